@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Who wants the queue and SQLite resolves GRDB and swift-log, and nothing else. What needs more stands behind
+// a trait that is off by default; `Tests/ClientPackage` counts the checkouts.
+let package = Package(
+  name: "DurableJobs",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "DurableJobs", targets: ["DurableJobs"]),
+    .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
+    .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
+    .executable(name: "durable", targets: ["durable"]),
+  ],
+  traits: [
+    .trait(name: "Shell", description: "The command `durable`: ArgumentParser and swift-subprocess."),
+    .trait(
+      name: "FaultPoints",
+      description: "Named places where a test may have the process killed. Never in what is shipped."),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+  ],
+  targets: [
+    .target(
+      name: "DurableJobs",
+      dependencies: [.product(name: "Logging", package: "swift-log")]),
+    .target(
+      name: "DurableJobsSQLite",
+      dependencies: [
+        "DurableJobs",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
+    .executableTarget(
+      name: "durable",
+      dependencies: [
+        "DurableJobs", "DurableJobsSQLite",
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
+        .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
+      ]),
+    .testTarget(
+      name: "DurableJobsTests", dependencies: ["DurableJobs", "DurableJobsTesting"]),
+    .testTarget(
+      name: "DurableJobsSQLiteTests",
+      dependencies: ["DurableJobsSQLite", "DurableJobsTesting"]),
+    .testTarget(
+      name: "DurableCommandTests",
+      dependencies: [
+        "DurableJobsSQLite", "DurableJobsTesting", "durable",
+        .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,24 @@
+/// A job's number in its store: ascending in the order of enqueueing, and never used again.
+public struct JobID: RawRepresentable, Hashable, Comparable, Codable, Sendable, LosslessStringConvertible {
+  public let rawValue: Int64
+
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+
+  public init?(_ description: String) {
+    guard let rawValue = Int64(description), rawValue > 0 else { return nil }
+    self.rawValue = rawValue
+  }
+
+  public init(from decoder: any Decoder) throws {
+    rawValue = try decoder.singleValueContainer().decode(Int64.self)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(rawValue)
+  }
+
+  public var description: String { String(rawValue) }
+
+  public static func < (a: JobID, b: JobID) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+/// A job as its store had it at one moment.
+public struct JobSnapshot: Hashable, Sendable, Identifiable {
+  public var id: JobID
+  public var queue: String
+  public var kind: String
+  public var key: String?
+  public var tags: Set<String>
+  public var state: JobState
+  public var priority: JobPriority
+  /// Attempts that handlers made. The attempt under way counts; one that was cut short by a process death does not.
+  public var attempt: Int
+  public var maxAttempts: Int
+  public var timeout: Duration?
+  /// Process deaths during an attempt of this job, in all.
+  public var crashes: Int
+  public var createdAt: Date
+  /// When it is due, while it is ``JobState/scheduled``.
+  public var runAt: Date?
+  /// When its last attempt began.
+  public var startedAt: Date?
+  public var finishedAt: Date?
+  public var progress: JobProgress?
+  /// Why it is suspended or was cancelled, if whoever did it said so.
+  public var reason: String?
+  /// A running job whose end or suspension was asked for.
+  public var stopAsked: StopReason?
+  /// Present if the query asked for it.
+  public var payload: Data?
+  /// Present if the query asked for it and the job succeeded with one.
+  public var output: Data?
+  /// The last failed attempts, the newest last, at most ``Limits/failuresKept``. Present if the query asked for it.
+  public var failures: [AttemptFailure]
+
+  public init(
+    id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], state: JobState,
+    priority: JobPriority = .normal, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts,
+    timeout: Duration? = nil, crashes: Int = 0, createdAt: Date, runAt: Date? = nil, startedAt: Date? = nil,
+    finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, stopAsked: StopReason? = nil,
+    payload: Data? = nil, output: Data? = nil, failures: [AttemptFailure] = []
+  ) {
+    self.id = id
+    self.queue = queue
+    self.kind = kind
+    self.key = key
+    self.tags = tags
+    self.state = state
+    self.priority = priority
+    self.attempt = attempt
+    self.maxAttempts = maxAttempts
+    self.timeout = timeout
+    self.crashes = crashes
+    self.createdAt = createdAt
+    self.runAt = runAt
+    self.startedAt = startedAt
+    self.finishedAt = finishedAt
+    self.progress = progress
+    self.reason = reason
+    self.stopAsked = stopAsked
+    self.payload = payload
+    self.output = output
+    self.failures = failures
+  }
+}
+
+/// A snapshot with its payload decoded.
+public struct TypedJobSnapshot<Payload: JobPayload>: Sendable {
+  public let job: JobSnapshot
+  public let payload: Payload
+}
+
+/// An attempt that failed, as it is remembered.
+public struct AttemptFailure: Hashable, Sendable {
+  public var attempt: Int
+  public var at: Date
+  /// At most ``Limits/messageBytes``.
+  public var message: String
+
+  public init(attempt: Int, at: Date, message: String) {
+    self.attempt = attempt
+    self.at = at
+    self.message = message
+  }
+}
+
+/// How far a running job is.
+public struct JobProgress: Hashable, Sendable {
+  /// From 0 to 1.
+  public var fraction: Double
+  public var message: String?
+
+  public init(fraction: Double, message: String? = nil) {
+    self.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
+    self.message = message?.cutToMessage
+  }
+}
+
+/// Thrown to who waits for the value of a job that ended without one.
+public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+  public var job: JobID
+  public var kind: String
+  public var message: String
+  public var attempts: Int
+
+  public init(job: JobID, kind: String, message: String, attempts: Int) {
+    self.job = job
+    self.kind = kind
+    self.message = message
+    self.attempts = attempts
+  }
+
+  public var description: String { "job \(job) (\(kind)): \(message)" }
+}
+
+/// Why a running handler was asked to stop.
+@nonexhaustive
+public enum StopReason: String, Codable, Hashable, Sendable {
+  /// Somebody cancelled the job.
+  case cancelled
+  /// Somebody suspended the job.
+  case suspended
+  /// The attempt took longer than the job's timeout.
+  case timedOut
+  /// The worker stops. The job goes back, its attempt given back.
+  case shutdown
+  /// The claim was lost, or the job was ended from outside. What the handler does now counts for nothing.
+  case claimLost
+}
+
+/// How many jobs are in each state.
+public struct JobCounts: Hashable, Sendable {
+  private var numbers: [JobState: Int]
+
+  public init(_ numbers: [JobState: Int] = [:]) { self.numbers = numbers.filter { $0.value != 0 } }
+
+  public subscript(_ state: JobState) -> Int {
+    get { numbers[state] ?? 0 }
+    set { numbers[state] = newValue == 0 ? nil : newValue }
+  }
+
+  /// Jobs in any state.
+  public var total: Int { numbers.values.reduce(0, +) }
+
+  /// Jobs that have not ended.
+  public var unfinished: Int { numbers.reduce(0) { $1.key.isFinished ? $0 : $0 + $1.value } }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// A job that is stored, with the type of its output.
+public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
+  public let id: JobID
+  let store: any JobStore
+  let coding: OutputCoding<Output>
+
+  /// Waits until the job has ended, in whatever process, and returns its output.
+  ///
+  /// Throws ``JobFailure`` if it failed, was cancelled or was skipped, ``JobError/Code/notFound`` if it was removed, and
+  /// `CancellationError` if the waiting task is cancelled. It waits for ever if no worker runs the job: one that waits for
+  /// another inside a handler holds a slot meanwhile.
+  public var value: Output {
+    get async throws {
+      let job = try await store.whenFinished(id)
+      guard job.state == .succeeded else { throw job.failure }
+      do {
+        return try coding.decode(job.output)
+      } catch {
+        throw JobError(
+          .notDecodable, "the output of job \(id) (\(job.kind)) is no \(Output.self): \(error.briefly)", cause: error)
+      }
+    }
+  }
+
+  /// The job as it is now. Throws ``JobError/Code/notFound`` if it was removed.
+  public var snapshot: JobSnapshot {
+    get async throws { try await store.job(id) }
+  }
+
+  public func cancel(reason: String? = nil) async throws { try await store.change(.cancel(reason: reason), id) }
+
+  /// Ends the job with success from outside its handler: from a callback, also in a later process, also before the
+  /// handler's own `throw .suspend` has arrived.
+  public func complete(with output: Output) async throws {
+    let data: Data?
+    do {
+      data = try coding.encode(output)
+    } catch {
+      throw JobError(.notEncodable, "the output of job \(id) can't be encoded: \(error.briefly)", cause: error)
+    }
+    try await store.change(.complete(output: data), id)
+  }
+
+  /// Ends the job with failure from outside its handler.
+  public func fail(_ error: any Error) async throws {
+    try await store.change(.fail(message: error.briefly.cutToMessage), id)
+  }
+
+  /// Tells how far the job is, from outside its handler. `fraction` is from 0 to 1.
+  public func report(progress fraction: Double, _ message: String? = nil) async throws {
+    try await store.change(.progress(JobProgress(fraction: fraction, message: message)), id)
+  }
+}
+
+extension JobHandle where Output == Void {
+  /// Ends the job with success from outside its handler.
+  public func complete() async throws { try await complete(with: ()) }
+}
+
+extension JobSnapshot {
+  /// Why it ended without success.
+  package var failure: JobFailure {
+    let message =
+      switch state {
+      case .failed: failures.last?.message ?? "failed"
+      case .cancelled: reason.map { "cancelled: \($0)" } ?? "cancelled"
+      default: "\(state)"
+      }
+    return JobFailure(job: id, kind: kind, message: message, attempts: attempt)
+  }
+}

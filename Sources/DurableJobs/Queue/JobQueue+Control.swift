@@ -1,0 +1,89 @@
+import Foundation
+
+extension JobQueue {
+  /// Runs a job again: from its first attempt if it failed or was cancelled, at once if it waits for a time or is
+  /// suspended. Throws ``JobError/Code/wrongState`` if it is running or has succeeded.
+  public func retry(_ id: JobID) async throws { try await store.change(.retry, id) }
+
+  /// Ends a job. One that runs is asked to stop, and ends when its handler does; if that succeeds, the job has succeeded.
+  public func cancel(_ id: JobID, reason: String? = nil) async throws {
+    try await store.change(.cancel(reason: reason), id)
+  }
+
+  /// Holds a job until it is resumed. One that runs is asked to stop, and is held when its handler ends.
+  public func suspend(_ id: JobID, reason: String? = nil) async throws {
+    try await store.change(.suspend(reason: reason), id)
+  }
+
+  public func resume(_ id: JobID) async throws { try await store.change(.resume, id) }
+
+  /// Deletes a job. Refused while it runs.
+  public func remove(_ id: JobID) async throws { try await store.change(.remove, id) }
+
+  /// Ends a running or suspended job with success, whatever its handler does. `output` is what its kind decodes.
+  public func complete(_ id: JobID, output: Data? = nil) async throws {
+    try await store.change(.complete(output: output), id)
+  }
+
+  /// Ends a running or suspended job with failure, whatever its handler does.
+  public func fail(_ id: JobID, message: String) async throws {
+    try await store.change(.fail(message: message.cutToMessage), id)
+  }
+
+  /// Tells how far a running or suspended job is, from outside its handler.
+  public func report(_ id: JobID, progress fraction: Double, _ message: String? = nil) async throws {
+    try await store.change(.progress(JobProgress(fraction: fraction, message: message)), id)
+  }
+
+  /// Retries all jobs of this queue that match, by default all that failed. Returns how many there were; jobs in a state
+  /// that can't be retried are left alone.
+  @discardableResult
+  public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
+    try await changeAll(.retry, where: filter)
+  }
+
+  @discardableResult
+  public func cancelAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
+    try await changeAll(.cancel(reason: reason), where: filter)
+  }
+
+  /// Deletes all jobs of this queue that match and do not run.
+  @discardableResult
+  public func removeAll(where filter: JobFilter) async throws -> Int {
+    try await changeAll(.remove, where: filter)
+  }
+
+  /// Makes all running and suspended jobs of this queue ready, whoever holds them: what a queue without leases does at
+  /// launch. Recovery does it by itself for jobs whose process died, and leaves suspended ones held; a job that runs in a
+  /// living worker will run twice.
+  @discardableResult
+  public func resetAll() async throws -> Int {
+    try await changeAll(.reset, where: .state(.running) || .state(.suspended))
+  }
+
+  /// No job of this queue is claimed from now on, in any process, until it is unpaused. Those that run go on.
+  public func pause() async throws { try await store.configure([.queue(name, isPaused: true)]) }
+
+  public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
+
+  private func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> Int {
+    var count = 0
+    var after: JobID?
+    repeat {
+      let report = try await store.change(change, where: .queue(name) && filter, after: after, limit: 500)
+      count += report.changed.count
+      after = report.next
+    } while after != nil
+    return count
+  }
+}
+
+extension JobStore {
+  package func change(_ change: JobChange, _ id: JobID) async throws {
+    let report = try await self.change(change, where: .id(id), after: nil, limit: 1)
+    if let refusal = report.refused.first {
+      throw JobError(.wrongState, "job \(id) \(refusal.message)")
+    }
+    if report.changed.isEmpty { throw JobError(.notFound, "there is no job \(id)") }
+  }
+}

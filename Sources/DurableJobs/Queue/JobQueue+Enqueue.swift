@@ -1,0 +1,89 @@
+import Foundation
+
+extension JobQueue {
+  /// Stores a job. It is durable when this returns.
+  ///
+  /// Throws what ``JobPayload/validate()`` throws, ``JobError/Code/notEncodable`` if the payload can't be stored,
+  /// ``JobError/Code/invalidArgument`` for options that make no sense, or what the store throws; then nothing is stored.
+  @discardableResult
+  public func enqueue<P: JobPayload>(_ job: P, options: JobOptions = JobOptions()) async throws -> JobHandle<P.Output> {
+    let new = try prepare(job, options: options)
+    let reply = try await store.insert(JobInsertion([new]))
+    return handle(reply.ids[0], as: P.self)
+  }
+
+  /// Stores jobs in one transaction: all of them, or none. They are durable when this returns, with ids in their order.
+  @discardableResult
+  public func enqueue<P: JobPayload>(
+    contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
+  ) async throws -> [JobHandle<P.Output>] {
+    guard !jobs.isEmpty else { return [] }
+    let new = try jobs.map { try prepare($0, options: options) }
+    let reply = try await store.insert(JobInsertion(new))
+    return reply.ids.map { handle($0, as: P.self) }
+  }
+
+  /// Stores a job of a kind that has no Swift type here. `payload` should be JSON: what shows jobs shows it so.
+  @discardableResult
+  public func enqueue(kind: String, payload: Data, options: JobOptions = JobOptions()) async throws -> JobID {
+    let new = NewJob(queue: name, kind: kind, payload: payload, terms: JobTerms(options, retry: .exponential()))
+    try new.check()
+    return try await store.insert(JobInsertion([new])).ids[0]
+  }
+
+  /// A job as it would be stored: validated, encoded, its options complete. For stores that offer ways in of their own.
+  public func prepare<P: JobPayload>(_ job: P, options: JobOptions = JobOptions()) throws -> NewJob {
+    try job.validate()
+    let payload: Data
+    do {
+      payload = try JobCoding.encode(job)
+    } catch {
+      throw JobError(
+        .notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
+    }
+    let options = P.options.overridden(by: job.options).overridden(by: options)
+    let new = NewJob(queue: name, kind: P.kind, payload: payload, terms: JobTerms(options, retry: P.retry))
+    try new.check()
+    return new
+  }
+}
+
+extension JobTerms {
+  init(_ options: JobOptions, retry: RetryPolicy) {
+    self.init(
+      priority: options.priority ?? .normal, start: options.start ?? .now,
+      maxAttempts: options.maxAttempts ?? retry.maxAttempts, timeout: options.timeout, key: options.key,
+      tags: options.tags)
+  }
+}
+
+extension Error {
+  /// This error in a line for a person: coding errors with the path to what they are about.
+  package var briefly: String {
+    switch self {
+    case let error as EncodingError:
+      switch error {
+      case .invalidValue(let value, let context): "\(value) at \(context.path): \(context.debugDescription)"
+      @unknown default: "\(error)"
+      }
+    case let error as DecodingError:
+      switch error {
+      case .keyNotFound(let key, let context): "no '\(key.stringValue)' at \(context.path)"
+      case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+        "no \(type) at \(context.path)"
+      case .dataCorrupted(let context): "\(context.debugDescription) at \(context.path)"
+      @unknown default: "\(error)"
+      }
+    case let error as any LocalizedError where error.errorDescription != nil: error.errorDescription!
+    default: "\(self)"
+    }
+  }
+}
+
+extension EncodingError.Context {
+  fileprivate var path: String { codingPath.isEmpty ? "the top" : codingPath.map(\.stringValue).joined(separator: ".") }
+}
+
+extension DecodingError.Context {
+  fileprivate var path: String { codingPath.isEmpty ? "the top" : codingPath.map(\.stringValue).joined(separator: ".") }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+extension JobQueue {
+  /// The job with that id, also one that was enqueued by an earlier process. Nothing is read yet.
+  public func handle<P: JobPayload>(_ id: JobID, as type: P.Type) -> JobHandle<P.Output> {
+    JobHandle(id: id, store: store, coding: P.outputCoding)
+  }
+
+  /// The job with that id. Throws ``JobError/Code/notFound`` if there is none in the store.
+  public func job(_ id: JobID, detail: JobQuery.Detail = .all) async throws -> JobSnapshot {
+    try await store.job(id, detail: detail)
+  }
+
+  /// Jobs of this queue, the oldest first.
+  public func jobs(
+    where filter: JobFilter = .all, detail: JobQuery.Detail = [], limit: Int = 100
+  ) async throws -> [JobSnapshot] {
+    try await store.jobs(JobQuery(.queue(name) && filter, detail: detail, limit: limit))
+  }
+
+  /// Jobs of one kind with their payloads. Throws ``JobError/Code/notDecodable`` if one of these does not decode.
+  public func jobs<P: JobPayload>(
+    of type: P.Type, where filter: JobFilter = .all, limit: Int = 100
+  ) async throws -> [TypedJobSnapshot<P>] {
+    try await jobs(where: .kind(type) && filter, detail: .all, limit: limit).map { job in
+      do {
+        return TypedJobSnapshot(job: job, payload: try JobCoding.decode(P.self, from: job.payload ?? Data()))
+      } catch {
+        throw JobError(
+          .notDecodable, "the payload of job \(job.id) is no \(P.self): \(error.briefly)", cause: error)
+      }
+    }
+  }
+
+  /// How many jobs of this queue are in each state.
+  public func counts(where filter: JobFilter = .all) async throws -> JobCounts {
+    try await store.counts(where: .queue(name) && filter)
+  }
+
+  /// Nothing of this queue is to be done now by any living worker. See ``OutstandingWork`` for what that leaves out.
+  public var isIdle: Bool {
+    get async throws { try await store.outstanding(.queue(name)).isIdle }
+  }
+
+  /// Waits until ``isIdle``, and returns what is left: jobs that wait for a later start, are suspended, paused, or of a
+  /// kind that no living worker knows.
+  @discardableResult
+  public func waitUntilIdle() async throws -> JobCounts {
+    let work = try await store.firstAfterEachSignal {
+      let work = try await store.outstanding(.queue(name))
+      return work.isIdle ? work : nil
+    }
+    return work.left
+  }
+}
+
+extension JobStore {
+  package func job(_ id: JobID, detail: JobQuery.Detail = .all) async throws -> JobSnapshot {
+    guard let job = try await jobs(JobQuery(.id(id), detail: detail, limit: 1)).first else {
+      throw JobError(.notFound, "there is no job \(id)")
+    }
+    return job
+  }
+
+  /// Waits until the job has ended, and returns it as it is then.
+  package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
+    try await firstAfterEachSignal(matching: { $0.concerns(id) }) {
+      let job = try await self.job(id)
+      return job.state.isFinished ? job : nil
+    }
+  }
+
+  /// Asks `look` now and after each signal, until it answers; each sweep interval too, should a signal be lost.
+  package func firstAfterEachSignal<R: Sendable>(
+    matching isNews: @escaping @Sendable (StoreSignal) -> Bool = { _ in true },
+    _ look: @Sendable () async throws -> R?
+  ) async throws -> R {
+    let gate = Gate()
+    // Listen first and look then: what changes in between is heard.
+    let subscription = signals.listen { if isNews($0) { gate.open() } }
+    defer { withExtendedLifetime(subscription) {} }
+    while true {
+      if let answer = try await look() { return answer }
+      let timer = clock.schedule(after: Defaults.sweepInterval) { gate.open() }
+      await gate.pass()
+      timer.cancel()
+      try Task.checkCancellation()
+    }
+  }
+}
+
+extension StoreSignal {
+  fileprivate func concerns(_ id: JobID) -> Bool {
+    switch self {
+    case .committed(let changes): changes.contains { $0.id == id }
+    case .changedElsewhere: true
+    }
+  }
+}

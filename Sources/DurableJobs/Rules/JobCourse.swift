@@ -1,0 +1,236 @@
+import Foundation
+
+/// The rules of a job's life, written once: what decides its next state, and the functions that decide it.
+///
+/// A value, with no clock and no I/O. Every store loads it from its row, calls one function, and writes back what came
+/// out. `now` is always the store's time.
+public struct JobCourse: Hashable, Sendable {
+  public var state: JobState
+  public var attempt: Int
+  public var maxAttempts: Int
+  /// Process deaths since the last progress, and in all.
+  public var crashesInRow: Int
+  public var crashes: Int
+  /// When it is due, while it is scheduled, or was before it was suspended.
+  public var runAt: Date?
+  /// ``StopReason/cancelled`` or ``StopReason/suspended``, asked for while it runs.
+  public var stopAsked: StopReason?
+  /// Why it is suspended or cancelled.
+  public var reason: String?
+
+  public init(
+    state: JobState, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts, crashesInRow: Int = 0,
+    crashes: Int = 0, runAt: Date? = nil, stopAsked: StopReason? = nil, reason: String? = nil
+  ) {
+    self.state = state
+    self.attempt = attempt
+    self.maxAttempts = maxAttempts
+    self.crashesInRow = crashesInRow
+    self.crashes = crashes
+    self.runAt = runAt
+    self.stopAsked = stopAsked
+    self.reason = reason
+  }
+
+  /// A job as it is when it is stored.
+  public init(inserting terms: JobTerms, now: Date) {
+    self.init(state: .ready, maxAttempts: terms.maxAttempts)
+    wait(until: terms.start.date(at: now))
+  }
+
+  // MARK: An attempt
+
+  /// A worker takes it.
+  public mutating func claim() {
+    state = .running
+    attempt += 1
+    runAt = nil
+    stopAsked = nil
+    reason = nil
+  }
+
+  /// The attempt ended, and its claim still holds. Returns the message to remember as this attempt's failure, if it was
+  /// one.
+  ///
+  /// Success wins over a cancel or a suspension that was asked for meanwhile, and so does a failure for good; any other
+  /// end gives way to them.
+  public mutating func settle(_ result: ClaimSettlement.Result, now: Date) -> String? {
+    let asked = stopAsked
+    stopAsked = nil
+    var failure: String?
+    switch result {
+    case .succeeded:
+      state = .succeeded
+      reason = nil
+      return nil
+    case .failed(let message):
+      state = .failed
+      reason = nil
+      return message
+    case .retry(let time, let message):
+      failure = message
+      if attempt >= maxAttempts, asked == nil {
+        state = .failed
+        return failure
+      }
+      wait(until: time.date(at: now))
+    case .snoozed(let time):
+      attempt -= 1
+      wait(until: time.date(at: now))
+    case .suspended(let why):
+      attempt -= 1
+      state = .suspended
+      reason = why
+    case .interrupted:
+      attempt -= 1
+      wait(until: nil)
+    }
+    switch asked {
+    case .cancelled:
+      state = .cancelled
+      runAt = nil
+    case .suspended:
+      state = .suspended
+    default:
+      if state != .suspended { reason = nil }
+    }
+    return failure
+  }
+
+  /// The process that ran it died. The attempt is given back and the death is counted: the first is back at once, later
+  /// ones in a row wait, and too many end the job. Returns the message to remember if it failed.
+  public mutating func crash(now: Date, policy: StorePolicy, random: Double) -> String? {
+    let asked = stopAsked
+    stopAsked = nil
+    attempt -= 1
+    crashes += 1
+    crashesInRow += 1
+    if asked == .cancelled {
+      state = .cancelled
+      return nil
+    }
+    if crashesInRow >= policy.maxCrashesInRow || crashes >= policy.maxCrashes {
+      state = .failed
+      reason = nil
+      return "the process ended during the attempt, \(crashes) time\(crashes == 1 ? "" : "s")"
+    }
+    let delay = policy.crashBackOff.delay(number: crashesInRow - 1, random: random)
+    wait(until: crashesInRow == 1 ? nil : JobTime.after(delay).date(at: now))
+    if asked == .suspended { state = .suspended } else { reason = nil }
+    return nil
+  }
+
+  /// Progress beyond the highest that was ever stored for the job.
+  public mutating func progressed() { crashesInRow = 0 }
+
+  // MARK: Time
+
+  /// Its time has come, if it waits for one that is not after `now`.
+  public mutating func promote(now: Date) {
+    guard state == .scheduled, let due = runAt, due <= now else { return }
+    wait(until: nil)
+  }
+
+  // MARK: A person, or a callback from outside
+
+  /// What `change` does to it. Throws ``JobError/Code/wrongState`` if it can't be done now; what is so already is no error.
+  /// ``JobChange/remove`` changes nothing here: it only says whether the store may delete the job.
+  public mutating func apply(_ change: JobChange, now: Date) throws {
+    switch (change, state) {
+    case (.retry, .failed), (.retry, .cancelled):
+      attempt = 0
+      crashesInRow = 0
+      crashes = 0
+      reason = nil
+      wait(until: nil)
+    case (.retry, .suspended), (.retry, .scheduled):
+      reason = nil
+      wait(until: nil)
+    case (.retry, .ready):
+      break
+    case (.retry, .running):
+      throw refusal("is running; cancel it first, or wait until it ends")
+    case (.retry, _):
+      throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
+
+    case (.cancel(let why), .ready), (.cancel(let why), .scheduled), (.cancel(let why), .blocked),
+      (.cancel(let why), .suspended):
+      state = .cancelled
+      runAt = nil
+      reason = why
+    case (.cancel(let why), .running):
+      stopAsked = .cancelled
+      reason = why
+    case (.cancel, .cancelled):
+      break
+    case (.cancel, _):
+      throw refusal("has ended already: it is \(state)")
+
+    case (.suspend(let why), .ready), (.suspend(let why), .scheduled), (.suspend(let why), .blocked):
+      state = .suspended
+      reason = why
+    case (.suspend(let why), .running):
+      guard stopAsked != .cancelled else { throw refusal("is being cancelled") }
+      stopAsked = .suspended
+      reason = why
+    case (.suspend, .suspended):
+      break
+    case (.suspend, _):
+      throw refusal("has ended already: it is \(state)")
+
+    case (.resume, .suspended):
+      reason = nil
+      wait(until: runAt.flatMap { JobTime.at($0).date(at: now) })
+    case (.resume, .running) where stopAsked == .suspended:
+      stopAsked = nil
+      reason = nil
+    case (.resume, _):
+      throw refusal("is \(state); only a suspended job can be resumed")
+
+    case (.complete, .running), (.complete, .suspended):
+      state = .succeeded
+      endFromOutside()
+    case (.fail, .running), (.fail, .suspended):
+      state = .failed
+      endFromOutside()
+    case (.progress, .running), (.progress, .suspended):
+      break
+    case (.complete, _), (.fail, _), (.progress, _):
+      throw refusal("is \(state); only a running or suspended job can be ended or report progress from outside")
+
+    case (.remove, .running):
+      throw refusal("is running; cancel it first, or wait until it ends")
+    case (.remove, _):
+      break
+
+    case (.reset, .running), (.reset, .suspended):
+      if state == .running { attempt -= 1 }
+      stopAsked = nil
+      reason = nil
+      wait(until: nil)
+    case (.reset, _):
+      throw refusal("is \(state); only a running or suspended job can be reset")
+    }
+  }
+
+  /// The claim of a running job does not survive `change`: what its handler reports afterwards is refused.
+  public static func endsClaim(_ change: JobChange) -> Bool {
+    switch change {
+    case .complete, .fail, .reset: true
+    case .retry, .cancel, .suspend, .resume, .remove, .progress: false
+    }
+  }
+
+  private mutating func endFromOutside() {
+    runAt = nil
+    stopAsked = nil
+    reason = nil
+  }
+
+  private mutating func wait(until date: Date?) {
+    state = date == nil ? .ready : .scheduled
+    runAt = date
+  }
+
+  private func refusal(_ what: String) -> JobError { JobError(.wrongState, what) }
+}

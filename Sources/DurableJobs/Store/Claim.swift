@@ -1,0 +1,164 @@
+import Foundation
+
+/// Names a worker to its store, for as long as the worker lives.
+public struct WorkerID: Hashable, Sendable, CustomStringConvertible {
+  public let name: String
+
+  public init(_ name: String) { self.name = name }
+  public var description: String { name }
+}
+
+/// A worker asks for jobs.
+public struct ClaimRequest: Sendable {
+  public var worker: WorkerID
+  /// Only jobs of these kinds.
+  public var kinds: Set<String>
+  /// At most so many from each queue; from no other queue.
+  public var capacity: [String: Int]
+  /// How long the worker is believed to live without a sign of life.
+  public var lease: Duration
+
+  public init(
+    worker: WorkerID, kinds: Set<String>, capacity: [String: Int], lease: Duration = Defaults.lease
+  ) {
+    self.worker = worker
+    self.kinds = kinds
+    self.capacity = capacity
+    self.lease = lease
+  }
+}
+
+public struct ClaimBatch: Sendable {
+  /// By priority, then by id. At most what was asked for.
+  public var jobs: [ClaimedJob]
+  /// There may be more that this worker could have had, had its capacity been larger.
+  public var hasMore: Bool
+  /// Until the next scheduled job that this worker could run is due.
+  public var nextDue: Duration?
+
+  public init(jobs: [ClaimedJob] = [], hasMore: Bool = false, nextDue: Duration? = nil) {
+    self.jobs = jobs
+    self.hasMore = hasMore
+    self.nextDue = nextDue
+  }
+}
+
+/// A job, and the right to report on it.
+public struct ClaimedJob: Sendable {
+  public var token: ClaimToken
+  public var queue: String
+  public var kind: String
+  public var payload: Data
+  /// Which attempt this is, from 1.
+  public var attempt: Int
+  public var maxAttempts: Int
+  public var timeout: Duration?
+
+  public init(
+    token: ClaimToken, queue: String, kind: String, payload: Data, attempt: Int, maxAttempts: Int,
+    timeout: Duration? = nil
+  ) {
+    self.token = token
+    self.queue = queue
+    self.kind = kind
+    self.payload = payload
+    self.attempt = attempt
+    self.maxAttempts = maxAttempts
+    self.timeout = timeout
+  }
+}
+
+/// One claim of one job. A pair that was used once is never used again, by anyone.
+public struct ClaimToken: Hashable, Sendable {
+  public var job: JobID
+  public var claim: Int64
+
+  public init(job: JobID, claim: Int64) {
+    self.job = job
+    self.claim = claim
+  }
+}
+
+/// A worker gives a sign of life.
+public struct RenewalRequest: Sendable {
+  public var worker: WorkerID
+  public var lease: Duration
+  public var renewals: [ClaimRenewal]
+
+  public init(worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal]) {
+    self.worker = worker
+    self.lease = lease
+    self.renewals = renewals
+  }
+}
+
+public struct ClaimRenewal: Hashable, Sendable {
+  public var token: ClaimToken
+  /// To be stored, if there is any news.
+  public var progress: JobProgress?
+
+  public init(token: ClaimToken, progress: JobProgress? = nil) {
+    self.token = token
+    self.progress = progress
+  }
+}
+
+/// What a worker learns of a claim when it renews.
+public enum ClaimStanding: Hashable, Sendable {
+  case held
+  /// Recovered by somebody, or ended from outside.
+  case lost
+  /// Held, and somebody wants it to stop.
+  case stopRequested(StopReason)
+}
+
+/// A worker reports how an attempt ended.
+public struct ClaimSettlement: Sendable {
+  public enum Result: Hashable, Sendable {
+    case succeeded(output: Data?)
+    /// The attempt failed, and there is to be another at that time, if the job has one left.
+    case retry(JobTime, message: String)
+    /// The job failed, for good.
+    case failed(message: String)
+    /// Later, the attempt given back.
+    case snoozed(JobTime)
+    /// Held, the attempt given back.
+    case suspended(reason: String)
+    /// Back at once, the attempt given back: the worker stops.
+    case interrupted
+  }
+
+  public var token: ClaimToken
+  public var result: Result
+  /// The last news of its progress, if it was not stored yet.
+  public var progress: JobProgress?
+
+  public init(token: ClaimToken, result: Result, progress: JobProgress? = nil) {
+    self.token = token
+    self.result = result
+    self.progress = progress
+  }
+}
+
+public struct SettlementReply: Hashable, Sendable {
+  /// False if the claim was lost: then nothing changed.
+  public var isAccepted: Bool
+  /// The job's state now; nil if there is no such job any more.
+  public var state: JobState?
+
+  public init(isAccepted: Bool, state: JobState?) {
+    self.isAccepted = isAccepted
+    self.state = state
+  }
+}
+
+public struct SettlementBatch: Sendable {
+  public var replies: [SettlementReply]
+  /// Present if a claim was asked for.
+  public var claimed: ClaimBatch?
+
+  public init(replies: [SettlementReply], claimed: ClaimBatch? = nil) {
+    self.replies = replies
+    self.claimed = claimed
+  }
+}

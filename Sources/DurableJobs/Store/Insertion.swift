@@ -1,0 +1,81 @@
+import Foundation
+
+/// New jobs, stored together or not at all.
+public struct JobInsertion: Sendable {
+  public var jobs: [NewJob]
+
+  public init(_ jobs: [NewJob]) { self.jobs = jobs }
+}
+
+/// A job that has no id yet. ``JobQueue/prepare(_:options:)`` makes one.
+public struct NewJob: Sendable {
+  public var queue: String
+  public var kind: String
+  public var payload: Data
+  public var terms: JobTerms
+
+  public init(queue: String, kind: String, payload: Data, terms: JobTerms = JobTerms()) {
+    self.queue = queue
+    self.kind = kind
+    self.payload = payload
+    self.terms = terms
+  }
+
+  /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` if no store could take it.
+  public func check() throws {
+    try Self.check(name: queue, "the name of the queue")
+    try Self.check(name: kind, "the kind")
+    if let key = terms.key { try Self.check(name: key, "the key") }
+    for tag in terms.tags { try Self.check(name: tag, "the tag") }
+    guard payload.count <= Limits.payloadBytes else {
+      throw JobError(
+        .notEncodable,
+        "the payload of '\(kind)' has \(payload.count) bytes; at most \(Limits.payloadBytes) can be stored. "
+          + "Keep large data in a file and its path in the job")
+    }
+    guard terms.maxAttempts >= 1 else {
+      throw JobError(.invalidArgument, "maxAttempts is \(terms.maxAttempts); it must be at least 1")
+    }
+    if let timeout = terms.timeout, timeout <= .zero {
+      throw JobError(.invalidArgument, "timeout is \(timeout); it must be more than 0")
+    }
+  }
+
+  private static func check(name: String, _ what: String) throws {
+    guard !name.isEmpty else { throw JobError(.invalidArgument, "\(what) is empty") }
+    guard name.utf8.count <= Limits.nameBytes else {
+      throw JobError(
+        .invalidArgument,
+        "\(what) '\(name.prefix(24))…' has \(name.utf8.count) bytes; at most \(Limits.nameBytes) are allowed")
+    }
+  }
+}
+
+/// The options of a job, complete.
+public struct JobTerms: Hashable, Sendable {
+  public var priority: JobPriority
+  public var start: JobTime
+  public var maxAttempts: Int
+  public var timeout: Duration?
+  public var key: String?
+  public var tags: Set<String>
+
+  public init(
+    priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
+    timeout: Duration? = nil, key: String? = nil, tags: Set<String> = []
+  ) {
+    self.priority = priority
+    self.start = start
+    self.maxAttempts = maxAttempts
+    self.timeout = timeout
+    self.key = key
+    self.tags = tags
+  }
+}
+
+public struct InsertionReply: Hashable, Sendable {
+  /// One for each new job, in their order.
+  public var ids: [JobID]
+
+  public init(ids: [JobID]) { self.ids = ids }
+}

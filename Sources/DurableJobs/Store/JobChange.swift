@@ -1,0 +1,47 @@
+import Foundation
+
+/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:)`` has the rules.
+public enum JobChange: Hashable, Sendable {
+  /// Runs it again, from its first attempt, if it failed or was cancelled; at once, if it waits for a time or is suspended.
+  case retry
+  /// Ends it. A running job is asked to stop, and ends when its handler does.
+  case cancel(reason: String?)
+  /// Holds it. A running job is asked to stop, and is held when its handler ends.
+  case suspend(reason: String?)
+  case resume
+  /// Deletes it. Refused while it runs.
+  case remove
+  /// Ends a running or suspended job with success, from outside its handler.
+  case complete(output: Data?)
+  /// Ends a running or suspended job with failure, from outside its handler.
+  case fail(message: String)
+  case progress(JobProgress)
+  /// Makes a running or suspended job ready, its attempt given back, whoever holds it.
+  case reset
+}
+
+public struct ChangeReport: Hashable, Sendable {
+  /// The jobs that `change` holds for now, by id.
+  public var changed: [JobID]
+  /// Those that matched the filter, and were in no state for it.
+  public var refused: [Refusal]
+  /// Where to go on, if more jobs may match.
+  public var next: JobID?
+
+  public struct Refusal: Hashable, Sendable {
+    public var job: JobID
+    /// What ``JobCourse/apply(_:now:)`` said, as in "is running; cancel it first".
+    public var message: String
+
+    public init(job: JobID, message: String) {
+      self.job = job
+      self.message = message
+    }
+  }
+
+  public init(changed: [JobID] = [], refused: [Refusal] = [], next: JobID? = nil) {
+    self.changed = changed
+    self.refused = refused
+    self.next = next
+  }
+}

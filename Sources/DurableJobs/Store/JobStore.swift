@@ -1,0 +1,61 @@
+import Foundation
+
+/// What remembers jobs: the seam between the queue and a database.
+///
+/// Each call is one transaction: all of it holds, or nothing does. When it returns, it is durable as the store promises.
+/// A store may put calls that wait into one commit, as long as one caller's error is nobody else's.
+///
+/// No call carries a clock: times are relative, and become dates by the store's own. After each commit, once it is
+/// durable, the store posts what changed to ``signals``; commits of other processes arrive there too. Signals may merge
+/// and may be lost: they wake who waits, and no correctness rests on them.
+///
+/// The rules are ``JobCourse``'s. `DurableJobsTesting` has a conformance suite that holds a store against them.
+public protocol JobStore: AnyObject, Sendable {
+  /// Stores new jobs and gives them ascending ids, in their order.
+  func insert(_ insertion: JobInsertion) async throws -> InsertionReply
+
+  /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready.
+  func claim(_ request: ClaimRequest) async throws -> ClaimBatch
+
+  /// Extends the worker's lease and stores progress, under claims that still hold. One standing for each renewal, in
+  /// their order.
+  func renew(_ request: RenewalRequest) async throws -> [ClaimStanding]
+
+  /// Ends attempts, under claims that still hold, and then claims in the same transaction if asked to. One reply for each
+  /// settlement, in their order.
+  func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch
+
+  /// One bounded bite of what time demands: jobs of dead workers and of lapsed leases go back, due jobs become ready,
+  /// finished jobs past their retention are deleted. Anybody may call it at any time.
+  func recover(_ request: RecoveryRequest) async throws -> RecoveryReport
+
+  /// What a person does to jobs, or a callback from outside: to at most `limit` jobs with ids after `after`, the lowest
+  /// first.
+  func change(_ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int) async throws -> ChangeReport
+
+  /// Settings that hold for every process, until they are set again.
+  func configure(_ settings: [StoreSetting]) async throws
+
+  /// Jobs as they are now, consistent within the call.
+  func jobs(_ query: JobQuery) async throws -> [JobSnapshot]
+
+  /// How many jobs there are in each state.
+  func counts(where filter: JobFilter) async throws -> JobCounts
+
+  /// What is still to be done for `scope`; see ``OutstandingWork``.
+  func outstanding(_ scope: WorkScope) async throws -> OutstandingWork
+
+  func settings() async throws -> [StoreSetting]
+
+  var signals: StoreSignals { get }
+
+  /// The time that this store takes as now, and the timers that go with it.
+  var clock: any JobClock { get }
+}
+
+/// A setting of a store.
+@nonexhaustive
+public enum StoreSetting: Hashable, Sendable {
+  /// No job of a paused queue is claimed. Those that run go on.
+  case queue(String, isPaused: Bool)
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// A thread of the library's own, for what must go on when handlers have blocked every thread of Swift's pool: turns,
+/// renewals, timers. No code of a job runs on it. There is one for the process; it waits without polling and never ends.
+package final class EngineThread: TaskExecutor, @unchecked Sendable {
+  // Safe without the compiler's proof: all changing state is inside `waiting`.
+  package static let shared = EngineThread()
+
+  private struct Waiting {
+    var jobs: [UnownedJob] = []
+    var timers: [Timer] = []  // the earliest last
+    var isAsleep = false
+  }
+
+  private let waiting = Lock(Waiting())
+  private let bell = DispatchSemaphore(value: 0)  // waits by a clock that never steps, as NSCondition does not
+
+  private init() {
+    let thread = Thread { [unowned self] in self.loop() }  // `shared` is never released
+    thread.name = "durable-engine"
+    thread.start()
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    add { $0.jobs.append(job) }
+  }
+
+  func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    let timer = Timer(due: due, action: action)
+    add { waiting in
+      let index = waiting.timers.firstIndex { $0.due <= due } ?? waiting.timers.endIndex
+      waiting.timers.insert(timer, at: index)
+    }
+    return timer
+  }
+
+  private func add(_ change: (inout Waiting) -> Void) {
+    let mustRing = waiting.withLock { waiting in
+      change(&waiting)
+      defer { waiting.isAsleep = false }
+      return waiting.isAsleep
+    }
+    if mustRing { bell.signal() }
+  }
+
+  private func loop() {
+    while true {
+      let now = SystemClock().uptime
+      var due: [Timer] = []
+      let (jobs, next) = waiting.withLock { waiting in
+        waiting.timers.removeAll(where: \.isCancelled)
+        while let timer = waiting.timers.last, timer.due <= now {
+          due.append(timer)
+          waiting.timers.removeLast()
+        }
+        defer { waiting.jobs.removeAll(keepingCapacity: true) }
+        waiting.isAsleep = waiting.jobs.isEmpty && due.isEmpty
+        return (waiting.jobs, waiting.timers.last?.due)
+      }
+      for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+      for timer in due { timer.fire() }
+      guard jobs.isEmpty, due.isEmpty else { continue }
+      if let next {
+        _ = bell.wait(timeout: .now() + (next - now).seconds)
+      } else {
+        bell.wait()
+      }
+      waiting.withLock { $0.isAsleep = false }
+    }
+  }
+
+  private final class Timer: JobTimer {
+    let due: Duration
+    private let action: Lock<(@Sendable () -> Void)?>
+
+    init(due: Duration, action: @escaping @Sendable () -> Void) {
+      self.due = due
+      self.action = Lock(action)
+    }
+
+    var isCancelled: Bool { action.withLock { $0 == nil } }
+    func cancel() { action.withLock { $0 = nil } }
+    func fire() {
+      let action = action.withLock { action in
+        defer { action = nil }
+        return action
+      }
+      action?()
+    }
+  }
+}

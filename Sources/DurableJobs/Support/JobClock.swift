@@ -1,0 +1,52 @@
+import Foundation
+
+/// Where stores and workers take time from, so that a test can move it by hand.
+public protocol JobClock: Sendable {
+  /// The calendar time. It may step, forwards and back.
+  var now: Date { get }
+  /// The time since some fixed moment. It never steps.
+  var uptime: Duration { get }
+  /// Calls `action` once, `delay` from now, unless the timer is cancelled first. `action` must not block.
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer
+}
+
+/// A call that a ``JobClock`` will make.
+public protocol JobTimer: Sendable {
+  func cancel()
+}
+
+/// The machine's own clock. Its timers fire on ``EngineThread``, which no job can block.
+public struct SystemClock: JobClock {
+  public init() {}
+  public var now: Date { Date() }
+  public var uptime: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+  public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    EngineThread.shared.schedule(at: uptime + max(delay, .zero), action)
+  }
+}
+
+extension Duration {
+  package var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+
+  /// Whole milliseconds, rounded up: a wait is never cut short.
+  package var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    if overflow { return seconds < 0 ? .min / 4 : .max / 4 }
+    return product + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+  }
+}
+
+extension Date {
+  /// Milliseconds since 1970, the unit in which stores keep time.
+  package var milliseconds: Int64 {
+    let value = (timeIntervalSince1970 * 1000).rounded()
+    return value >= 9e15 ? 9_000_000_000_000_000 : value <= -9e15 ? -9_000_000_000_000_000 : Int64(value)
+  }
+
+  package init(milliseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+  }
+}

@@ -1,0 +1,4 @@
+import GRDB
+import GRDBSQLite
+
+let v = sqlite3_libversion_number()

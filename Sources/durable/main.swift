@@ -1,0 +1,5 @@
+#if Shell
+  import ArgumentParser
+  import Subprocess
+#endif
+print("x")

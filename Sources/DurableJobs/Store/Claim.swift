@@ -113,7 +113,7 @@ public enum ClaimStanding: Hashable, Sendable {
 }
 
 /// A worker reports how an attempt ended.
-public struct ClaimSettlement: Sendable {
+public struct ClaimSettlement: Hashable, Sendable {
   public enum Result: Hashable, Sendable {
     case succeeded(output: Data?)
     /// The attempt failed, and there is to be another at that time, if the job has one left.

@@ -2,24 +2,188 @@ import Foundation
 import Logging
 
 /// What claims jobs and runs them, in this process.
+///
+///     let worker = JobWorker(queue)
+///     worker.register(Greet.self)
+///     try await worker.runUntilIdle()
+///
+/// It never claims more than it has free slots for, so what is `running` runs. Kinds may be registered at any time; jobs
+/// of a kind that it does not know are left to others. A worker runs once at a time, and any number of times in turn.
 public final class JobWorker: Sendable {
-  public init(_ limits: [JobQueue: Int], logger: Logger? = nil) { fatalError() }
+  private struct Setup {
+    var limits: [String: Int]
+    var handlers = HandlerTable()
+    var run: Run?
+    /// What ``start()`` began, until it has ended.
+    var started: Task<Void, Never>?
+  }
+
+  private struct Run {
+    let engine: WorkerEngine
+    let task: Task<WorkerEngine.Summary, any Error>
+  }
+
+  private let store: (any JobStore)?
+  private let logger: Logger
+  private let setup: Lock<Setup>
+
+  /// A worker on several queues of one store, each with the number of its jobs that may run at once.
+  ///
+  /// Running it throws ``JobError/Code/invalidArgument`` if there is no queue, if a number is less than 1, or if the
+  /// queues are not of one store.
+  public init(_ limits: [JobQueue: Int], logger: Logger = Logger(label: "DurableJobs")) {
+    let stores = limits.keys.map(\.store)
+    store = stores.first
+    self.logger = logger
+    let isOneStore = stores.allSatisfy { $0 === stores[0] }
+    setup = Lock(Setup(limits: isOneStore ? Dictionary(uniqueKeysWithValues: limits.map { ($0.name, $1) }) : [:]))
+  }
+
+  /// A worker on one queue. `maxConcurrentJobs` must be at least 1, or running it throws
+  /// ``JobError/Code/invalidArgument``.
   public convenience init(
-    _ queue: JobQueue, maxConcurrentJobs: Int = Defaults.concurrency, logger: Logger? = nil
-  ) { self.init([queue: maxConcurrentJobs], logger: logger) }
-  public func register<J: Job>(_ type: J.Type) {}
+    _ queue: JobQueue, maxConcurrentJobs: Int = Defaults.concurrency, logger: Logger = Logger(label: "DurableJobs")
+  ) {
+    self.init([queue: maxConcurrentJobs], logger: logger)
+  }
+
+  // MARK: Handlers
+
+  /// Runs jobs of this kind, and of its former kinds, with their own `run`.
+  public func register<J: Job>(_ type: J.Type) {
+    register(type) { try await $0.run(in: $1) }
+  }
+
+  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy.
   public func register<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy? = nil,
     handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
-  ) {}
+  ) {
+    add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: [P.kind] + P.formerKinds)
+  }
+
+  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output.
   public func register(
     kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (UntypedJob, JobContext) async throws -> Data?
-  ) {}
-  public func setMaxConcurrentJobs(_ limit: Int, for queue: JobQueue? = nil) throws {}
-  public func run() async throws {}
-  @discardableResult public func runUntilIdle() async throws -> JobCounts { JobCounts() }
-  public func runNext() async throws -> Bool { false }
-  public func start() {}
-  public func stop(grace: Duration = Defaults.grace) async {}
+  ) {
+    let handler = HandlerTable.Handler(retry: retry) { claim, context in
+      try await handler(UntypedJob(kind: claim.kind, payload: claim.payload), context)
+    }
+    add(handler, for: [kind])
+  }
+
+  private func add(_ handler: HandlerTable.Handler, for kinds: [String]) {
+    setup.withLock { setup in
+      setup.handlers.add(handler, for: kinds)
+      setup.run?.engine.set(handlers: setup.handlers)
+    }
+  }
+
+  /// Changes how many jobs may run at once, also while it runs: those that run go on. For all its queues if none is
+  /// named. Throws ``JobError/Code/invalidArgument`` for less than 1, or for a queue that it does not serve.
+  public func setMaxConcurrentJobs(_ limit: Int, for queue: JobQueue? = nil) throws {
+    try setup.withLock { setup in
+      var limits = setup.limits
+      if let queue {
+        guard limits[queue.name] != nil, queue.store === store else {
+          throw JobError(.invalidArgument, "this worker does not serve the queue '\(queue.name)'")
+        }
+        limits[queue.name] = limit
+      } else {
+        for name in limits.keys { limits[name] = limit }
+      }
+      try Self.check(limits)
+      setup.limits = limits
+      setup.run?.engine.set(limits: limits)
+    }
+  }
+
+  // MARK: Running
+
+  /// Runs until the calling task is cancelled or ``stop(grace:)`` is called, and then until the last handler has
+  /// returned: the shape of a service.
+  ///
+  /// A cancel is a graceful stop: no job is claimed any more, and those that run have ``Defaults/grace`` before they are
+  /// interrupted and go back, their attempt given back. Throws ``JobError/Code/alreadyRunning``, or what the store throws
+  /// if it can't be used at all; while a store is only busy, full or away, the worker waits for it.
+  public func run() async throws {
+    _ = try await run(.none, limits: nil)
+  }
+
+  /// Runs until nothing is left that this worker can do, and returns what is left all the same: jobs that wait for a
+  /// later start, are suspended, paused, or of a kind that it does not know. See ``OutstandingWork``.
+  @discardableResult
+  public func runUntilIdle() async throws -> JobCounts {
+    try await run(.idle, limits: nil).left
+  }
+
+  /// Runs one job, if there is one that is ready, and returns whether there was.
+  public func runNext() async throws -> Bool {
+    let limits = setup.withLock { $0.limits }
+    try Self.check(limits)
+    for name in limits.keys.sorted() where try await run(.oneJob, limits: [name: 1]).hasRun { return true }
+    return false
+  }
+
+  /// Runs in a task of the worker's own until ``stop(grace:)``. What makes it end early is logged as an error. Does
+  /// nothing if it was started already.
+  public func start() {
+    setup.withLock { setup in
+      guard setup.started == nil else { return }
+      setup.started = Task {  // ended by `stop`
+        do {
+          try await self.run()
+        } catch {
+          self.logger.error("the worker could not run", metadata: ["error": "\(error.briefly)"])
+        }
+        self.setup.withLock { $0.started = nil }
+      }
+    }
+  }
+
+  /// Claims no more jobs, gives those that run `grace` to end, then interrupts them, and returns when the last handler has
+  /// returned. Called again, a shorter grace counts. Does nothing if the worker does not run.
+  public func stop(grace: Duration = Defaults.grace) async {
+    let (started, run) = setup.withLock { ($0.started, $0.run) }
+    if let run {
+      run.engine.stop(grace: grace)
+      _ = await run.task.result
+    } else {
+      started?.cancel()  // not under way yet
+    }
+    await started?.value
+  }
+
+  private func run(_ goal: WorkerState.Goal, limits: [String: Int]?) async throws -> WorkerEngine.Summary {
+    let run = try setup.withLock { setup in
+      let limits = limits ?? setup.limits
+      try Self.check(limits)
+      guard let store else { throw JobError(.invalidArgument, "a worker needs a queue") }
+      guard setup.run == nil else { throw JobError(.alreadyRunning, "this worker is running already") }
+      let engine = WorkerEngine(
+        goal: goal, limits: limits, handlers: setup.handlers, store: store,
+        id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
+      // A task of its own, because a cancel of the caller's is no order to stop at once. Awaited below.
+      let task = Task(executorPreference: EngineThread.shared) { try await engine.drive() }
+      setup.run = Run(engine: engine, task: task)
+      return Run(engine: engine, task: task)
+    }
+    defer { setup.withLock { $0.run = nil } }
+    return try await withTaskCancellationHandler {
+      try await run.task.value
+    } onCancel: {
+      run.engine.stop(grace: Defaults.grace)
+    }
+  }
+
+  private static func check(_ limits: [String: Int]) throws {
+    guard !limits.isEmpty else {
+      throw JobError(.invalidArgument, "a worker needs a queue, and queues of one store only")
+    }
+    for (name, limit) in limits where limit < 1 {
+      throw JobError(
+        .invalidArgument, "maxConcurrentJobs is \(limit) for the queue '\(name)'; it must be at least 1")
+    }
+  }
 }

@@ -2,8 +2,11 @@
 final class RunningAttempt: Sendable {
   private struct State {
     var stopReason: StopReason?
+    var stopAskedAt: Duration?
     var progress: JobProgress?
     var task: Task<Void, Never>?
+    var timeout: (any JobTimer)?
+    var hasEnded = false
   }
 
   let claim: ClaimedJob
@@ -17,23 +20,44 @@ final class RunningAttempt: Sendable {
 
   var stopReason: StopReason? { state.withLock { $0.stopReason } }
 
-  /// The task that the handler runs in, so that it can be cancelled.
-  func attach(_ task: Task<Void, Never>) {
-    let isStopped = state.withLock { state in
+  /// The task that the handler runs in and the timer of its timeout. Either may come after the handler has ended.
+  func attach(_ task: Task<Void, Never>, timeout: (any JobTimer)?) {
+    let (mustCancel, hasEnded) = state.withLock { state in
+      guard !state.hasEnded else { return (false, true) }
       state.task = task
-      return state.stopReason != nil
+      state.timeout = timeout
+      return (state.stopReason != nil, false)
     }
-    if isStopped { task.cancel() }
+    if mustCancel { task.cancel() }
+    if hasEnded { timeout?.cancel() }
+  }
+
+  /// The handler has returned or thrown. Returns the last news of its progress.
+  func end() -> JobProgress? {
+    let (progress, timeout) = state.withLock { state in
+      defer {
+        state.hasEnded = true
+        state.task = nil
+        state.timeout = nil
+      }
+      return (state.progress, state.timeout)
+    }
+    timeout?.cancel()
+    return progress
   }
 
   /// Asks the handler to stop. The first reason stands, except that a lost claim outweighs all.
-  func stop(_ reason: StopReason) {
+  func stop(_ reason: StopReason, at now: Duration) {
     let task = state.withLock { state -> Task<Void, Never>? in
       if state.stopReason == nil || reason == .claimLost { state.stopReason = reason }
+      if state.stopAskedAt == nil { state.stopAskedAt = now }
       return state.task
     }
     task?.cancel()
   }
+
+  /// How long ago the handler was asked to stop.
+  func sinceStop(_ now: Duration) -> Duration? { state.withLock { $0.stopAskedAt.map { now - $0 } } }
 
   func report(_ progress: JobProgress) {
     let isFirst = state.withLock { state in
@@ -49,5 +73,10 @@ final class RunningAttempt: Sendable {
       defer { state.progress = nil }
       return state.progress
     }
+  }
+
+  /// The news could not be stored. It stays news, unless there is newer.
+  func restore(_ progress: JobProgress) {
+    state.withLock { if $0.progress == nil { $0.progress = progress } }
   }
 }

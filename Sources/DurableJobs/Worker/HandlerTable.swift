@@ -1,0 +1,62 @@
+import Foundation
+
+/// The code that a worker has, by kind.
+struct HandlerTable: Sendable {
+  /// How one kind is run: decodes the payload, calls the handler, encodes what it returned.
+  struct Handler: Sendable {
+    let retry: RetryPolicy
+    let run: @Sendable (ClaimedJob, JobContext) async throws -> Data?
+  }
+
+  private var handlers: [String: Handler] = [:]
+
+  var kinds: Set<String> { Set(handlers.keys) }
+
+  subscript(kind: String) -> Handler? { handlers[kind] }
+
+  mutating func add(_ handler: Handler, for kinds: [String]) {
+    for kind in kinds { handlers[kind] = handler }
+  }
+}
+
+extension HandlerTable.Handler {
+  init<P: JobPayload>(
+    _ type: P.Type, retry: RetryPolicy, _ body: @escaping @Sendable (P, JobContext) async throws -> P.Output
+  ) {
+    let coding = P.outputCoding
+    self.init(retry: retry) { claim, context in
+      let job: P
+      do {
+        job = try JobCoding.decode(P.self, from: claim.payload)
+      } catch {
+        throw Undecodable(reason: "the payload does not decode as \(P.self): \(error.briefly)")
+      }
+      do {
+        try job.validate()
+      } catch {
+        throw JobExit(way: .permanent(error))
+      }
+      let output = try await body(job, context)
+      do {
+        return try coding.encode(output)
+      } catch {
+        throw JobExit(way: .permanent(OutputRefused(reason: "its output can't be encoded: \(error.briefly)")))
+      }
+    }
+  }
+}
+
+/// The stored payload is no payload of the kind: the job is held, not failed, until a program comes that reads it.
+struct Undecodable: Error { let reason: String }
+
+/// The handler succeeded, and what it returned can't be stored: to run it again would not help.
+struct OutputRefused: Error, CustomStringConvertible {
+  let reason: String
+  var description: String { reason }
+}
+
+/// The attempt took longer than the job's timeout.
+struct TimedOut: Error, CustomStringConvertible {
+  let limit: Duration
+  var description: String { "timed out after \(limit)" }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import Logging
+
+/// One run of a worker: carries out what ``WorkerState`` says.
+///
+/// `drive` runs on ``EngineThread``, so that turns and renewals go on when handlers have blocked every thread of Swift's
+/// pool. Handlers run on that pool, in a task each. Those tasks are unstructured because one of them must be cancellable
+/// without the others, and because the end of the worker's own task is no order to stop at once: the engine ends when the
+/// last of them has.
+final class WorkerEngine: Sendable {
+  /// Whether a run ran any job, and what is left if its goal was to be idle.
+  struct Summary: Sendable {
+    var hasRun = false
+    var left = JobCounts()
+  }
+
+  private struct Shared {
+    var state: WorkerState
+    var handlers: HandlerTable
+  }
+
+  private let store: any JobStore
+  private let id: WorkerID
+  private let logger: Logger
+  private let shared: Lock<Shared>
+  private let gate = Gate()
+
+  init(
+    goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
+    logger: Logger
+  ) {
+    self.store = store
+    self.id = id
+    var logger = logger
+    logger[metadataKey: "worker"] = "\(id)"
+    self.logger = logger
+    let state = WorkerState(
+      goal: goal, limits: limits, knowsKinds: !handlers.kinds.isEmpty, now: store.clock.uptime)
+    shared = Lock(Shared(state: state, handlers: handlers))
+  }
+
+  /// Claims and runs jobs until the goal is reached, or until it is stopped and every handler has returned.
+  func drive() async throws -> Summary {
+    let subscription = store.signals.listen { [weak self] in self?.hear($0) }
+    defer { withExtendedLifetime(subscription) {} }
+    var summary = Summary()
+    while true {
+      let step = shared.withLock { $0.state.next(uptime) }
+      switch step {
+      case .turn(let settlements, let capacity):
+        if try await turn(settlements, capacity) { summary.hasRun = true }
+      case .renew:
+        await renew()
+      case .recover:
+        await recover()
+      case .interrupt:
+        for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+      case .askIfIdle:
+        let work = try await store.outstanding(scope)
+        summary.left = work.left
+        shared.withLock { $0.state.askedIfIdle(work.isIdle) }
+      case .wait(let time):
+        await wait(until: time)
+      case .done:
+        await retire()
+        return summary
+      }
+    }
+  }
+
+  // MARK: What others tell it
+
+  func stop(grace: Duration) {
+    shared.withLock { $0.state.stop(graceEnd: uptime + grace) }
+    gate.open()
+  }
+
+  func set(limits: [String: Int]) {
+    shared.withLock { $0.state.set(limits: limits) }
+    gate.open()
+  }
+
+  func set(handlers: HandlerTable) {
+    shared.withLock { shared in
+      shared.handlers = handlers
+      shared.state.learnedKinds()
+    }
+    gate.open()
+  }
+
+  private func hear(_ signal: StoreSignal) {
+    let isNews = shared.withLock { $0.state.heard(signal) }
+    if isNews { gate.open() }
+  }
+
+  // MARK: Steps
+
+  /// One transaction: results first, then a claim for the slots that they freed. Returns whether jobs were claimed.
+  private func turn(_ settlements: [ClaimSettlement], _ capacity: [String: Int]?) async throws -> Bool {
+    let request = capacity.map { ClaimRequest(worker: id, kinds: kinds, capacity: $0) }
+    do {
+      let batch: SettlementBatch
+      if settlements.isEmpty, let request {
+        batch = SettlementBatch(replies: [], claimed: try await store.claim(request))
+      } else {
+        batch = try await store.settle(settlements, thenClaim: request)
+      }
+      for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
+        let state = reply.state?.rawValue ?? "removed"
+        logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
+      }
+      let claimed = batch.claimed?.jobs ?? []
+      let attempts = shared.withLock { shared in
+        shared.state.turnEnded(claimed: batch.claimed, uptime)
+        return claimed.map { claim in
+          let attempt = RunningAttempt(claim) { [weak self] in self?.progressReported() }
+          shared.state.began(attempt)
+          return attempt
+        }
+      }
+      for attempt in attempts { begin(attempt) }
+      return !attempts.isEmpty
+    } catch {
+      try failedTurn(settlements, wantedClaim: request != nil, error)
+      return false
+    }
+  }
+
+  private func failedTurn(_ settlements: [ClaimSettlement], wantedClaim: Bool, _ error: any Error) throws {
+    let isPassing = (error as? JobError)?.isPassing ?? false
+    let (refused, mayGiveUp) = shared.withLock { shared in
+      let refused = shared.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, uptime)
+      let mayGiveUp = settlements.isEmpty && shared.state.atWork.isEmpty
+      return (refused, mayGiveUp && (shared.state.goal != .none || !isPassing))
+    }
+    if mayGiveUp { throw error }
+    guard let refused else {
+      logger.warning("the store refused; trying again", metadata: ["error": "\(error.briefly)"])
+      return
+    }
+    let job = Logger.Metadata(dictionaryLiteral: ("job", "\(refused.token.job)"), ("error", "\(error.briefly)"))
+    if case .interrupted = refused.result {
+      logger.error("a job could not be given back; it stays running until this worker ends", metadata: job)
+    } else {
+      logger.error("a result could not be stored; the job is given back", metadata: job)
+      shared.withLock { $0.state.replace(with: ClaimSettlement(token: refused.token, result: .interrupted)) }
+    }
+  }
+
+  private func renew() async {
+    let attempts = attemptsAtWork
+    let renewals = attempts.map { ClaimRenewal(token: $0.claim.token, progress: $0.takeProgress()) }
+    do {
+      let standings = try await store.renew(RenewalRequest(worker: id, renewals: renewals))
+      let byToken = Dictionary(zip(renewals.map(\.token), standings), uniquingKeysWith: { $1 })
+      shared.withLock { $0.state.renewed(byToken) }
+      for attempt in attempts {
+        switch byToken[attempt.claim.token] {
+        case .lost:
+          logger.warning("claim lost; its handler is cancelled", metadata: ["job": "\(attempt.claim.token.job)"])
+          attempt.stop(.claimLost, at: uptime)
+        case .stopRequested(let reason):
+          attempt.stop(reason, at: uptime)
+        case .held, nil:
+          break
+        }
+        if let waited = attempt.sinceStop(uptime), waited >= Defaults.grace {
+          logger.warning(
+            "a handler was asked to stop and goes on; it keeps its slot",
+            metadata: ["job": "\(attempt.claim.token.job)", "since": "\(waited)"])
+        }
+      }
+    } catch {
+      logger.warning("the lease could not be renewed; trying again", metadata: ["error": "\(error.briefly)"])
+      var hadProgress = false
+      for (attempt, renewal) in zip(attempts, renewals) {
+        guard let progress = renewal.progress else { continue }
+        hadProgress = true
+        attempt.restore(progress)
+      }
+      shared.withLock { $0.state.renewalFailed(hadProgress: hadProgress, uptime) }
+    }
+  }
+
+  private func recover() async {
+    do {
+      let report = try await store.recover(RecoveryRequest(worker: id))
+      shared.withLock { $0.state.recovered(report, uptime) }
+      if report.recovered > 0 {
+        logger.debug("jobs of dead workers are back", metadata: ["count": "\(report.recovered)"])
+      }
+      if !report.unreadable.isEmpty {
+        logger.error("rows that can't be read were left alone", metadata: ["jobs": "\(report.unreadable)"])
+      }
+    } catch {
+      logger.warning("recovery failed; trying again later", metadata: ["error": "\(error.briefly)"])
+    }
+  }
+
+  private func wait(until time: Duration?) async {
+    guard let time else { return await gate.pass() }
+    let timer = store.clock.schedule(after: time - uptime) { [gate] in gate.open() }
+    await gate.pass()
+    timer.cancel()
+  }
+
+  private func retire() async {
+    do {
+      _ = try await store.recover(RecoveryRequest(worker: id, isRetiring: true))
+    } catch {
+      logger.warning("the worker could not say good-bye; its lease will lapse", metadata: ["error": "\(error.briefly)"])
+    }
+  }
+
+  // MARK: Attempts
+
+  private func begin(_ attempt: RunningAttempt) {
+    let claim = attempt.claim
+    guard let handler = shared.withLock({ $0.handlers[claim.kind] }) else {
+      return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
+    }
+    let task = Task { await self.run(attempt, handler) }  // ends by itself, or after `stop`; `drive` waits for it
+    let timeout = claim.timeout.map { limit in
+      store.clock.schedule(after: limit) { [weak self] in
+        guard let self else { return }
+        attempt.stop(.timedOut, at: uptime)
+      }
+    }
+    attempt.attach(task, timeout: timeout)
+  }
+
+  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
+    let claim = attempt.claim
+    let context = JobContext(
+      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, running: attempt)
+    do {
+      let output = try await handler.run(claim, context)
+      end(attempt, AttemptEnd.result(ofOutput: output))
+    } catch {
+      let result = AttemptEnd.result(
+        ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
+      logger.debug("attempt ended with an error", metadata: ["job": "\(context.id)", "error": "\(error.briefly)"])
+      end(attempt, result)
+    }
+  }
+
+  private func end(_ attempt: RunningAttempt, _ result: ClaimSettlement.Result?) {
+    let progress = attempt.end()
+    let settlement = result.map { ClaimSettlement(token: attempt.claim.token, result: $0, progress: progress) }
+    shared.withLock { $0.state.ended(attempt, settlement) }
+    gate.open()
+  }
+
+  private func progressReported() {
+    shared.withLock { $0.state.progressReported(uptime) }
+    gate.open()
+  }
+
+  // MARK: Small ones
+
+  private var uptime: Duration { store.clock.uptime }
+  private var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
+  private var attemptsAtWork: [RunningAttempt] { shared.withLock { Array($0.state.atWork.values) } }
+  private var scope: WorkScope {
+    shared.withLock { .worker(queues: Set($0.state.queues), kinds: $0.handlers.kinds) }
+  }
+}

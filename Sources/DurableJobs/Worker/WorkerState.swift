@@ -1,0 +1,292 @@
+/// What a worker knows, and what follows from it: events go in, the next step comes out.
+///
+/// A value, with no clock and no I/O. `now` is always an uptime.
+struct WorkerState: Sendable {
+  /// When the worker's run is over.
+  enum Goal: Sendable {
+    /// When it is stopped.
+    case none
+    /// When nothing is left that it can do. See ``OutstandingWork``.
+    case idle
+    /// When it has run one job, or found none.
+    case oneJob
+  }
+
+  /// What the engine is to do now. Each is answered by an event before the next is asked for.
+  enum Step: Equatable {
+    /// Settle these, and claim so many from each queue if a capacity is given. Answered by `turnEnded` or `turnFailed`.
+    case turn([ClaimSettlement], claim: [String: Int]?)
+    /// Renew all claims that are held. Answered by `renewed` or `renewalFailed`.
+    case renew
+    /// Answered by `recovered`.
+    case recover
+    /// Cancel all handlers.
+    case interrupt
+    /// Ask the store whether the goal is reached. Answered by `askedIfIdle`.
+    case askIfIdle
+    /// Sleep until there is an event, or until then.
+    case wait(until: Duration?)
+    case done
+  }
+
+  private(set) var goal: Goal
+  private var limits: [String: Int]
+  private var knowsKinds: Bool
+
+  /// Attempts whose handlers have not returned: each takes a slot of its queue.
+  private(set) var atWork: [ClaimToken: RunningAttempt] = [:]
+  private var slotsTaken: [String: Int] = [:]
+  /// Claims that were found lost; their handlers may be at work still.
+  private var lost: Set<ClaimToken> = []
+  /// Results that are not stored yet.
+  private var results: [ClaimSettlement] = []
+
+  // What may be so, as far as the worker knows.
+  private var workMayWait = true
+  private var stopsMayBeAsked = false
+  private var mayBeIdle = true
+  private var hasClaimedOne = false
+  private var isIdle = false
+
+  // Times.
+  private var nextDue: Duration?
+  private var nextRenewal: Duration = .zero
+  private var nextRecovery: Duration
+  private var progressDue: Duration?
+  private var lastProgress: Duration = .zero
+  private var graceEnd: Duration?
+  private var isInterrupted = false
+
+  // A store that refuses.
+  private var failures = 0
+  private var notBefore: Duration = .zero
+  /// How many of the first results are offered one by one, because one of them is refused by itself.
+  private var suspects = 0
+
+  init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration) {
+    self.goal = goal
+    self.limits = limits
+    self.knowsKinds = knowsKinds
+    nextRecovery = now
+  }
+
+  var queues: some Collection<String> { limits.keys }
+
+  // MARK: The next step
+
+  mutating func next(_ now: Duration) -> Step {
+    if let graceEnd, now >= graceEnd, !isInterrupted {
+      isInterrupted = true
+      if !atWork.isEmpty { return .interrupt }
+    }
+    if let nextDue, now >= nextDue {
+      self.nextDue = nil
+      workMayWait = true
+    }
+    if now >= nextRecovery, !isStopping {
+      nextRecovery = now + Defaults.sweepInterval
+      workMayWait = true
+      return .recover
+    }
+    if mustRenew(now) {
+      nextRenewal = now + Defaults.renewalInterval
+      stopsMayBeAsked = false
+      if progressDue != nil {
+        progressDue = nil
+        lastProgress = now
+      }
+      return .renew
+    }
+    if now >= notBefore, let turn = nextTurn() { return turn }
+    if isOver { return .done }
+    if mayAskIfIdle {
+      mayBeIdle = false
+      return .askIfIdle
+    }
+    return .wait(until: nextTime(now))
+  }
+
+  private mutating func nextTurn() -> Step? {
+    if suspects > 0 {
+      suspects -= 1
+      return .turn([results.removeFirst()], claim: nil)
+    }
+    let capacity = workMayWait ? capacity : nil
+    guard !results.isEmpty || capacity != nil else { return nil }
+    if capacity != nil { workMayWait = false }
+    defer { results.removeAll(keepingCapacity: true) }
+    return .turn(results, claim: capacity)
+  }
+
+  /// Free slots by queue; nil if there are none, or no job is to be claimed.
+  private var capacity: [String: Int]? {
+    guard !isStopping, knowsKinds, !(goal == .oneJob && hasClaimedOne) else { return nil }
+    var free: [String: Int] = [:]
+    for (queue, limit) in limits {
+      let slots = limit - (slotsTaken[queue] ?? 0)
+      if slots > 0 { free[queue] = slots }
+    }
+    return free.isEmpty ? nil : free
+  }
+
+  private func mustRenew(_ now: Duration) -> Bool {
+    guard holdsClaims else { return false }
+    return now >= nextRenewal || stopsMayBeAsked || progressDue.map { now >= $0 } ?? false
+  }
+
+  private var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
+
+  private var isStopping: Bool { graceEnd != nil }
+
+  private var isOver: Bool {
+    guard atWork.isEmpty, results.isEmpty else { return false }
+    switch goal {
+    case .none: return isStopping
+    case .idle: return isStopping || isIdle
+    case .oneJob: return isStopping || hasClaimedOne || !workMayWait || !knowsKinds
+    }
+  }
+
+  private var mayAskIfIdle: Bool {
+    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !(workMayWait && knowsKinds)
+  }
+
+  private func nextTime(_ now: Duration) -> Duration? {
+    var times: [Duration?] = [graceEnd.flatMap { isInterrupted ? nil : $0 }]
+    if !isStopping { times += [nextRecovery, nextDue] }
+    if holdsClaims { times += [nextRenewal, progressDue] }
+    if notBefore > now { times.append(notBefore) }
+    return times.compactMap(\.self).min()
+  }
+
+  // MARK: Events from the store
+
+  mutating func turnEnded(claimed: ClaimBatch?, _ now: Duration) {
+    failures = 0
+    notBefore = .zero
+    guard let claimed else { return }
+    if claimed.hasMore { workMayWait = true }
+    nextDue = claimed.nextDue.map { now + $0 }
+    if !claimed.jobs.isEmpty { hasClaimedOne = true }
+    mayBeIdle = true
+    if atWork.count == lost.count, !claimed.jobs.isEmpty { nextRenewal = now + Defaults.renewalInterval }
+  }
+
+  /// Puts back what the turn was to store, to be offered again later. `isPassing`: the store is away; otherwise it
+  /// refuses one of these, and each is offered alone to find out which. Returns the one that it refused when alone.
+  mutating func turnFailed(
+    _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
+  ) -> ClaimSettlement? {
+    if wantedClaim { workMayWait = true }
+    if !isPassing, settlements.count == 1, !wantedClaim { return settlements[0] }
+    results.insert(contentsOf: settlements, at: 0)
+    if isPassing {
+      if suspects > 0 { suspects += settlements.count }
+      failures += 1
+      let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1)
+      notBefore = now + wait
+    } else if !settlements.isEmpty {
+      suspects = settlements.count
+    } else {
+      failures += 1
+      notBefore = now + .seconds(5)
+    }
+    return nil
+  }
+
+  mutating func renewed(_ standings: [ClaimToken: ClaimStanding]) {
+    for case (let token, .lost) in standings where atWork[token] != nil { lost.insert(token) }
+  }
+
+  mutating func renewalFailed(hadProgress: Bool, _ now: Duration) {
+    nextRenewal = now + .seconds(1)
+    if hadProgress { progressDue = now + .seconds(1) }
+  }
+
+  mutating func recovered(_ report: RecoveryReport, _ now: Duration) {
+    if report.recovered > 0 { workMayWait = true }
+    if report.hasMore {
+      nextRecovery = now
+    } else if let wait = report.comeAgain {
+      nextRecovery = min(nextRecovery, now + wait)
+    }
+  }
+
+  mutating func askedIfIdle(_ isIdle: Bool) { self.isIdle = isIdle && !workMayWait }
+
+  // MARK: Events from handlers
+
+  mutating func began(_ attempt: RunningAttempt) {
+    atWork[attempt.claim.token] = attempt
+    slotsTaken[attempt.claim.queue, default: 0] += 1
+  }
+
+  /// A handler has returned. `result` is nil if its claim is not this worker's any more.
+  mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) {
+    let token = attempt.claim.token
+    atWork[token] = nil
+    slotsTaken[attempt.claim.queue]! -= 1
+    if lost.remove(token) == nil, let settlement { results.append(settlement) }
+    workMayWait = true
+    mayBeIdle = true
+  }
+
+  /// A result that the store refused by itself is offered again as this.
+  mutating func replace(with settlement: ClaimSettlement) { results.append(settlement) }
+
+  mutating func progressReported(_ now: Duration) {
+    if progressDue == nil { progressDue = max(now, lastProgress + Defaults.progressInterval) }
+  }
+
+  // MARK: Events from outside
+
+  /// Whether the worker has to be woken for it.
+  mutating func heard(_ signal: StoreSignal) -> Bool {
+    switch signal {
+    case .committed(let transitions):
+      var isNews = false
+      for transition in transitions {
+        switch transition.state {
+        case .ready, .scheduled:
+          guard limits[transition.queue] != nil else { continue }
+          workMayWait = true
+          isNews = true
+        case .running:
+          break
+        default:
+          if goal == .idle {
+            mayBeIdle = true
+            isNews = true
+          }
+        }
+        if transition.concernsClaim {
+          stopsMayBeAsked = true
+          isNews = true
+        }
+      }
+      return isNews
+    case .changedElsewhere(let change):
+      if change.contains(.work) { workMayWait = true }
+      if change.contains(.stops) { stopsMayBeAsked = true }
+      if change.contains(.doubt) { nextRenewal = .zero }
+      mayBeIdle = true
+      return true
+    }
+  }
+
+  mutating func set(limits: [String: Int]) {
+    self.limits = limits
+    workMayWait = true
+  }
+
+  mutating func learnedKinds() {
+    knowsKinds = true
+    workMayWait = true
+    mayBeIdle = true
+  }
+
+  /// No job is claimed from now on. Asked again, the earlier end of the grace counts.
+  mutating func stop(graceEnd: Duration) {
+    self.graceEnd = min(graceEnd, self.graceEnd ?? graceEnd)
+  }
+}

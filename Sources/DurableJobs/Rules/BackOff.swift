@@ -1,8 +1,13 @@
+import Foundation
+
 /// Waits that grow by a factor up to a cap, half of each random.
 public struct BackOff: Hashable, Sendable {
   public var base: Duration
   public var factor: Double
   public var cap: Duration
+
+  /// In seconds. What is longer would not be a date.
+  private static let longest = 1e12
 
   public init(base: Duration, factor: Double, cap: Duration) {
     self.base = base
@@ -12,9 +17,8 @@ public struct BackOff: Hashable, Sendable {
 
   /// The wait after failure `number`, from 1; `random` is between 0 and 1.
   public func delay(number: Int, random: Double) -> Duration {
-    var whole = base.seconds
-    for _ in 1..<max(number, 1) where whole < cap.seconds { whole *= factor }
-    whole = min(max(whole, 0), cap.seconds)
+    let grown = base.seconds * pow(factor, Double(max(number, 1) - 1))
+    let whole = grown > 0 ? max(min(grown, cap.seconds, Self.longest), 0) : 0
     return .milliseconds(Int64((whole * 500 * (1 + random)).rounded()))
   }
 }

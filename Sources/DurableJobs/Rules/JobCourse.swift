@@ -66,12 +66,16 @@ public struct JobCourse: Hashable, Sendable {
     case .failed(let message):
       state = .failed
       reason = nil
-      return message
+      return message.cutToMessage
     case .retry(let time, let message):
-      failure = message
-      if attempt >= maxAttempts, asked == nil {
-        state = .failed
-        return failure
+      failure = message.cutToMessage
+      if attempt >= maxAttempts {
+        if asked == nil {
+          state = .failed
+          return failure
+        }
+        // Held, it still has the attempt that the suspension cut short.
+        if asked == .suspended { attempt -= 1 }
       }
       wait(until: time.date(at: now))
     case .snoozed(let time):
@@ -80,7 +84,7 @@ public struct JobCourse: Hashable, Sendable {
     case .suspended(let why):
       attempt -= 1
       state = .suspended
-      reason = why
+      if asked != .cancelled { reason = reason ?? why.cutToMessage }
     case .interrupted:
       attempt -= 1
       wait(until: nil)
@@ -157,10 +161,10 @@ public struct JobCourse: Hashable, Sendable {
       (.cancel(let why), .suspended):
       state = .cancelled
       runAt = nil
-      reason = why
+      reason = why?.cutToMessage
     case (.cancel(let why), .running):
       stopAsked = .cancelled
-      reason = why
+      reason = why?.cutToMessage
     case (.cancel, .cancelled):
       break
     case (.cancel, _):
@@ -168,11 +172,11 @@ public struct JobCourse: Hashable, Sendable {
 
     case (.suspend(let why), .ready), (.suspend(let why), .scheduled), (.suspend(let why), .blocked):
       state = .suspended
-      reason = why
+      reason = why?.cutToMessage
     case (.suspend(let why), .running):
       guard stopAsked != .cancelled else { throw refusal("is being cancelled") }
       stopAsked = .suspended
-      reason = why
+      reason = why?.cutToMessage
     case (.suspend, .suspended):
       break
     case (.suspend, _):

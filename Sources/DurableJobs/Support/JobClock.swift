@@ -43,6 +43,7 @@ extension Date {
   /// Milliseconds since 1970, the unit in which stores keep time.
   package var milliseconds: Int64 {
     let value = (timeIntervalSince1970 * 1000).rounded()
+    if value.isNaN { return 0 }
     return value >= 9e15 ? 9_000_000_000_000_000 : value <= -9e15 ? -9_000_000_000_000_000 : Int64(value)
   }
 

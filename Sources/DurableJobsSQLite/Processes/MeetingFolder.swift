@@ -1,12 +1,116 @@
 import DurableJobs
 
-/// The folder beside a database in which the processes that have it open notice each other.
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// The folder in which the processes that have one database open notice each other.
+///
+/// It is private to the user and stands beside the database, as `<database>-durable`. Where the paths of sockets in it
+/// would be too long for the system, it is in the temporary folder instead, named after the database's device and
+/// inode, so that all processes find the same one.
 package struct MeetingFolder: Sendable {
-  package enum Standing: Sendable { case dead(HeldLock), alive, unknown }
   package let path: String
-  package init(databasePath: String) throws { path = databasePath + "-durable" }
-  package func post(_ change: ForeignChange, except own: String?) {}
-  package func post(_ change: ForeignChange, to session: String) {}
-  package func hasSessions(besides own: String?) -> Bool { false }
-  package func standing(of session: String) -> Standing { .unknown }
+  private let postbox: Postbox
+
+  /// Finds or makes the folder of a database that exists.
+  ///
+  /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be made or is not private.
+  package init(databasePath: String) throws {
+    var file = stat()
+    guard let resolved = realpath(databasePath, nil), stat(databasePath, &file) == 0 else {
+      throw JobError(
+        .unusableFile, "There is no database at \(databasePath) (\(String(cString: strerror(errno)))). Create it first."
+      )
+    }
+    defer { free(resolved) }
+    let beside = String(cString: resolved) + "-durable"
+    let longest = SessionFile.life.path(of: "00000000", in: beside)
+    path =
+      longest.utf8.count <= UnixSocket.longestPath
+      ? beside
+      : Self.temporaryFolder
+        + "durable-\(geteuid())-\(String(UInt64(truncatingIfNeeded: file.st_dev), radix: 16))-\(String(file.st_ino, radix: 16))"
+    postbox = Postbox(folder: path)
+    try Self.makePrivateFolder(path)
+  }
+
+  /// Tells all sessions of a change, but for one's own. Never waits; who can't be reached is left out.
+  package func post(_ change: ForeignChange, except own: String?) { postbox.post(change, except: own) }
+
+  /// Tells one session of a change. Never waits; nothing happens if it can't be reached.
+  package func post(_ change: ForeignChange, to session: String) { postbox.post(change, to: session) }
+
+  /// Whether anybody else has the database open, or died with it open and was not buried.
+  package func hasSessions(besides own: String?) -> Bool { postbox.hasSessions(besides: own) }
+
+  package enum Standing: Sendable {
+    /// Its process ended. Nobody else can find that until the lock that the caller now holds is let go.
+    case dead(HeldLock)
+    /// Somebody holds its lock: itself, or who found it dead and is clearing up.
+    case alive
+    /// It has no lock file, which proves nothing: it may have left in order, have been buried, or be on another machine.
+    case unknown
+  }
+
+  package func standing(of session: String) -> Standing {
+    let lockPath = SessionFile.lock.path(of: session, in: path)
+    guard let file = FileLock.open(lockPath) else { return .unknown }
+    guard FileLock.take(file) else { return errno == EWOULDBLOCK ? .alive : .unknown }
+    // It may have left, or have been buried, since the file was opened.
+    guard FileLock.isFile(file, at: lockPath) else { return .unknown }
+    return .dead(HeldLock(folder: path, session: session, file: file))
+  }
+
+  /// All sessions that are there now, the dead that nobody buried among them.
+  func sessions() -> [String] { files().compactMap(SessionFile.lock.session(ofFile:)) }
+
+  func files() -> [String] { Self.files(in: path) }
+
+  static func files(in path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+
+  /// The same for all processes of a user, whatever their environments say.
+  private static var temporaryFolder: String {
+    #if canImport(Darwin)
+      var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = confstr(_CS_DARWIN_USER_TEMP_DIR, &bytes, bytes.count)
+      if count > 1, count <= bytes.count { return String(decoding: bytes.prefix(count - 1), as: UTF8.self) }
+    #endif
+    return "/tmp/"
+  }
+
+  private static func makePrivateFolder(_ path: String) throws {
+    // What the umask left of the mode is made right only by who made the folder: another's is judged as it is.
+    if mkdir(path, 0o700) == 0 { chmod(path, 0o700) }
+    let error = errno
+    var folder = stat()
+    guard lstat(path, &folder) == 0 else {
+      throw JobError(
+        .unusableFile,
+        "The folder \(path) can't be made (\(String(cString: strerror(error)))). Make its parent folder writable.")
+    }
+    guard folder.st_mode & S_IFMT == S_IFDIR else {
+      throw JobError(.unusableFile, "\(path) is in the way of a folder of that name. Move it elsewhere.")
+    }
+    guard folder.st_uid == geteuid() else {
+      throw JobError(
+        .unusableFile,
+        "The folder \(path) belongs to user \(folder.st_uid), and this process runs as \(geteuid()). "
+          + "Run as that user, or have the folder removed while nobody has the database open.")
+    }
+    guard folder.st_mode & 0o777 == 0o700 else {
+      throw JobError(.unusableFile, "The folder \(path) must be private to its user. Run: chmod 700 '\(path)'")
+    }
+  }
 }

@@ -1,0 +1,81 @@
+import DurableJobs
+import Foundation
+
+/// Sends datagrams to the sessions of a folder. Knows who they are without reading the folder each time.
+final class Postbox: Sendable {
+  private struct State {
+    var socket: Descriptor?
+    var sessions: [String] = []
+    var listing: Modification?
+  }
+
+  private let folder: String
+  private let state = Lock(State())
+
+  init(folder: String) { self.folder = folder }
+
+  func post(_ change: ForeignChange, except own: String?) {
+    state.withLock { state in
+      for session in sessions(&state) where session != own { send(change, to: session, &state) }
+    }
+  }
+
+  func post(_ change: ForeignChange, to session: String) {
+    state.withLock { send(change, to: session, &$0) }
+  }
+
+  func hasSessions(besides own: String?) -> Bool {
+    state.withLock { sessions(&$0).contains { $0 != own } }
+  }
+
+  private func send(_ change: ForeignChange, to session: String, _ state: inout State) {
+    let path = SessionFile.mail.path(of: session, in: folder)
+    if let socket = state.socket {
+      if UnixSocket.send(change.rawValue, from: socket, to: path) { return }
+      // Gone, dead, or refused by the system: whoever watches it learns that in a better way.
+      guard errno == EAGAIN || errno == ENOBUFS else { return }
+    }
+    // Either the receiver has a full box, and is awake already, or what stopped receivers have not read fills this
+    // sender's share of memory, and nobody would hear from it any more. A new sender has a new share.
+    guard let socket = UnixSocket.open(.datagram) else { return }
+    _ = UnixSocket.send(change.rawValue, from: socket, to: path)
+    state.socket = socket
+  }
+
+  private func sessions(_ state: inout State) -> [String] {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let found = Modification(of: folder)
+    guard let found, found == state.listing else {
+      state.sessions = MeetingFolder.files(in: folder).compactMap(SessionFile.lock.session(ofFile:))
+      state.listing = found?.isSettled(at: now) == true ? found : nil
+      return state.sessions
+    }
+    return state.sessions
+  }
+}
+
+/// When a folder was last changed, as far as its file system tells.
+private struct Modification: Equatable {
+  var seconds: Int
+  var nanoseconds: Int
+
+  init?(of path: String) {
+    var folder = stat()
+    guard stat(path, &folder) == 0 else { return nil }
+    #if canImport(Darwin)
+      let time = folder.st_mtimespec
+    #else
+      let time = folder.st_mtim
+    #endif
+    seconds = time.tv_sec
+    nanoseconds = time.tv_nsec
+  }
+
+  /// Whether a later change is sure to have another time: file systems stamp with a clock that steps, by 10 ms at
+  /// most or, where they keep no fractions, by one or two seconds.
+  func isSettled(at now: timespec) -> Bool {
+    let age = Double(now.tv_sec - seconds) + Double(now.tv_nsec - nanoseconds) / 1e9
+    return age > (nanoseconds == 0 ? 3 : 0.02)
+  }
+}

@@ -1,0 +1,126 @@
+import DurableJobs
+import Foundation
+
+/// The thread of a session: sleeps until a datagram or a connection says something. It never wakes by itself.
+final class SessionListener: Sendable {
+  private let folder: MeetingFolder
+  private let files: SessionFiles
+  private let onSignal: @Sendable (ForeignChange) -> Void
+  private let onDeath: @Sendable (String) -> Void
+  /// Two connected sockets: when `bell` is shut down, `ear` becomes readable, and stays so.
+  private let bell: Descriptor
+  private let ear: Descriptor
+  private let thread = Lock<ObjectIdentifier?>(nil)
+  private let isClosed = Lock(false)
+  private let ended = DispatchGroup()
+
+  init(
+    folder: MeetingFolder, files: SessionFiles, onSignal: @escaping @Sendable (ForeignChange) -> Void,
+    onDeath: @escaping @Sendable (String) -> Void
+  ) throws {
+    guard let (bell, ear) = UnixSocket.pair() else {
+      throw JobError(.unusableFile, "No more sockets can be opened (\(String(cString: strerror(errno)))).")
+    }
+    self.folder = folder
+    self.files = files
+    self.onSignal = onSignal
+    self.onDeath = onDeath
+    self.bell = bell
+    self.ear = ear
+  }
+
+  func start() {
+    ended.enter()
+    let thread = Thread { [self] in
+      self.thread.withLock { $0 = ObjectIdentifier(Thread.current) }
+      listen()
+      ended.leave()
+    }
+    thread.name = "durable-peers"
+    thread.start()
+  }
+
+  func close() {
+    let isFirst = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return !isClosed
+    }
+    if isFirst {
+      // First the files, then the connections: who sees one of those end must find that nobody died.
+      files.withdraw()
+      shutdown(bell.number, Int32(SHUT_RDWR))
+    }
+    if thread.withLock({ $0 }) != ObjectIdentifier(Thread.current) { ended.wait() }
+  }
+
+  private var isOpen: Bool { isClosed.withLock { !$0 } }
+
+  private func listen() {
+    var peers = PeerWatch(folder: folder, own: files.name) { [self] in if isOpen { onDeath($0) } }
+    var watchers = Watchers()
+    SessionFiles.removeRemains(in: folder)
+    // Whoever is left of this session in the ring is to watch it from now on.
+    folder.post([], except: files.name)
+    peers.lookForDead()
+    peers.findNeighbour()
+    while isOpen {
+      var waiting = [ear, files.mail].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+      // A negative number is one that poll leaves out.
+      waiting.append(pollfd(fd: peers.connection?.number ?? -1, events: Int16(POLLIN), revents: 0))
+      waiting.append(pollfd(fd: watchers.isFull ? -1 : files.life.number, events: Int16(POLLIN), revents: 0))
+      waiting += watchers.connections.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+      let count = poll(&waiting, nfds_t(waiting.count), peers.pause ?? -1)
+      if count < 0 { continue }
+      guard isOpen else { return }
+      if count == 0 { peers.lookAgain() }
+      let isReady = waiting.map { $0.revents != 0 }
+      if isReady[2] { peers.neighbourHasGone() }
+      let hasLostWatchers = watchers.removeAll(where: { isReady[4 + $0] })
+      if isReady[3] { watchers.accept(from: files.life) }
+      // Either neighbour may be the one that notices, should the other be stopped.
+      if isReady[2] || hasLostWatchers {
+        peers.lookForDead()
+        peers.findNeighbour()
+      }
+      if isReady[1] {
+        let mail = readMail()
+        if mail.isFromNewcomer { peers.findNeighbour() }
+        if !mail.changes.isEmpty, isOpen { onSignal(mail.changes) }
+      }
+    }
+  }
+
+  private func readMail() -> (changes: ForeignChange, isFromNewcomer: Bool) {
+    var changes: ForeignChange = []
+    var isFromNewcomer = false
+    var count = 0
+    while count < 64, let byte = UnixSocket.receive(from: files.mail) {
+      changes.formUnion(ForeignChange(rawValue: byte))
+      isFromNewcomer = isFromNewcomer || byte == 0
+      count += 1
+    }
+    // The box may have been full, and what came then is lost. Ten is the least that any system's holds.
+    return count < 10 ? (changes, isFromNewcomer) : (changes.union([.all, .doubt]), true)
+  }
+}
+
+/// The connections of those that watch this session. They are kept, and nothing is ever read from them.
+private struct Watchers {
+  private(set) var connections: [Descriptor] = []
+  /// The process can't open more files. Who waits to be accepted watches as well as who was.
+  private(set) var isFull = false
+
+  mutating func accept(from listening: Descriptor) {
+    while let connection = UnixSocket.accept(listening) { connections.append(connection) }
+    isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
+  }
+
+  /// Whether there were any.
+  mutating func removeAll(where isGone: (Int) -> Bool) -> Bool {
+    let kept = connections.indices.filter { !isGone($0) }
+    guard kept.count < connections.count else { return false }
+    connections = kept.map { connections[$0] }
+    isFull = false
+    return true
+  }
+}

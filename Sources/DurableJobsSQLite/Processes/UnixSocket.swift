@@ -1,0 +1,114 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A file descriptor that is closed with its one owner, and that no child process inherits.
+final class Descriptor: Sendable {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  deinit { _ = close(number) }
+}
+
+/// The calls of Unix sockets, non-blocking, closed on exec, and with no SIGPIPE. Each returns nil or false where the
+/// system refuses, with the reason in `errno`.
+enum UnixSocket {
+  enum Kind { case datagram, stream }
+
+  /// The longest path that a socket can have, in bytes.
+  static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+  static func open(_ kind: Kind) -> Descriptor? {
+    let number = socket(AF_UNIX, type(of: kind), 0)
+    return number < 0 ? nil : prepared(number)
+  }
+
+  /// Two sockets that are connected with each other.
+  static func pair() -> (Descriptor, Descriptor)? {
+    var numbers: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, type(of: .stream), 0, &numbers) == 0 else { return nil }
+    return (prepared(numbers[0]), prepared(numbers[1]))
+  }
+
+  /// A socket of that name, which only this user can reach.
+  static func bound(_ kind: Kind, to path: String) -> Descriptor? {
+    guard let socket = open(kind),
+      withAddress(path, { bind(socket.number, $0, $1) }) == 0,
+      chmod(path, 0o600) == 0,
+      kind == .datagram || listen(socket.number, SOMAXCONN) == 0
+    else { return nil }
+    return socket
+  }
+
+  static func connected(to path: String) -> Descriptor? {
+    guard let socket = open(.stream), withAddress(path, { connect(socket.number, $0, $1) }) == 0 else { return nil }
+    return socket
+  }
+
+  static func accept(_ listening: Descriptor) -> Descriptor? {
+    #if canImport(Darwin)
+      let number = Darwin.accept(listening.number, nil, nil)
+    #else
+      let number = Glibc.accept(listening.number, nil, nil)
+    #endif
+    return number < 0 ? nil : prepared(number)
+  }
+
+  static func send(_ byte: UInt8, from socket: Descriptor, to path: String) -> Bool {
+    withUnsafeBytes(of: byte) { bytes in
+      withAddress(path) { sendto(socket.number, bytes.baseAddress, 1, withoutSignal, $0, $1) } == 1
+    }
+  }
+
+  /// The next datagram's byte, if one waits.
+  static func receive(from socket: Descriptor) -> UInt8? {
+    var byte: UInt8 = 0
+    return recv(socket.number, &byte, 1, 0) == 1 ? byte : nil
+  }
+
+  private static func withAddress<R: BinaryInteger>(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
+  ) -> R {
+    guard path.utf8.count <= longestPath else {
+      errno = ENAMETOOLONG
+      return -1
+    }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  /// A child that another thread starts just before this may inherit the socket, where the system can't make it
+  /// closed on exec from the first. It then seems open after the process died, which no proof of a death rests on: that
+  /// is the lock. The notice comes by the other neighbour.
+  private static func prepared(_ number: Int32) -> Descriptor {
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(number, F_SETFL, O_NONBLOCK)
+    #if canImport(Darwin)
+      var yes: Int32 = 1
+      setsockopt(number, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+    #endif
+    return Descriptor(number)
+  }
+
+  #if canImport(Darwin)
+    private static let withoutSignal: Int32 = 0
+
+    private static func type(of kind: Kind) -> Int32 { kind == .datagram ? SOCK_DGRAM : SOCK_STREAM }
+  #else
+    private static let withoutSignal = Int32(MSG_NOSIGNAL)
+
+    private static func type(of kind: Kind) -> Int32 {
+      let type = kind == .datagram ? SOCK_DGRAM : SOCK_STREAM
+      return Int32(type.rawValue | SOCK_CLOEXEC.rawValue)
+    }
+  #endif
+}

@@ -1,0 +1,262 @@
+import Testing
+
+@testable import DurableJobs
+
+/// The worker's decisions, with no clock, no store and no handler.
+@Suite struct WorkerStateTests {
+  @Test func `it looks after time first, and claims for its free slots next`() {
+    let state = Decider.make(limits: ["a": 2])
+    #expect(state.next(.zero) == .recover)
+    #expect(state.next(.zero) == .turn([], claim: ["a": 2]))
+  }
+
+  @Test func `it never claims more than its free slots`() {
+    let state = Decider.make(limits: ["a": 2, "b": 1], isFresh: false)
+    state.claimed([.make(job: 1, queue: "a")], hasMore: true)
+    #expect(state.next(.zero) == .turn([], claim: ["a": 1, "b": 1]))
+    state.claimed([.make(job: 2, queue: "a"), .make(job: 3, queue: "b")], hasMore: true)
+    #expect(state.next(.zero) == .wait(until: Defaults.renewalInterval))
+  }
+
+  @Test func `a result is offered at once, with a claim for the slot that it freed`() {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.claimed([attempt])
+    state.ended(attempt, .success(of: attempt))
+    #expect(state.next(.seconds(1)) == .turn([.success(of: attempt)], claim: ["a": 1]))
+  }
+
+  @Test func `results that come during a turn share the next`() {
+    let state = Decider.make(limits: ["a": 3], isFresh: false)
+    let attempts = (1...3).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    for attempt in attempts { state.ended(attempt, .success(of: attempt)) }
+    #expect(state.next(.seconds(1)) == .turn(attempts.map { .success(of: $0) }, claim: ["a": 3]))
+  }
+
+  @Test func `it sleeps until the next job is due, exactly`() {
+    let state = Decider.make(limits: ["a": 1])
+    _ = state.next(.zero)
+    _ = state.next(.zero)
+    state.turnEnded(claimed: ClaimBatch(nextDue: .milliseconds(1234)), .seconds(1))
+    #expect(state.next(.seconds(1)) == .wait(until: .milliseconds(2234)))
+    #expect(state.next(.milliseconds(2234)) == .turn([], claim: ["a": 1]))
+  }
+
+  @Test func `C24 without any signal it looks again each sweep`() {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    #expect(state.next(.seconds(1)) == .wait(until: Defaults.sweepInterval))
+    #expect(state.next(Defaults.sweepInterval) == .recover)
+    #expect(state.next(Defaults.sweepInterval) == .turn([], claim: ["a": 1]))
+  }
+
+  @Test func `C6 with no kinds it claims nothing, and the first kind wakes it`() {
+    let state = Decider(WorkerState(goal: .none, limits: ["a": 1], knowsKinds: false, now: .zero))
+    #expect(state.next(.zero) == .recover)
+    #expect(state.next(.zero) == .wait(until: Defaults.sweepInterval))
+    state.learnedKinds()
+    #expect(state.next(.zero) == .turn([], claim: ["a": 1]))
+  }
+
+  @Test func `it renews each interval while it holds a claim, and not otherwise`() {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    state.turnEnded(claimed: ClaimBatch(jobs: [.make(job: 1, queue: "a")]), .seconds(2))
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.began(attempt)
+    #expect(state.next(.seconds(2)) == .wait(until: .seconds(12)))
+    #expect(state.next(.seconds(12)) == .renew)
+    state.ended(attempt, nil)
+    _ = state.next(.seconds(12))  // a claim for the free slot
+    state.turnEnded(claimed: ClaimBatch(), .seconds(12))
+    #expect(state.next(.seconds(13)) == .wait(until: Defaults.sweepInterval))
+  }
+
+  @Test func `somebody's doubt makes it renew at once`() {
+    let state = Decider.holding(job: 1)
+    #expect(state.heard(.changedElsewhere(.doubt)))
+    #expect(state.next(.seconds(2)) == .renew)
+  }
+
+  @Test func `a stop that was asked for elsewhere makes it renew at once`() {
+    let state = Decider.holding(job: 1)
+    #expect(state.heard(.changedElsewhere(.stops)))
+    #expect(state.next(.seconds(2)) == .renew)
+    let change = JobTransition(id: JobID(rawValue: 1), queue: "a", kind: "k", state: .running, concernsClaim: true)
+    #expect(state.heard(.committed([change])))
+    #expect(state.next(.seconds(2)) == .renew)
+  }
+
+  @Test func `progress is stored at most once each interval`() {
+    let state = Decider.holding(job: 1)
+    state.progressReported(.seconds(2))
+    #expect(state.next(.seconds(2)) == .renew)
+    state.progressReported(.seconds(2) + .milliseconds(1))
+    #expect(state.next(.seconds(2) + .milliseconds(1)) == .wait(until: .milliseconds(2500)))
+    #expect(state.next(.milliseconds(2500)) == .renew)
+  }
+
+  @Test func `its own successes and other queues' jobs don't wake it`() {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    let done = JobTransition(id: JobID(rawValue: 1), queue: "a", kind: "k", state: .succeeded)
+    let other = JobTransition(id: JobID(rawValue: 2), queue: "b", kind: "k", state: .ready)
+    #expect(!state.heard(.committed([done, other])))
+    #expect(state.heard(.committed([JobTransition(id: JobID(rawValue: 3), queue: "a", kind: "k", state: .ready)])))
+  }
+
+  @Test func `C54 a stop ends claiming, gives grace, interrupts, and is over when the last handler has returned`() {
+    let state = Decider.holding(job: 1)
+    state.stop(graceEnd: .seconds(15))
+    #expect(state.next(.seconds(6)) == .wait(until: .seconds(12)))
+    #expect(state.next(.seconds(12)) == .renew)
+    #expect(state.next(.seconds(15)) == .interrupt)
+    let attempt = state.atWork.values.first!
+    let back = ClaimSettlement(token: attempt.claim.token, result: .interrupted)
+    state.ended(attempt, back)
+    #expect(state.next(.seconds(15)) == .turn([back], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(15))
+    #expect(state.next(.seconds(15)) == .done)
+  }
+
+  @Test func `a second stop shortens the grace and never lengthens it`() {
+    let state = Decider.holding(job: 1)
+    state.stop(graceEnd: .seconds(15))
+    state.stop(graceEnd: .seconds(3))
+    state.stop(graceEnd: .seconds(60))
+    #expect(state.next(.seconds(3)) == .interrupt)
+  }
+
+  @Test func `C29 a handler that goes on after its claim was lost keeps its slot`() {
+    let state = Decider.holding(job: 1)
+    let attempt = state.atWork.values.first!
+    state.renewed([attempt.claim.token: .lost])
+    state.stop(graceEnd: .seconds(2))
+    _ = state.next(.seconds(2))
+    #expect(state.next(.seconds(60)) == .wait(until: nil))
+    state.ended(attempt, .success(of: attempt))
+    #expect(state.next(.seconds(60)) == .done, "the result of a lost claim is dropped")
+  }
+
+  @Test func `C8 results that a store could not take are offered again, later and later`() {
+    let state = Decider.holding(job: 1)
+    let attempt = state.atWork.values.first!
+    state.ended(attempt, .success(of: attempt))
+    let results = [ClaimSettlement.success(of: attempt)]
+    #expect(state.next(.seconds(2)) == .turn(results, claim: ["a": 1]))
+    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, .seconds(2)) == nil)
+    #expect(state.next(.seconds(2)) == .wait(until: .milliseconds(2100)))
+    #expect(state.next(.milliseconds(2100)) == .turn(results, claim: ["a": 1]))
+    _ = state.turnFailed(results, wantedClaim: true, isPassing: true, .milliseconds(2100))
+    #expect(state.next(.milliseconds(2100)) == .wait(until: .milliseconds(2300)))
+  }
+
+  @Test func `C28 of results of which one is refused by itself, the others stand`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    for attempt in attempts { state.ended(attempt, .success(of: attempt)) }
+    let results = attempts.map { ClaimSettlement.success(of: $0) }
+    #expect(state.next(.seconds(1)) == .turn(results, claim: ["a": 2]))
+    #expect(state.turnFailed(results, wantedClaim: true, isPassing: false, .seconds(1)) == nil)
+    #expect(state.next(.seconds(1)) == .turn([results[0]], claim: nil))
+    #expect(state.turnFailed([results[0]], wantedClaim: false, isPassing: false, .seconds(1)) == results[0])
+    #expect(state.next(.seconds(1)) == .turn([results[1]], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(1))
+    #expect(state.next(.seconds(1)) == .turn([], claim: ["a": 2]))
+  }
+
+  @Test func `to be idle is asked only when nothing is under way, and again after each news`() {
+    let state = Decider.make(goal: .idle, limits: ["a": 1])
+    #expect(state.next(.zero) == .recover)
+    #expect(state.next(.zero) == .turn([], claim: ["a": 1]))
+    state.turnEnded(claimed: ClaimBatch(), .zero)
+    #expect(state.next(.seconds(1)) == .askIfIdle)
+    state.askedIfIdle(false)
+    #expect(state.next(.seconds(1)) == .wait(until: Defaults.sweepInterval))
+    #expect(state.heard(.changedElsewhere(.results)))
+    #expect(state.next(.seconds(1)) == .askIfIdle)
+    state.askedIfIdle(true)
+    #expect(state.next(.seconds(1)) == .done)
+  }
+
+  @Test func `one job is one job`() {
+    let state = Decider.make(goal: .oneJob, limits: ["a": 1])
+    _ = state.next(.zero)
+    #expect(state.next(.zero) == .turn([], claim: ["a": 1]))
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.turnEnded(claimed: ClaimBatch(jobs: [attempt.claim], hasMore: true), .zero)
+    state.began(attempt)
+    state.ended(attempt, .success(of: attempt))
+    #expect(state.next(.zero) == .turn([.success(of: attempt)], claim: nil))
+    state.turnEnded(claimed: nil, .zero)
+    #expect(state.next(.zero) == .done)
+  }
+}
+
+/// A `WorkerState` in a class, since `#expect` can't call what mutates a value.
+private final class Decider {
+  private var state: WorkerState
+
+  init(_ state: WorkerState) { self.state = state }
+
+  /// `isFresh`: as it starts; otherwise its first recovery and its first claim are behind it and found nothing.
+  static func make(goal: WorkerState.Goal = .none, limits: [String: Int], isFresh: Bool = true) -> Decider {
+    let decider = Decider(WorkerState(goal: goal, limits: limits, knowsKinds: true, now: .zero))
+    if !isFresh {
+      _ = decider.next(.zero)
+      _ = decider.next(.zero)
+      decider.turnEnded(claimed: ClaimBatch(), .zero)
+    }
+    return decider
+  }
+
+  /// Its one slot taken by a job that it claimed at second 2.
+  static func holding(job: Int64) -> Decider {
+    let decider = make(limits: ["a": 1], isFresh: false)
+    let attempt = RunningAttempt.make(job: job, queue: "a")
+    decider.turnEnded(claimed: ClaimBatch(jobs: [attempt.claim]), .seconds(2))
+    decider.began(attempt)
+    return decider
+  }
+
+  func claimed(_ attempts: [RunningAttempt], hasMore: Bool = false) {
+    turnEnded(claimed: ClaimBatch(jobs: attempts.map(\.claim), hasMore: hasMore), .zero)
+    for attempt in attempts { began(attempt) }
+  }
+
+  var atWork: [ClaimToken: RunningAttempt] { state.atWork }
+  func next(_ now: Duration) -> WorkerState.Step { state.next(now) }
+  func turnEnded(claimed: ClaimBatch?, _ now: Duration) { state.turnEnded(claimed: claimed, now) }
+  func turnFailed(
+    _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
+  ) -> ClaimSettlement? {
+    state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, now)
+  }
+  func renewed(_ standings: [ClaimToken: ClaimStanding]) { state.renewed(standings) }
+  func askedIfIdle(_ isIdle: Bool) { state.askedIfIdle(isIdle) }
+  func began(_ attempt: RunningAttempt) { state.began(attempt) }
+  func ended(_ attempt: RunningAttempt, _ result: ClaimSettlement?) { state.ended(attempt, result) }
+  func progressReported(_ now: Duration) { state.progressReported(now) }
+  func heard(_ signal: StoreSignal) -> Bool { state.heard(signal) }
+  func learnedKinds() { state.learnedKinds() }
+  func stop(graceEnd: Duration) { state.stop(graceEnd: graceEnd) }
+}
+
+extension RunningAttempt {
+  fileprivate static func make(job: Int64, queue: String) -> RunningAttempt {
+    RunningAttempt(.make(job: job, queue: queue)) {}
+  }
+}
+
+extension ClaimedJob {
+  fileprivate static func make(job: Int64, queue: String) -> ClaimedJob {
+    ClaimedJob(
+      token: ClaimToken(job: JobID(rawValue: job), claim: 1), queue: queue, kind: "k", payload: .init(), attempt: 1,
+      maxAttempts: 10)
+  }
+}
+
+extension ClaimSettlement {
+  fileprivate static func success(of attempt: RunningAttempt) -> ClaimSettlement {
+    ClaimSettlement(token: attempt.claim.token, result: .succeeded(output: nil))
+  }
+}

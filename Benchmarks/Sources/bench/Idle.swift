@@ -1,0 +1,32 @@
+import ArgumentParser
+import DurableJobs
+import Foundation
+
+/// What a worker costs that has nothing to do.
+struct Idle: AsyncParsableCommand {
+  @OptionGroup var place: Place
+  @Option var seconds = 60
+
+  func run() async throws {
+    try await withQueue(in: place) { queue, _ in
+      let worker = JobWorker(queue)
+      worker.register(Noop.self)
+      worker.start()
+      try await queue.enqueue(Noop(0, priorities: 1))
+      try await queue.waitUntilIdle()
+      try await Task.sleep(for: .seconds(2))
+
+      let start = Usage.now()
+      // Blocks this thread on purpose: its one wake-up at the end is taken off below.
+      sleep(UInt32(seconds))
+      let usage = Usage.now() - start
+
+      await worker.stop()
+      var figures = Figures("idle")
+      figures.set("seconds", usage.seconds)
+      figures.set("wake_ups", usage.waits - 1)
+      figures.set("cpu_ms", usage.cpu * 1000)
+      try figures.print()
+    }
+  }
+}

@@ -48,7 +48,9 @@ let package = Package(
       name: "DurableJobsTests", dependencies: ["DurableJobs", "DurableJobsTesting"]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
-      dependencies: ["DurableJobsSQLite", "DurableJobsTesting"]),
+      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe"]),
+    .executableTarget(
+      name: "ProcessProbe", dependencies: ["DurableJobsSQLite"], path: "Tests/ProcessProbe"),
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [

@@ -1,0 +1,12 @@
+import Foundation
+
+// A process for tests that need real ones. It does what the lines on its stdin say, answers with lines on its stdout,
+// and ends with its stdin.
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "meet" where arguments.count == 2: try meet(databasePath: arguments[1])
+case "turn" where arguments.count == 2: try takeTurns(databasePath: arguments[1])
+default:
+  FileHandle.standardError.write(Data("usage: ProcessProbe meet DATABASE | turn DATABASE\n".utf8))
+  exit(2)
+}

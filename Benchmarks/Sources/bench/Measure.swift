@@ -7,8 +7,7 @@ struct Usage {
   var waits: Int
 
   static func now() -> Usage {
-    var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    let usage = rusage.now()
     return Usage(
       seconds: Double(monotonicNanoseconds()) / 1e9, cpu: usage.ru_utime.seconds + usage.ru_stime.seconds,
       waits: Int(usage.ru_nvcsw))
@@ -20,13 +19,23 @@ struct Usage {
 
   /// The most memory that the process has had in use, in MiB.
   static var peakMemory: Double {
-    var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
     #if os(Linux)
-      return Double(usage.ru_maxrss) / 1024
+      return Double(rusage.now().ru_maxrss) / 1024
     #else
-      return Double(usage.ru_maxrss) / 1_048_576
+      return Double(rusage.now().ru_maxrss) / 1_048_576
     #endif
+  }
+}
+
+extension rusage {
+  fileprivate static func now() -> rusage {
+    var usage = rusage()
+    #if os(Linux)
+      getrusage(RUSAGE_SELF.rawValue, &usage)
+    #else
+      getrusage(RUSAGE_SELF, &usage)
+    #endif
+    return usage
   }
 }
 

@@ -12,7 +12,7 @@ struct Noop: Job, Equatable {
 
   init(_ index: Int, priorities: Int) {
     self.index = index
-    rank = Int(UInt64(truncatingIfNeeded: index &* 0x9E37_79B9_7F4A_7C15) >> 33) % priorities
+    rank = Int((UInt64(index) &* 0x9E37_79B9_7F4A_7C15) >> 33) % priorities
   }
 
   var options: JobOptions { JobOptions(priority: JobPriority(rawValue: rank)) }

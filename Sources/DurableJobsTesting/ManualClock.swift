@@ -1,2 +1,110 @@
-/// Tests.
 import DurableJobs
+import Foundation
+
+/// A clock that stands still until a test moves it. No real time passes in it.
+public final class ManualClock: JobClock {
+  fileprivate struct State {
+    /// Since 1970.
+    var wall: Duration
+    var uptime = Duration.zero
+    var timers: [Timer] = []  // the earliest first; of two at one moment, the one that was scheduled first
+    var lastKey = 0
+    var waiters: [Waiter] = []
+  }
+
+  fileprivate struct Timer {
+    let key: Int
+    let due: Duration
+    let action: @Sendable () -> Void
+  }
+
+  fileprivate struct Waiter {
+    let key: Int
+    let limit: Duration?
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  private let state: Lock<State>
+
+  /// A clock that stands at `now`, by default some moment in 2027.
+  public init(now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+    state = Lock(State(wall: .milliseconds(Int64(now.timeIntervalSince1970 * 1000))))
+  }
+
+  public var now: Date { Date(timeIntervalSince1970: state.withLock(\.wall).seconds) }
+  public var uptime: Duration { state.withLock(\.uptime) }
+
+  /// How long it is until each timer that is set, the earliest first.
+  public var timers: [Duration] { state.withLock { state in state.timers.map { $0.due - state.uptime } } }
+
+  /// A timer without delay fires at the next ``advance(by:)``, also by zero.
+  public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    let (key, waiters) = state.withLock { state in
+      state.lastKey += 1
+      let timer = Timer(key: state.lastKey, due: state.uptime + max(delay, .zero), action: action)
+      let index = state.timers.firstIndex { $0.due > timer.due } ?? state.timers.endIndex
+      state.timers.insert(timer, at: index)
+      return (timer.key, state.takeWaiters { $0.limit == nil || max(delay, .zero) <= $0.limit! })
+    }
+    for waiter in waiters { waiter.continuation.resume() }
+    return Cancellation { [state] in state.withLock { $0.timers.removeAll { $0.key == key } } }
+  }
+
+  /// Lets time pass, for the calendar and for what never steps, and makes the calls that come due on the way, in order
+  /// and before it returns. Each sees the time at which it was due.
+  public func advance(by duration: Duration) {
+    let end = state.withLock { $0.uptime + duration }
+    while let timer = state.withLock({ $0.takeTimer(until: end) }) { timer.action() }
+    state.withLock { $0.move(to: end) }
+  }
+
+  /// Sets the calendar forwards or back, as a person or a time server does. Timers do not notice.
+  public func stepWallClock(by duration: Duration) { state.withLock { $0.wall += duration } }
+
+  /// Waits until a timer is set that is due within `limit`; with no limit, until any is set. Returns at once if one is.
+  public func timerScheduled(within limit: Duration? = nil) async {
+    let key = state.withLock { state in
+      state.lastKey += 1
+      return state.lastKey
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          let isSet = state.timers.contains { limit == nil || $0.due - state.uptime <= limit! }
+          if isSet || Task.isCancelled { return true }
+          state.waiters.append(Waiter(key: key, limit: limit, continuation: continuation))
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      for waiter in state.withLock({ $0.takeWaiters { $0.key == key } }) { waiter.continuation.resume() }
+    }
+  }
+
+  private struct Cancellation: JobTimer {
+    let end: @Sendable () -> Void
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    func cancel() { end() }
+  }
+}
+
+extension ManualClock.State {
+  fileprivate mutating func move(to moment: Duration) {
+    guard moment > uptime else { return }
+    wall += moment - uptime
+    uptime = moment
+  }
+
+  fileprivate mutating func takeTimer(until end: Duration) -> ManualClock.Timer? {
+    guard let first = timers.first, first.due <= end else { return nil }
+    move(to: first.due)
+    return timers.removeFirst()
+  }
+
+  fileprivate mutating func takeWaiters(where isMeant: (ManualClock.Waiter) -> Bool) -> [ManualClock.Waiter] {
+    let taken = waiters.filter(isMeant)
+    waiters.removeAll(where: isMeant)
+    return taken
+  }
+}

@@ -1,0 +1,185 @@
+import DurableJobs
+import Foundation
+
+extension StoreConformance {
+  static let changeCases: [Case] = [
+    Case("What a person may do to a job depends on its state, as `JobCourse` says") { subject in
+      for standing in Standing.allCases {
+        for change in everyChange {
+          let trial = try await Trial(subject)
+          let id = try await standing.make(trial)
+          let before = try await trial.job(id)
+          var course = JobCourse(
+            state: before.state, attempt: before.attempt, maxAttempts: before.maxAttempts, crashes: before.crashes,
+            runAt: before.runAt, stopAsked: before.stopAsked, reason: before.reason)
+          var refusal: String?
+          do { try course.apply(change, now: trial.now) } catch { refusal = "\(error)" }
+          let report = try await trial.report(change, id)
+          let what = "of \(change) on a job that is \(standing)"
+          try same(report.refused.map(\.message), refusal.map { [$0] } ?? [], "the refusals \(what)")
+          try same(report.changed, refusal == nil ? [id] : [], "the changed jobs \(what)")
+          if change == .remove, refusal == nil {
+            try same(try await trial.ids(), [], "the jobs left \(what)")
+            try same(try await trial.store.counts(where: .all), JobCounts(), "the counts \(what)")
+            continue
+          }
+          let after = try await trial.job(id)
+          if refusal != nil { try same(after, before, "the job \(what)") }
+          try same(after.state, course.state, "the state \(what)")
+          try same(after.attempt, course.attempt, "the attempts \(what)")
+          try same(after.runAt, course.state == .scheduled ? course.runAt : nil, "the due time \(what)")
+          try same(after.stopAsked, course.stopAsked, "the stop asked \(what)")
+          try same(after.reason, course.reason, "the reason \(what)")
+          try same(after.finishedAt != nil, course.state.isFinished, "that it has an end \(what)")
+          try same(try await trial.store.counts(where: .all), JobCounts([after.state: 1]), "the counts \(what)")
+        }
+      }
+    },
+    Case("A callback that comes before the suspension ends the job") { subject in
+      let trial = try await Trial(subject)
+      let claimed = try await trial.addAndStart()
+      let id = claimed.token.job
+      try await trial.change(.complete(output: Data("callback".utf8)), id)
+      let reply = try await trial.settle(claimed, .suspended(reason: "waits for its callback"))
+      try same(reply, SettlementReply(isAccepted: false, state: .succeeded), "the reply to the suspension")
+      try same(try await trial.job(id).output, Data("callback".utf8), "the output")
+      try same(try await trial.job(id).reason, nil, "the reason")
+    },
+    Case("A callback that comes together with the suspension ends the job") { subject in
+      let trial = try await Trial(subject)
+      for round in 0..<20 {
+        let claimed = try await trial.addAndStart()
+        async let callback = trial.report(.complete(output: Data("callback".utf8)), claimed.token.job)
+        async let suspension = trial.settle(claimed, .suspended(reason: "waits for its callback"))
+        let (report, _) = try await (callback, suspension)
+        try same(report.changed, [claimed.token.job], "the report of the callback, round \(round)")
+        let job = try await trial.job(claimed.token.job)
+        try same(job.state, .succeeded, "the state, round \(round)")
+        try same(job.output, Data("callback".utf8), "the output, round \(round)")
+      }
+    },
+    Case("A callback that comes after the suspension ends the job") { subject in
+      let trial = try await Trial(subject)
+      for (change, state) in [
+        (JobChange.complete(output: Data("o".utf8)), JobState.succeeded), (.fail(message: "f"), .failed),
+      ] {
+        let claimed = try await trial.addAndStart()
+        try await trial.end(claimed, .suspended(reason: "waits for its callback"), as: .suspended)
+        trial.clock.advance(by: .seconds(3600))
+        try await trial.change(change, claimed.token.job)
+        let job = try await trial.job(claimed.token.job)
+        try same(job.state, state, "the state")
+        try same(job.reason, nil, "the reason")
+        try same(job.finishedAt, trial.now, "the end")
+        try same(job.output, state == .succeeded ? Data("o".utf8) : nil, "the output")
+        try same(job.failures.map(\.message), state == .failed ? ["f"] : [], "the failures")
+      }
+    },
+    Case("C55 A cancelled job stays cancelled") { subject in
+      let trial = try await Trial(subject)
+      let ready = try await trial.add()
+      let scheduled = try await trial.add(.start(.after(.seconds(5))))
+      for id in [ready, scheduled] { try await trial.change(.cancel(reason: "no need"), id) }
+      trial.clock.advance(by: .seconds(60))
+      try await trial.recover()
+      try same(try await trial.claim(["q": 9]).count, 0, "jobs claimed")
+      for id in [ready, scheduled] {
+        try same(try await trial.job(id).state, .cancelled, "the state")
+        try same(try await trial.job(id).reason, "no need", "the reason")
+      }
+    },
+    Case("A removed job is gone, whatever it was") { subject in
+      let trial = try await Trial(subject)
+      let terms = JobTerms(key: "key", tags: ["tag"])
+      let claimed = try await trial.addAndStart(terms)
+      try await trial.end(claimed, .failed(message: "no"), as: .failed)
+      let waiting = try await trial.add(terms)
+      for id in [claimed.token.job, waiting] {
+        try await trial.change(.remove, id)
+        try same(try await trial.report(.remove, id), ChangeReport(), "the report of a second removal")
+      }
+      for filter: JobFilter in [.all, .key("key"), .tag("tag"), .kind("k"), .state(.ready)] {
+        try same(try await trial.ids(filter), [], "jobs of \(filter)")
+        try same(try await trial.store.counts(where: filter), JobCounts(), "counts of \(filter)")
+      }
+      try same(try await trial.claim(["q": 9]).count, 0, "jobs claimed")
+    },
+    Case("A change of many jobs goes through them in bites, lowest ids first, each once") { subject in
+      let trial = try await Trial(subject)
+      let ids = try await trial.add(7)
+      try await trial.add(kind: "other")
+      _ = try await trial.start(ids[0])
+      var changed: [JobID] = []
+      var refused: [JobID] = []
+      var after: JobID?
+      for bite in 0..<20 {
+        let report = try await trial.store.change(.remove, where: .kind("k"), after: after, limit: 2)
+        let here = report.changed + report.refused.map(\.job)
+        try holds(here.count <= 2, "bite \(bite) has at most 2 jobs")
+        try same(report.changed, report.changed.sorted(), "the jobs of bite \(bite)")
+        try holds(here.allSatisfy { after == nil || $0 > after! }, "bite \(bite) goes on behind the one before")
+        changed += report.changed
+        refused += report.refused.map(\.job)
+        after = report.next
+        if after == nil { break }
+      }
+      try same(after, nil, "where to go on at the end")
+      try same(refused, [ids[0]], "the jobs refused")
+      try same(changed, Array(ids.dropFirst()), "the jobs changed")
+      try same(try await trial.ids().count, 2, "the jobs left")
+    },
+    Case("A change of what nobody has is no error, and a limit of 0 is one") { subject in
+      let trial = try await Trial(subject)
+      let nobody = JobID(rawValue: 12345)
+      try same(try await trial.report(.cancel(reason: nil), nobody), ChangeReport(), "the report")
+      try await refused(.invalidArgument, "a change of at most 0 jobs") {
+        _ = try await trial.store.change(.retry, where: .all, after: nil, limit: 0)
+      }
+      try await refused(.invalidArgument, "a page of 0 jobs") { _ = try await trial.store.jobs(JobQuery(limit: 0)) }
+      try await refused(.invalidArgument, "a bite of 0 jobs") { try await trial.recover(limit: 0) }
+    },
+    Case("A retry of what waits for its time makes it ready at once") { subject in
+      let trial = try await Trial(subject)
+      let claimed = try await trial.addAndStart()
+      try await trial.end(claimed, .retry(.after(.seconds(3600)), message: "no"), as: .scheduled)
+      try await trial.change(.retry, claimed.token.job)
+      try same(try await trial.start(claimed.token.job).attempt, 2, "the next attempt")
+    },
+  ]
+
+  private static let everyChange: [JobChange] = [
+    .retry, .cancel(reason: "c"), .suspend(reason: "s"), .suspend(reason: nil), .resume, .remove,
+    .complete(output: Data("o".utf8)), .fail(message: "f"), .progress(JobProgress(fraction: 0.5)), .reset,
+  ]
+
+  /// The ways in which a job may stand when somebody changes it.
+  private enum Standing: CaseIterable {
+    case ready, scheduled, backingOff, running, runningAgain, cancelAsked, suspendAsked, suspended, suspendedByHandler
+    case succeeded, failed, cancelled
+
+    func make(_ trial: Trial) async throws -> JobID {
+      if self == .scheduled { return try await trial.add(.start(.after(.seconds(60)))) }
+      let id = try await trial.add()
+      switch self {
+      case .ready, .scheduled: break
+      case .cancelled: try await trial.change(.cancel(reason: "before"), id)
+      case .suspended: try await trial.change(.suspend(reason: "before"), id)
+      default:
+        var claimed = try await trial.start(id)
+        switch self {
+        case .backingOff: try await trial.settle(claimed, .retry(.after(.seconds(9)), message: "before"))
+        case .runningAgain:
+          try await trial.settle(claimed, .retry(.now, message: "before"))
+          claimed = try await trial.start(id)
+        case .cancelAsked: try await trial.change(.cancel(reason: "before"), id)
+        case .suspendAsked: try await trial.change(.suspend(reason: "before"), id)
+        case .suspendedByHandler: try await trial.settle(claimed, .suspended(reason: "before"))
+        case .succeeded: try await trial.settle(claimed, .succeeded(output: Data("before".utf8)))
+        case .failed: try await trial.settle(claimed, .failed(message: "before"))
+        default: break
+        }
+      }
+      return id
+    }
+  }
+}

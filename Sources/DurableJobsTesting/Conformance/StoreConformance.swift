@@ -1,0 +1,96 @@
+import DurableJobs
+
+/// What every store has to do, as cases that any test framework can run:
+///
+///     @Test(arguments: StoreConformance.cases)
+///     func `the store does what every store has to`(_ conformanceCase: StoreConformance.Case) async throws {
+///       try await conformanceCase.run(mine)
+///     }
+///
+/// A case throws ``Difference`` if the store did otherwise. It moves time by hand, and waits for nothing else.
+public enum StoreConformance {
+  /// One promise, and how it is put to the test.
+  public struct Case: Sendable, CustomStringConvertible {
+    /// The sentence that has to hold.
+    public let name: String
+    /// What a store must be able to do for the case to make sense.
+    public let needs: Set<StoreUnderTest.Capability>
+    private let body: @Sendable (StoreUnderTest) async throws -> Void
+
+    init(
+      _ name: String, needs: Set<StoreUnderTest.Capability> = [],
+      _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
+    ) {
+      self.name = name
+      self.needs = needs
+      self.body = body
+    }
+
+    public var description: String { name }
+
+    /// Runs the case on a fresh store. One that lacks what the case needs is passed over, which is printed.
+    public func run(_ subject: StoreUnderTest) async throws {
+      let lacking = needs.subtracting(subject.capabilities).map(\.rawValue).sorted()
+      guard lacking.isEmpty else {
+        print("skipped: \(name) (the store lacks: \(lacking.joined(separator: ", ")))")
+        return
+      }
+      try await body(subject)
+    }
+  }
+
+  public static let cases: [Case] =
+    insertionCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases + crashCases
+    + leaseCases + timeCases + queryCases + idlenessCases + signalCases + reopeningCases
+}
+
+/// A kind of store, to be put to the test.
+public struct StoreUnderTest: Sendable {
+  /// What not every store can do.
+  public enum Capability: String, Sendable, CaseIterable {
+    /// What was stored is there when the store is opened again.
+    case reopens
+  }
+
+  public let capabilities: Set<Capability>
+  let make: @Sendable (StorePolicy) async throws -> (store: any JobStore, clock: ManualClock)
+  let reopen: (@Sendable (any JobStore) async throws -> any JobStore)?
+
+  /// `make` gives a fresh, empty store that keeps to the policy and takes its time from the clock. `reopen` closes a
+  /// store that `make` gave, as a process does that ends, and opens it again.
+  public init(
+    make: @escaping @Sendable (StorePolicy) async throws -> (store: any JobStore, clock: ManualClock),
+    reopen: (@Sendable (any JobStore) async throws -> any JobStore)? = nil
+  ) {
+    capabilities = reopen == nil ? [] : [.reopens]
+    self.make = make
+    self.reopen = reopen
+  }
+}
+
+/// What a store did, where something else was to be expected.
+public struct Difference: Error, CustomStringConvertible {
+  public let description: String
+
+  public init(_ description: String) { self.description = description }
+}
+
+func same<T: Equatable>(_ actual: T, _ expected: T, _ what: String) throws {
+  guard actual != expected else { return }
+  throw Difference("\(what): \(actual), and not \(expected)")
+}
+
+func holds(_ condition: Bool, _ what: String) throws {
+  guard !condition else { return }
+  throw Difference("does not hold: \(what)")
+}
+
+/// Expects `body` to be refused with that code.
+func refused(_ code: JobError.Code, _ what: String, _ body: () async throws -> Void) async throws {
+  do {
+    try await body()
+  } catch let error as JobError {
+    return try same(error.code, code, "\(what) is refused as")
+  }
+  throw Difference("\(what) is not refused")
+}

@@ -74,8 +74,8 @@ package struct MeetingFolder: Sendable {
     defer { closedir(folder) }
     var names: [String] = []
     while let entry = readdir(folder) {
-      names.append(
-        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name != ".", name != ".." { names.append(name) }
     }
     return names
   }

@@ -30,6 +30,8 @@ final class SessionListener: Sendable {
   }
 
   func start() {
+    // Whoever stands before this session in the ring is to watch it from now on.
+    folder.post([], except: files.name)
     ended.enter()
     let thread = Thread { [self] in
       self.thread.withLock { $0 = ObjectIdentifier(Thread.current) }
@@ -59,8 +61,6 @@ final class SessionListener: Sendable {
     var peers = PeerWatch(folder: folder, own: files.name) { [self] in if isOpen { onDeath($0) } }
     var watchers = Watchers()
     SessionFiles.removeRemains(in: folder)
-    // Whoever is left of this session in the ring is to watch it from now on.
-    folder.post([], except: files.name)
     peers.lookForDead()
     peers.findNeighbour()
     while isOpen {

@@ -1,0 +1,76 @@
+import Foundation
+
+@testable import DurableJobsSQLite
+
+/// A real process, told what to do by lines, and answering in lines. It is killed with this value.
+final class ProcessProbe: Sendable {
+  struct Ended: Error {}
+
+  private let process: Process
+  private let input: FileHandle
+  private let lines: AsyncStream<String>
+
+  var pid: Int32 { process.processIdentifier }
+
+  init(_ arguments: String...) throws {
+    _ = Self.ignoresBrokenPipes
+    let (input, output) = (Pipe(), Pipe())
+    process = Process()
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    self.input = input.fileHandleForWriting
+    let (lines, continuation) = AsyncStream<String>.makeStream()
+    self.lines = lines
+    let reading = output.fileHandleForReading
+    // Ends with the probe, which nothing but the tests holds.
+    Thread {
+      var rest = Data()
+      while case let read = reading.availableData, !read.isEmpty {
+        rest += read
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+          rest = Data(rest[rest.index(after: end)...])
+        }
+      }
+      continuation.finish()
+    }.start()
+  }
+
+  deinit { send(SIGKILL) }
+
+  func tell(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
+
+  /// The words after `first` in the next line that begins with it.
+  @discardableResult
+  func hear(_ first: String) async throws -> [String] {
+    for await line in lines {
+      let words = line.split(separator: " ").map(String.init)
+      if words.first == first { return Array(words.dropFirst()) }
+    }
+    throw Ended()
+  }
+
+  func ask(_ line: String, hear first: String) async throws -> [String] {
+    try tell(line)
+    return try await hear(first)
+  }
+
+  func send(_ signal: Int32) { if process.isRunning { kill(pid, signal) } }
+
+  private static let ignoresBrokenPipes: Bool = {
+    signal(SIGPIPE, SIG_IGN)
+    return true
+  }()
+
+  private static var executable: URL {
+    #if canImport(Darwin)
+      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
+      return tests.bundleURL.deletingLastPathComponent().appendingPathComponent("ProcessProbe")
+    #else
+      return Bundle.main.bundleURL.appendingPathComponent("ProcessProbe")
+    #endif
+  }
+}

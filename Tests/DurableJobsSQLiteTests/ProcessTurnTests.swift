@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+@Suite("The turn to write", .timeLimit(.minutes(1)))
+struct ProcessTurnTests {
+  let meeting: ProcessMeeting
+
+  init() throws { meeting = try ProcessMeeting() }
+
+  @Test("Two processes that take turns never overlap, and both come through")
+  func turnsDoNotOverlap() async throws {
+    let first = try ProcessProbe("turn", meeting.databasePath)
+    let second = try ProcessProbe("turn", meeting.databasePath)
+    let file = meeting.home + "/count"
+    try Data("0".utf8).write(to: URL(fileURLWithPath: file))
+    for probe in [first, second] { try await probe.hear("ready") }
+    for probe in [first, second] { try probe.tell("count 500 \(file)") }
+    for probe in [first, second] { try await probe.hear("counted") }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "1000")
+  }
+
+  @Test("Who waits gets the turn when it is given back")
+  func waitingEndsWithTheTurn() async throws {
+    let probe = try ProcessProbe("turn", meeting.databasePath)
+    let turn = try WriterTurn(folder: meeting.folder)
+    #expect(turn.take(within: .zero))
+    try probe.tell("take 1")
+    try await probe.hear("false")
+    try probe.tell("take 30000")
+    turn.giveBack()
+    try await probe.hear("true")
+    #expect(!turn.take(within: .zero))
+  }
+
+  @Test("A turn whose holder is stopped is not waited for beyond the limit, and can be had once it goes on")
+  func stoppedHolderHangsNobody() async throws {
+    let probe = try ProcessProbe("turn", meeting.databasePath)
+    let turn = try WriterTurn(folder: meeting.folder)
+    try probe.tell("take 30000")
+    try await probe.hear("true")
+    probe.send(SIGSTOP)
+    #expect(!turn.take(within: .milliseconds(20)))
+    #expect(!turn.take(within: .milliseconds(20)), "while the first wait is still in line")
+    turn.giveBack()
+    probe.send(SIGCONT)
+    try probe.tell("back")
+    #expect(turn.take(within: .seconds(30)))
+    try probe.tell("take 0")
+    try await probe.hear("false")
+    turn.giveBack()
+    try probe.tell("take 30000")
+    try await probe.hear("true")
+  }
+
+  @Test("A turn that comes after its caller gave up is passed on")
+  func unwantedTurnIsPassedOn() async throws {
+    let late = try WriterTurn(folder: meeting.folder)
+    let holder = try WriterTurn(folder: meeting.folder)
+    let next = try ProcessProbe("turn", meeting.databasePath)
+    #expect(holder.take(within: .zero))
+    #expect(!late.take(within: .milliseconds(1)))
+    holder.giveBack()
+    try next.tell("take 30000")
+    try await next.hear("true")
+  }
+
+  @Test("A turn dies with its holder, and with the last use of it")
+  func turnDiesWithItsHolder() async throws {
+    let turn = try WriterTurn(folder: meeting.folder)
+    let probe = try ProcessProbe("turn", meeting.databasePath)
+    try probe.tell("take 30000")
+    try await probe.hear("true")
+    probe.send(SIGKILL)
+    #expect(turn.take(within: .seconds(30)))
+    turn.giveBack()
+    do {
+      let passing = try WriterTurn(folder: meeting.folder)
+      #expect(passing.take(within: .zero))
+      #expect(!turn.take(within: .milliseconds(1)))
+    }
+    #expect(turn.take(within: .seconds(30)))
+  }
+}

@@ -51,6 +51,7 @@ let package = Package(
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe"]),
     .executableTarget(
       name: "ProcessProbe", dependencies: ["DurableJobsSQLite"], path: "Tests/ProcessProbe"),
+    .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [

@@ -1,0 +1,50 @@
+# Each target does its own set-up. SWIFT_FLAGS goes to every build; PREFIX, RUNS and DIR are explained below.
+
+PREFIX ?= /usr/local
+SWIFT_FLAGS ?=
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+INSTALL_SCRATCH = .build-install
+
+.PHONY: help setup demo test test-tsan soak bench format format-check docs install uninstall
+
+help: ## What can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Install what a build needs (as root or with sudo), or say how
+	@scripts/setup
+
+demo: setup ## Real commands, a worker killed twice, and nothing lost
+	@scripts/build-durable
+	@.build/debug/durable demo
+
+test: setup ## All tests, with every trait
+	swift test --enable-all-traits $(SWIFT_FLAGS)
+	scripts/check-client
+
+test-tsan: setup ## All tests under Thread Sanitizer
+	swift test --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
+
+soak: setup ## A thousand kills instead of sixty
+	DURABLE_KILLS=1000 swift test --enable-all-traits --filter Kill $(SWIFT_FLAGS)
+
+bench: setup ## The table of docs/benchmarks.md: RUNS=7 pairs a row, DIR= a folder on a real disk
+	Benchmarks/scripts/run-table
+
+format: ## Format the sources
+	swift format -i -r -p $(SOURCES)
+
+format-check: ## Fail where the sources are not formatted
+	swift format lint --strict -r -p $(SOURCES)
+
+docs: setup ## Compile the snippets of README and docs, and build the reference in .build/docs
+	scripts/extract-snippets
+	swift build --build-tests $(SWIFT_FLAGS)
+	scripts/build-reference
+
+install: setup ## Build `durable` for release and put it into PREFIX/bin
+	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits Shell --product durable --static-swift-stdlib $(SWIFT_FLAGS)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(INSTALL_SCRATCH)/release/durable $(DESTDIR)$(PREFIX)/bin/durable
+
+uninstall: ## Remove it again; jobs and logs stay
+	rm -f $(DESTDIR)$(PREFIX)/bin/durable

@@ -1,0 +1,44 @@
+import DurableJobs
+import Foundation
+
+// What the snippets of README.md and docs take as given.
+
+let store = InMemoryStore()
+let queue = JobQueue(store: store)
+let worker = JobWorker(queue)
+let id = JobID(rawValue: 1)
+let photo = UploadPhoto(file: URL(filePath: "photo.jpg"))
+
+struct RemoteID: Codable, Sendable {
+  var name: String
+}
+
+/// A job as the README declares it.
+struct UploadPhoto: Job {
+  var file: URL
+  static let kind = "upload-photo"
+
+  func run(in context: JobContext) async throws -> RemoteID { RemoteID(name: file.lastPathComponent) }
+}
+
+struct SendMessage: JobPayload, Equatable {
+  var text: String
+  static let kind = "send-message"
+}
+
+/// Something of the app's own that does the work.
+struct Server: Sendable {
+  struct Busy: Error {
+    var retryAfter: Duration
+  }
+
+  struct Refused: Error {}
+
+  func send(_ text: String) async throws {}
+  func upload(_ file: URL, progress: (Double) throws -> Void) async throws -> RemoteID {
+    RemoteID(name: file.lastPathComponent)
+  }
+  func beginUpload(_ file: URL, as id: JobID) {}
+}
+
+let server = Server()

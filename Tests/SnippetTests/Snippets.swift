@@ -1,0 +1,175 @@
+// swift-format-ignore-file
+// Written by scripts/extract-snippets from README.md and docs. Change those, and run it.
+
+import DurableJobs
+import DurableJobsSQLite
+import Foundation
+
+// README.md, block 1
+func snippet1() async throws {
+  struct Greet: Job {
+    var name: String
+    static let kind = "greet"
+    func run(in context: JobContext) async throws { print("hello, \(name)") }
+  }
+
+  let queue = JobQueue(store: try SQLiteStore(path: "jobs.sqlite"))
+  let worker = JobWorker(queue)
+  worker.register(Greet.self)
+  try await queue.enqueue(Greet(name: "world"))
+  try await worker.runUntilIdle()
+}
+
+// README.md, block 3
+func snippet2() async throws {
+  struct UploadPhoto: Job {
+    var file: URL
+    static let kind = "upload-photo"
+
+    func run(in context: JobContext) async throws -> RemoteID {
+      try await server.upload(file) { try context.report(progress: $0, "uploading") }
+    }
+  }
+  worker.register(UploadPhoto.self)
+}
+
+// README.md, block 4
+func snippet3() async throws {
+  struct SendMessage: JobPayload {
+    var text: String
+    static let kind = "send-message"
+  }
+  worker.register(SendMessage.self) { [server] message, _ in
+    try await server.send(message.text)
+  }
+}
+
+// README.md, block 5
+func snippet4() async throws {
+  worker.start()  // an app; `await worker.stop()` ends it
+}
+
+// README.md, block 6
+func snippet5() async throws {
+  try await worker.run()  // a server: until the task is cancelled
+}
+
+// README.md, block 7
+func snippet6() async throws {
+  let left = try await worker.runUntilIdle()  // a test, a script: until nothing is left to do now
+  print(left[.scheduled], "jobs wait for their time")
+}
+
+// README.md, block 8
+func snippet7() async throws {
+  let upload = try await queue.enqueue(photo)
+  print(upload.id)  // keep it
+  let remote = try await upload.value
+  print(remote.name)
+}
+
+// README.md, block 9
+func snippet8() async throws {
+  let remote = try await queue.handle(id, as: UploadPhoto.self).value
+  print(remote.name)
+}
+
+// README.md, block 10
+func snippet9() async throws {
+  try await queue.enqueue(
+    SendMessage(text: "hello"),
+    options: JobOptions(
+      priority: .high, start: .after(.seconds(60)), maxAttempts: 3, timeout: .seconds(30), key: "message-7",
+      tags: ["chat"]))
+  try await queue.enqueue(contentsOf: ["a", "b"].map { SendMessage(text: $0) })  // one transaction
+}
+
+// README.md, block 11
+func snippet10() async throws {
+  struct Import: JobPayload {
+    var file: URL
+    static let kind = "import"
+    static let retry = RetryPolicy.exponential(maxAttempts: 5, base: .seconds(10))
+      .byError { error in error is DecodingError ? .fail : nil }
+  }
+}
+
+// README.md, block 12
+func snippet11() async throws {
+  worker.register(SendMessage.self) { message, _ in
+    do {
+      try await server.send(message.text)
+    } catch let busy as Server.Busy {
+      throw .retry(after: busy.retryAfter, because: busy)
+    } catch let refused as Server.Refused {
+      throw .permanent(refused)
+    }
+  }
+}
+
+// README.md, block 13
+func snippet12() async throws {
+  worker.register(UploadPhoto.self) { photo, context in
+    server.beginUpload(photo.file, as: context.id)
+    throw .suspend(because: "the system uploads it")
+  }
+}
+
+// README.md, block 14
+func snippet13() async throws {
+  let job = queue.handle(id, as: UploadPhoto.self)
+  try await job.report(progress: 0.5)
+  try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
+}
+
+// README.md, block 15
+func snippet14() async throws {
+  struct Resize: JobPayload {
+    var width: Int
+    static let kind = "resize"
+    static let formerKinds = ["scale"]
+
+    struct Impossible: Error {}
+
+    func validate() throws {
+      if width < 1 { throw Impossible() }
+    }
+  }
+}
+
+// README.md, block 16
+func snippet15() async throws {
+  worker.register(kind: "legacy-import") { job, _ in
+    print(job.payload.count, "bytes of", job.kind)
+    return nil
+  }
+  try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
+}
+
+// README.md, block 17
+func snippet16() async throws {
+  print(try await queue.counts()[.failed], "failed")
+  for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
+    print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
+  }
+  try await queue.cancel(id, reason: "not needed any more")
+  try await queue.retry(id)  // also resumes what is suspended
+  try await queue.suspend(id)
+  try await queue.resume(id)
+  try await queue.remove(id)
+  try await queue.retryAll()  // all that failed
+  try await queue.pause()  // no job of this queue is claimed, in any process
+  try await queue.unpause()
+  try await queue.waitUntilIdle()
+}
+
+// README.md, block 18
+func snippet17() async throws {
+  let queue = JobQueue(store: InMemoryStore())
+  let worker = JobWorker(queue)
+  worker.register(SendMessage.self) { _, _ in }
+  try await queue.enqueue(SendMessage(text: "hello"))
+  try await worker.runUntilIdle()
+  let sent = try await queue.jobs(of: SendMessage.self, where: .state(.succeeded))
+  assert(sent.map(\.payload.text) == ["hello"])
+}

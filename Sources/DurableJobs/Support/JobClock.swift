@@ -15,7 +15,7 @@ public protocol JobTimer: Sendable {
   func cancel()
 }
 
-/// The machine's own clock. Its timers fire on ``EngineThread``, which no job can block.
+/// The machine's own clock. Its timers fire on a thread of the library's own, which no job can block.
 public struct SystemClock: JobClock {
   public init() {}
   public var now: Date { Date() }

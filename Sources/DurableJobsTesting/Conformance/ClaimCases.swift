@@ -98,7 +98,7 @@ extension StoreConformance {
       let trial = try await Trial(subject)
       _ = try await trial.add(2)
       let elsewhere = try await trial.add(queue: "p")
-      let running = try await trial.claim()[0]
+      let running = try await trial.take(1)[0]
       try await trial.store.configure([.queue("q", isPaused: true)])
       try same(try await trial.claim(["q": 9, "p": 9]).map(\.token.job), [elsewhere], "jobs claimed")
       try await trial.end(running, .succeeded(output: nil), as: .succeeded)
@@ -143,7 +143,7 @@ extension StoreConformance {
     Case("C43 Place and priority survive each way back to `ready`") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(7, .priority(3))
-      let claims = try await trial.claim(["q": 7])
+      let claims = try await trial.take(7)
       try await trial.add(.priority(3))
       try await trial.end(claims[6], .retry(.now, message: "no"), as: .ready)
       try await trial.end(claims[5], .snoozed(.after(.milliseconds(5))), as: .scheduled)

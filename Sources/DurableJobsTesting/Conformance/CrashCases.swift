@@ -30,7 +30,7 @@ extension StoreConformance {
         try await trial.loseWorkers()
         let job = try await trial.job(id)
         try same(job.state, .scheduled, "the state after a later crash")
-        let wait = job.runAt!.timeIntervalSince(trial.now)
+        let wait = try present(job.runAt, "the due time").timeIntervalSince(trial.now)
         try holds(wait >= whole / 2 && wait <= whole, "the wait of \(wait) s is from \(whole / 2) to \(whole) s")
         trial.clock.advance(by: .seconds(whole))
       }
@@ -51,7 +51,7 @@ extension StoreConformance {
       try same(job.crashes, 3, "the crashes")
       try same(job.finishedAt, trial.now, "the end")
       try same(job.failures.count, 1, "failures")
-      let message = job.failures[0].message
+      let message = try present(job.failures.first, "a failure").message
       try holds(message.contains("the process ended during the attempt"), "'\(message)' says what happened")
       let neighbour = try await trial.addAndStart()
       try await trial.end(neighbour, .succeeded(output: nil), as: .succeeded)
@@ -111,7 +111,7 @@ extension StoreConformance {
       policy.doubtInterval = .seconds(3)
       let trial = try await Trial(subject, policy: policy)
       _ = try await trial.add(5)
-      let claims = try await trial.claim(["q": 5])
+      let claims = try await trial.take(5)
       trial.clock.advance(by: Defaults.lease)
       try same(try await trial.recover().comeAgain, .seconds(3), "when to come again")
       trial.clock.advance(by: .seconds(3))

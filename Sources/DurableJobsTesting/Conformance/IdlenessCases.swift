@@ -25,7 +25,7 @@ extension StoreConformance {
       try await trial.end(claimed, .retry(.after(.seconds(10)), message: "no"), as: .scheduled)
       try same(try await work().active, 1, "jobs that are ready")
       try holds(try await work().isReturning, "a job in back-off returns")
-      let last = try await trial.claim()[0]
+      let last = try await trial.take(1)[0]
       try await trial.end(last, .succeeded(output: nil), as: .succeeded)
       try same(try await work().active, 0, "jobs that run or are ready")
       try holds(!(try await work().isIdle), "it is not idle while a job is in back-off")

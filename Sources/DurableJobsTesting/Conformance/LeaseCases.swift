@@ -6,8 +6,8 @@ extension StoreConformance {
     Case("Recovery leaves living workers alone") { subject in
       let trial = try await Trial(subject)
       _ = try await trial.add(2)
-      let dead = try await trial.claim(by: "dead")[0]
-      let alive = try await trial.claim(by: "alive")[0]
+      let dead = try await trial.take(1, by: "dead")[0]
+      let alive = try await trial.take(1, by: "alive")[0]
       var recovered = 0
       for _ in 0..<5 {
         trial.clock.advance(by: .seconds(10))
@@ -109,8 +109,8 @@ extension StoreConformance {
     Case("A worker that retires gives its jobs back as interrupted") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(3)
-      let claims = try await trial.claim(["q": 2])
-      let other = try await trial.claim(by: "v")[0]
+      let claims = try await trial.take(2)
+      let other = try await trial.take(1, by: "v")[0]
       try await trial.change(.cancel(reason: "c"), ids[1])
       try await trial.retire("w")
       let job = try await trial.job(ids[0])

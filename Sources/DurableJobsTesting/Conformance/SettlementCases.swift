@@ -110,7 +110,7 @@ extension StoreConformance {
     Case("Settlements are answered one by one and in order, the lost among them") { subject in
       let trial = try await Trial(subject)
       _ = try await trial.add(4)
-      let claims = try await trial.claim(["q": 4])
+      let claims = try await trial.take(4)
       try await trial.change(.complete(output: nil), claims[1].token.job)
       let results: [ClaimSettlement.Result] = [
         .succeeded(output: nil), .failed(message: "late"), .failed(message: "no"), .interrupted,
@@ -148,12 +148,16 @@ extension StoreConformance {
 
       let held = try await trial.addAndStart(.priority(9))
       try await trial.end(held, .suspended(reason: long), as: .suspended)
-      try holds(try await trial.job(held.token.job).reason!.utf8.count <= Limits.messageBytes, "the reason is cut")
+      try holds(
+        try present(try await trial.job(held.token.job).reason, "the reason").utf8.count <= Limits.messageBytes,
+        "the reason is cut")
       try await trial.change(.cancel(reason: long), held.token.job)
-      try holds(try await trial.job(held.token.job).reason!.utf8.count <= Limits.messageBytes, "the reason is cut")
+      try holds(
+        try present(try await trial.job(held.token.job).reason, "the reason").utf8.count <= Limits.messageBytes,
+        "the reason is cut")
       let ended = try await trial.addAndStart(.priority(9))
       try await trial.change(.fail(message: long), ended.token.job)
-      let message = try await trial.job(ended.token.job).failures[0].message
+      let message = try present(try await trial.job(ended.token.job).failures.first, "a failure").message
       try holds(message.utf8.count <= Limits.messageBytes, "the message from outside is cut")
     },
     Case("Progress is stored by renewals, by the result and from outside, and the latest stands") { subject in

@@ -6,7 +6,7 @@ extension StoreConformance {
     Case("A cancel or a suspension of a running job reaches its worker when it renews") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(3)
-      let claims = try await trial.claim(["q": 3])
+      let claims = try await trial.take(3)
       try await trial.change(.cancel(reason: "c"), ids[0])
       try await trial.change(.suspend(reason: "s"), ids[1])
       try same(
@@ -102,7 +102,7 @@ extension StoreConformance {
     Case("A process death ends a job whose cancel was asked for, and holds one whose suspension was") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(2)
-      _ = try await trial.claim(["q": 2])
+      _ = try await trial.take(2)
       try await trial.change(.cancel(reason: "c"), ids[0])
       try await trial.change(.suspend(reason: "s"), ids[1])
       try await trial.loseWorkers()

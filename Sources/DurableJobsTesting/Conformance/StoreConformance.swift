@@ -85,6 +85,12 @@ func holds(_ condition: Bool, _ what: String) throws {
   throw Difference("does not hold: \(what)")
 }
 
+/// What must be there for a case to go on.
+func present<T>(_ value: T?, _ what: String) throws -> T {
+  guard let value else { throw Difference("\(what): there is none") }
+  return value
+}
+
 /// Expects `body` to be refused with that code.
 func refused(_ code: JobError.Code, _ what: String, _ body: () async throws -> Void) async throws {
   do {

@@ -28,7 +28,11 @@ struct Trial {
     try await add([NewJob(queue: queue, kind: kind, payload: Data(#"{"n":1}"#.utf8), terms: terms)])[0]
   }
 
-  func add(_ jobs: [NewJob]) async throws -> [JobID] { try await store.insert(JobInsertion(jobs)).ids }
+  func add(_ jobs: [NewJob]) async throws -> [JobID] {
+    let ids = try await store.insert(JobInsertion(jobs)).ids
+    try same(ids.count, jobs.count, "ids of an insertion")
+    return ids
+  }
 
   func add(_ count: Int, _ terms: JobTerms = JobTerms()) async throws -> [JobID] {
     try await add((0..<count).map { NewJob(queue: "q", kind: "k", payload: Data("\($0)".utf8), terms: terms) })
@@ -49,9 +53,16 @@ struct Trial {
   /// Claims the one job that is expected to be first.
   @discardableResult
   func start(_ id: JobID, by worker: String = "w") async throws -> ClaimedJob {
-    guard let job = try await claim(by: worker).first else { throw Difference("job \(id) can't be claimed") }
+    let job = try await take(1, by: worker)[0]
     try same(job.token.job, id, "the job claimed")
     return job
+  }
+
+  /// Claims as many jobs as there must be.
+  func take(_ count: Int, by worker: String = "w") async throws -> [ClaimedJob] {
+    let claimed = try await claim(by: worker, ["q": count])
+    try same(claimed.count, count, "jobs claimed where there is room for \(count)")
+    return claimed
   }
 
   func addAndStart(_ terms: JobTerms = JobTerms(), by worker: String = "w") async throws -> ClaimedJob {

@@ -1,0 +1,228 @@
+import DurableJobs
+
+/// A store that does as another one does, except for what it is told to get wrong: for tests of what uses a store, and of
+/// tests of stores.
+public final class FaultyStore: JobStore {
+  /// A promise that the store breaks.
+  public enum Fault: String, Sendable, CaseIterable {
+    /// Accepts reports under claims that were lost.
+    case noFence
+    /// Says that a success is stored, and stores nothing.
+    case lostResult
+    /// Claims the last jobs first.
+    case wrongOrder
+    /// Takes nothing from dead workers.
+    case noRecovery
+    /// Counts attempts that a process death cut short.
+    case attemptKept
+    /// Claims one job more than there is room for.
+    case overCapacity
+    /// Stores the jobs of an insertion one by one.
+    case splitInsertion
+    /// Tells of new jobs before they are stored.
+    case earlySignals
+    /// Tells nothing.
+    case noSignals
+    /// Tells no worker that its job is to stop.
+    case stopForgotten
+  }
+
+  /// A call that can be made to fail.
+  public enum Verb: String, Sendable, CaseIterable {
+    case insert, claim, renew, settle, recover, change, configure, jobs, counts, outstanding, settings
+  }
+
+  private struct Failure {
+    let verb: Verb
+    let error: JobError
+    let isDone: Bool
+    var left: Int
+  }
+
+  private struct State {
+    var failures: [Failure] = []
+    var calls: [Verb: Int] = [:]
+    var newestTokens: [JobID: ClaimToken] = [:]
+  }
+
+  public let signals: StoreSignals
+  public var clock: any JobClock { base.clock }
+  private let base: any JobStore
+  private let fault: Fault?
+  private let forwarding: StoreSignals.Subscription?
+  private let state = Lock(State())
+
+  public init(_ base: any JobStore, fault: Fault? = nil) {
+    self.base = base
+    self.fault = fault
+    let own = StoreSignals()
+    signals = fault == .earlySignals || fault == .noSignals ? own : base.signals
+    forwarding = fault == .earlySignals ? base.signals.listen { own.post($0) } : nil
+  }
+
+  /// Lets the next `count` calls of `verb` fail. If `isDone`, they do what they are asked for, and only the answer is lost.
+  public func fail(next count: Int = 1, _ verb: Verb, with error: JobError, isDone: Bool = false) {
+    state.withLock { $0.failures.append(Failure(verb: verb, error: error, isDone: isDone, left: count)) }
+  }
+
+  /// Ends what ``fail(next:_:with:isDone:)`` began.
+  public func stopFailing() { state.withLock { $0.failures = [] } }
+
+  /// How often `verb` was called so far, failed calls included.
+  public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
+
+  private func call<R: Sendable>(_ verb: Verb, _ body: () async throws -> R) async throws -> R {
+    let failure = state.withLock { state -> Failure? in
+      state.calls[verb, default: 0] += 1
+      guard let index = state.failures.firstIndex(where: { $0.verb == verb && $0.left > 0 }) else { return nil }
+      state.failures[index].left -= 1
+      return state.failures[index]
+    }
+    if let failure, !failure.isDone { throw failure.error }
+    let answer = try await body()
+    if let failure { throw failure.error }
+    return answer
+  }
+
+  // MARK: Verbs
+
+  public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
+    try await call(.insert) {
+      switch fault {
+      case .splitInsertion:
+        var ids: [JobID] = []
+        for job in insertion.jobs { ids += try await base.insert(JobInsertion([job])).ids }
+        return InsertionReply(ids: ids)
+      case .earlySignals:
+        try await tellEarly(insertion)
+        return try await base.insert(insertion)
+      default:
+        return try await base.insert(insertion)
+      }
+    }
+  }
+
+  public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
+    try await call(.claim) { try await faultyClaim(request) }
+  }
+
+  public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
+    try await call(.renew) {
+      let standings = try await base.renew(request)
+      guard fault == .stopForgotten else { return standings }
+      return standings.map { if case .stopRequested = $0 { .held } else { $0 } }
+    }
+  }
+
+  public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+    try await call(.settle) {
+      var replies: [SettlementReply] = []
+      for settlement in settlements { replies.append(try await faultySettle(settlement)) }
+      guard let thenClaim else { return SettlementBatch(replies: replies) }
+      return SettlementBatch(replies: replies, claimed: try await faultyClaim(thenClaim))
+    }
+  }
+
+  public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
+    try await call(.recover) {
+      fault == .noRecovery && !request.isRetiring ? RecoveryReport() : try await base.recover(request)
+    }
+  }
+
+  public func change(
+    _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
+  ) async throws -> ChangeReport {
+    try await call(.change) { try await base.change(change, where: filter, after: after, limit: limit) }
+  }
+
+  public func configure(_ settings: [StoreSetting]) async throws {
+    try await call(.configure) { try await base.configure(settings) }
+  }
+
+  public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
+    try await call(.jobs) {
+      let jobs = try await base.jobs(query)
+      guard fault == .attemptKept else { return jobs }
+      return jobs.map { job in
+        var job = job
+        job.attempt += job.crashes
+        return job
+      }
+    }
+  }
+
+  public func counts(where filter: JobFilter) async throws -> JobCounts {
+    try await call(.counts) { try await base.counts(where: filter) }
+  }
+
+  public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
+    try await call(.outstanding) { try await base.outstanding(scope) }
+  }
+
+  public func settings() async throws -> [StoreSetting] {
+    try await call(.settings) { try await base.settings() }
+  }
+
+  // MARK: Faults
+
+  private func faultyClaim(_ request: ClaimRequest) async throws -> ClaimBatch {
+    var request = request
+    switch fault {
+    case .overCapacity: request.capacity = request.capacity.mapValues { $0 + 1 }
+    case .wrongOrder: return try await claimLast(request)
+    default: break
+    }
+    let batch = try await base.claim(request)
+    if fault == .noFence {
+      state.withLock { state in for job in batch.jobs { state.newestTokens[job.token.job] = job.token } }
+    }
+    return batch
+  }
+
+  /// Takes all that there is, and gives back what is first.
+  private func claimLast(_ request: ClaimRequest) async throws -> ClaimBatch {
+    var all = request
+    all.capacity = request.capacity.mapValues { _ in 1000 }
+    var batch = try await base.claim(all)
+    var room = request.capacity
+    var rest: [ClaimSettlement] = []
+    let jobs = batch.jobs.reversed().filter { job in
+      if room[job.queue]! > 0 {
+        room[job.queue]! -= 1
+        return true
+      }
+      rest.append(ClaimSettlement(token: job.token, result: .interrupted))
+      return false
+    }
+    _ = try await base.settle(rest, thenClaim: nil)
+    batch.jobs = jobs
+    batch.hasMore = !rest.isEmpty
+    return batch
+  }
+
+  private func faultySettle(_ settlement: ClaimSettlement) async throws -> SettlementReply {
+    if fault == .lostResult, case .succeeded = settlement.result {
+      return SettlementReply(isAccepted: true, state: .succeeded)
+    }
+    let reply = try await base.settle([settlement], thenClaim: nil).replies[0]
+    guard fault == .noFence, !reply.isAccepted,
+      let newest = state.withLock({ $0.newestTokens[settlement.token.job] })
+    else { return reply }
+    var settlement = settlement
+    settlement.token = newest
+    return try await base.settle([settlement], thenClaim: nil).replies[0]
+  }
+
+  /// Tells of jobs, and then gives whoever heard it the time to look.
+  private func tellEarly(_ insertion: JobInsertion) async throws {
+    let last = try await base.jobs(JobQuery(order: .newestFirst, limit: 1)).first?.id.rawValue ?? 0
+    let looks = calls(of: .jobs)
+    signals.post(
+      .committed(
+        insertion.jobs.enumerated().map { index, job in
+          JobTransition(
+            id: JobID(rawValue: last + 1 + Int64(index)), queue: job.queue, kind: job.kind, state: .ready)
+        }))
+    for _ in 0..<1000 where signals.hasListeners && calls(of: .jobs) == looks { await Task.yield() }
+  }
+}

@@ -1,0 +1,23 @@
+import DurableJobs
+import DurableJobsTesting
+import Testing
+
+@Suite struct RandomHistoryTests {
+  @Test("Two stores in memory lead the same random lives", arguments: 1...20)
+  func sameLives(seed: Int) async throws {
+    try await RandomHistory(seed: UInt64(seed)).run(ConformanceTests.subject)
+  }
+
+  @Test("A random life tells a broken store from a whole one", arguments: [FaultyStore.Fault.noFence, .wrongOrder])
+  func brokenStore(fault: FaultyStore.Fault) async throws {
+    let subject = StoreUnderTest { policy in
+      let clock = ManualClock()
+      return (FaultyStore(InMemoryStore(policy: policy, clock: clock), fault: fault), clock)
+    }
+    var isFound = false
+    for seed in UInt64(1)...20 where !isFound {
+      do { try await RandomHistory(seed: seed).run(subject) } catch is Difference { isFound = true }
+    }
+    #expect(isFound)
+  }
+}

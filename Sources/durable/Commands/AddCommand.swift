@@ -1,0 +1,157 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  struct AddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add",
+      abstract: "Store a command, to be run by a worker.",
+      usage: "durable add [options] -- CMD ARG…",
+      discussion: """
+        The arguments are stored as given, and no shell reads them unless you ask for it. The command runs in the \
+        folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM \
+        and what --env names from its environment. Prints the job's id.
+
+        durable add -- rsync -a photos/ backup:photos
+        durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso
+        durable add --shell -- 'pg_dump shop | gzip > shop.sql.gz'
+        """)
+
+    @Option(help: ArgumentHelp("Run in this folder.", valueName: "folder")) var cwd: String?
+    @Option(
+      help: ArgumentHelp("Give the command this variable, by default with its value here.", valueName: "name[=value]"))
+    var env: [String] = []
+    @Option(help: ArgumentHelp("Not before this time has passed: 90, 90s, 5m, 2h, 1d.", valueName: "time"))
+    var delay: String?
+    @Option(help: ArgumentHelp("Not before this moment: 2026-11-21T18:30, or 18:30.", valueName: "moment"))
+    var at: String?
+    @Option(help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
+    @Option(help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts = 1
+    @Option(help: ArgumentHelp("End an attempt that takes longer.", valueName: "time")) var timeout: String?
+    @Option(help: ArgumentHelp("A name of your own to find the job by.", valueName: "name")) var key: String?
+    @Option(help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name")) var tag: [String] = []
+    @Option(help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue = "default"
+    @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
+    @Flag(help: "Run it here and now, and exit as it does.") var follow = false
+    @OptionGroup var options: StoreOptions
+    @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command.", valueName: "cmd"))
+    var command: [String] = []
+
+    func run() async throws {
+      let command = try storedCommand()
+      let payload = try Self.encoder.encode(command)
+      let jobOptions = try jobOptions()
+      try Self.check(
+        NewJob(
+          queue: queue, kind: ShellCommand.kind, payload: payload,
+          terms: JobTerms(
+            maxAttempts: maxAttempts, timeout: jobOptions.timeout, key: key, tags: jobOptions.tags)))
+      let store = try options.open()
+      let id = try await store.queue(queue).enqueue(
+        kind: ShellCommand.kind, payload: payload, options: jobOptions)
+      if options.json {
+        Screen.out.line(JSONText(try await store.store.job(id)).text)
+      } else {
+        Screen.out.line("\(id)")
+      }
+      if follow {
+        try await Following(store: store, queue: queue, id: id, json: options.json).run()
+      } else if Screen.error.isTerminal {
+        try await sayIfNobodyWorks(id, store)
+      }
+    }
+
+    private static var encoder: JSONEncoder {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return encoder
+    }
+
+    /// What the core refuses about a new job is a matter of usage here, and is told before the store is touched.
+    private static func check(_ job: NewJob) throws {
+      do {
+        try job.check()
+      } catch let error as JobError {
+        throw ValidationError(error.message)
+      }
+    }
+
+    private func storedCommand() throws -> ShellCommand {
+      var words = SystemText.lastArguments(command.count)
+      if words.first == SystemText("--") {
+        words.removeFirst()
+      } else if let first = command.first, first.hasPrefix("-") {
+        throw ValidationError("unknown option '\(first)'. Options go before '--', the command after it")
+      }
+      guard let program = words.first, !program.bytes.isEmpty else {
+        throw ValidationError("what is to be run? As in: durable add -- sleep 10")
+      }
+      guard let here = SystemText.currentDirectory else {
+        throw ValidationError("the current folder is gone; go to another one, or name one with --cwd")
+      }
+      return ShellCommand(
+        arguments: words, cwd: try folder(from: here), umask: String(Program.umaskAtStart, radix: 8),
+        env: try environment(), shell: shell)
+    }
+
+    private func folder(from here: SystemText) throws -> SystemText {
+      guard let cwd else { return here }
+      let path = SystemText(cwd.hasPrefix("/") ? cwd : here.display + "/" + cwd)
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path.display, isDirectory: &isFolder), isFolder.boolValue else {
+        throw ValidationError("--cwd \(cwd): there is no such folder")
+      }
+      guard let resolved = realpath(path.display, nil) else { return path }
+      defer { free(resolved) }
+      return SystemText(String(cString: resolved))
+    }
+
+    private func environment() throws -> [String: SystemText] {
+      var result: [String: SystemText] = [:]
+      for name in SystemText.environmentNames where ShellCommand.isInherited(name) {
+        result[name] = SystemText.environment(name)
+      }
+      for assignment in env {
+        let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
+        if parts.count == 2 {
+          result[name] = SystemText(String(parts[1]))
+        } else if let value = SystemText.environment(name) {
+          result[name] = value
+        } else {
+          throw ValidationError("--env \(name): there is no such variable here. Write \(name)=VALUE")
+        }
+      }
+      return result
+    }
+
+    private func jobOptions() throws -> JobOptions {
+      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
+      guard maxAttempts >= 1 else { throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1") }
+      var start: JobTime?
+      if let delay { start = .after(try DurationArgument.parse(delay).duration) }
+      if let at { start = .at(try DateArgument.parse(at).date) }
+      var limit: Duration?
+      if let timeout {
+        limit = try DurationArgument.parse(timeout).duration
+        guard limit! > .zero else { throw ValidationError("--timeout is \(timeout); it must be more than 0") }
+      }
+      if follow, start != nil { throw ValidationError("--follow runs the command now; leave out --delay and --at") }
+      // What somebody waits for goes before what waits for itself.
+      let rank = priority.map { JobPriority(rawValue: $0) } ?? (follow ? JobPriority(rawValue: 1000) : nil)
+      return JobOptions(
+        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key, tags: Set(tag))
+    }
+
+    private func sayIfNobodyWorks(_ id: JobID, _ store: OpenStore) async throws {
+      guard try await store.store.job(id).state == .ready,
+        try await store.store.outstanding(.queue(queue)).active == 0
+      else { return }
+      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
+      let place = options.store.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
+      Talk.line("No worker is running. Start one with: durable work\(option)\(place)")
+    }
+  }
+#endif

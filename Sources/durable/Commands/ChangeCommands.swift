@@ -1,0 +1,140 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  /// Does `change` to each of `ids`, says what became of it, and goes on where one is refused.
+  private func apply(_ change: JobChange, to ids: [JobID], _ options: StoreOptions, done: String) async throws {
+    let store = try options.existing(for: ids)
+    var changed: [JobID] = []
+    var worst: ExitStatus?
+    for id in ids {
+      do {
+        try await store.store.change(change, id)
+        if case .remove = change { store.folder(id).remove() }
+        changed.append(id)
+      } catch let error as JobError where error.code == .notFound || error.code == .wrongState {
+        Talk.error(error.message)
+        worst = error.code == .notFound ? .noSuchJob : worst ?? .usage
+      }
+    }
+    report(changed, options, done: done)
+    if let worst { throw ExitCode(worst) }
+  }
+
+  private func report(_ changed: [JobID], _ options: StoreOptions, done: String) {
+    if options.json {
+      Screen.out.line(JSONText.object([("changed", .array(changed.map { .int($0.rawValue) }))]).text)
+    } else {
+      for id in changed { Screen.out.line("\(id) \(done)") }
+    }
+  }
+
+  struct RetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "retry", abstract: "Run jobs again; without ids, all that failed.",
+      discussion: "One that waits for a time, or is suspended, runs at once.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID] = []
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      guard ids.isEmpty else {
+        try await apply(.retry, to: ids, options, done: "will run again")
+        return
+      }
+      var changed: [JobID] = []
+      if let store = try options.existing() {
+        var after: JobID?
+        repeat {
+          let report = try await store.store.change(.retry, where: .state(.failed), after: after, limit: 500)
+          changed += report.changed
+          after = report.next
+        } while after != nil
+      }
+      if changed.isEmpty { Talk.line("No job has failed") }
+      report(changed, options, done: "will run again")
+    }
+  }
+
+  struct CancelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "cancel", abstract: "End jobs; those that run are interrupted.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @Option(help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason: String?
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      try await apply(.cancel(reason: reason?.cutToMessage), to: ids, options, done: "cancelled")
+    }
+  }
+
+  struct SuspendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "suspend", abstract: "Hold jobs until they are resumed; those that run are interrupted.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @Option(help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason: String?
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      try await apply(.suspend(reason: reason?.cutToMessage), to: ids, options, done: "suspended")
+    }
+  }
+
+  struct ResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Let suspended jobs run again.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws { try await apply(.resume, to: ids, options, done: "resumed") }
+  }
+
+  struct CompleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "complete", abstract: "End a running or suspended job with success, from outside.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @Option(help: ArgumentHelp("What it is to have put out.", valueName: "json")) var output: String?
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+      guard let output else { return }
+      do {
+        _ = try JSONSerialization.jsonObject(with: Data(output.utf8), options: .fragmentsAllowed)
+      } catch {
+        throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
+      }
+    }
+
+    func run() async throws {
+      try await apply(.complete(output: output.map { Data($0.utf8) }), to: ids, options, done: "succeeded")
+    }
+  }
+
+  struct FailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "fail", abstract: "End a running or suspended job with failure, from outside.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @Option(help: ArgumentHelp("What went wrong; kept with the job.", valueName: "text"))
+    var message = "failed by hand"
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      try await apply(.fail(message: message.cutToMessage), to: ids, options, done: "failed")
+    }
+  }
+
+  struct RemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Delete jobs that do not run, with their logs.")
+
+    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws { try await apply(.remove, to: ids, options, done: "removed") }
+  }
+#endif

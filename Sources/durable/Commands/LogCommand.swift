@@ -1,0 +1,42 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "log",
+      abstract: "Show what a command wrote.",
+      discussion: """
+        What it wrote to stdout goes to stdout, what it wrote to stderr to stderr, each attempt after a line of its own on \
+        stderr. Of each, the first and the last 5 MB are kept.
+        """)
+
+    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @Flag(name: [.short, .long], help: "Go on as it grows, until the job has ended.") var follow = false
+    @Option(help: ArgumentHelp("Only this attempt.", valueName: "number")) var attempt: Int?
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+      if let attempt, attempt < 1 { throw ValidationError("--attempt is \(attempt); the first one is 1") }
+    }
+
+    func run() async throws {
+      let store = try options.existing(for: [id])
+      let job = try await store.store.job(id, detail: [])
+      if follow {
+        try await LogFollower(store: store, id: id, attempt: attempt, json: options.json).run()
+        return
+      }
+      var printer = LogPrinter(store.folder(id), attempt: attempt, json: options.json)
+      printer.show(isFinal: true)
+      guard !printer.hasShown else { return }
+      if let attempt {
+        Talk.line("Job \(id) has no log of attempt \(attempt)")
+      } else {
+        Talk.line(
+          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and no command")")
+      }
+    }
+  }
+#endif

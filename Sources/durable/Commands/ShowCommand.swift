@@ -1,0 +1,64 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show all about a job.")
+
+    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      let store = try options.existing(for: [id])
+      let job = try await store.store.job(id)
+      if options.json {
+        Screen.out.line(JSONText(job).text)
+        return
+      }
+      let screen = Screen.out
+      screen.line(job.title.withVisibleControls)
+      for (name, value) in facts(job, store) {
+        screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
+      }
+      for failure in job.failures {
+        let text =
+          "  " + screen.coloured("error".padded(10), .dim) + " attempt \(failure.attempt), \(failure.at.forPeople): "
+        screen.line(text + failure.message.withVisibleControls)
+      }
+    }
+
+    private func facts(_ job: JobSnapshot, _ store: OpenStore) -> [(String, String)] {
+      var facts: [(String, String)] = [("job", "\(job.id)"), ("state", job.state.rawValue)]
+      if let asked = job.stopAsked { facts[1].1 += ", being \(asked.rawValue)" }
+      if let reason = job.reason { facts.append(("reason", reason)) }
+      facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)"))
+      if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }
+      facts.append(("queue", job.queue))
+      if let key = job.key { facts.append(("key", key)) }
+      if !job.tags.isEmpty { facts.append(("tags", job.tags.sorted().joined(separator: ", "))) }
+      if job.priority != .normal { facts.append(("priority", "\(job.priority.rawValue)")) }
+      if let timeout = job.timeout { facts.append(("timeout", timeout.forPeople)) }
+      if let command = ShellCommand(job) {
+        facts.append(("folder", command.cwd.display))
+        facts.append(("umask", command.umask))
+        for (name, value) in command.env.sorted(by: { $0.key < $1.key }) {
+          facts.append(("env", "\(name)=\(value.shellQuoted)"))
+        }
+      } else {
+        facts.append(("kind", job.kind))
+        if let payload = job.payload { facts.append(("payload", String(decoding: payload, as: UTF8.self))) }
+      }
+      facts.append(("added", job.createdAt.forPeople))
+      if let runAt = job.runAt { facts.append(("due", runAt.forPeople)) }
+      if let startedAt = job.startedAt { facts.append(("started", startedAt.forPeople)) }
+      if let finishedAt = job.finishedAt { facts.append(("ended", finishedAt.forPeople)) }
+      if let progress = job.progress {
+        facts.append(("progress", "\(Int(progress.fraction * 100)) %\(progress.message.map { ", \($0)" } ?? "")"))
+      }
+      if let output = job.output { facts.append(("output", String(decoding: output, as: UTF8.self))) }
+      if !store.folder(job.id).runs.isEmpty { facts.append(("log", "durable log \(job.id)")) }
+      return facts
+    }
+  }
+#endif

@@ -1,0 +1,108 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "status",
+      abstract: "Show where everything stands.",
+      discussion: """
+        A line a job, the newest last, and how many there are in each state. Without --all, jobs that have ended well are \
+        only counted, but for the last few.
+        """)
+
+    @Flag(help: "List every job.") var all = false
+    @Option(help: ArgumentHelp("Only jobs in this state.", valueName: "state")) var state: JobState?
+    @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name")) var queue: String?
+    @Option(help: ArgumentHelp("Only jobs of this kind.", valueName: "name")) var kind: String?
+    @Option(help: ArgumentHelp("Only jobs with this tag.", valueName: "name")) var tag: String?
+    @Option(help: ArgumentHelp("Only jobs with this key.", valueName: "name")) var key: String?
+    @Option(help: ArgumentHelp("List no more than this many, the newest.", valueName: "number")) var limit: Int?
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+      if let limit, limit < 0 { throw ValidationError("--limit is \(limit); it can't be less than 0") }
+      if all, limit != nil { throw ValidationError("--all and --limit exclude each other") }
+    }
+
+    func run() async throws {
+      let path = try options.path
+      guard let store = try options.existing() else {
+        if options.json {
+          Screen.out.line(
+            JSONText.object([("store", .string(path)), ("jobs", .array([])), ("counts", JSONText(JobCounts()))]).text)
+        } else {
+          Talk.line("Store: \(path) (not created yet)")
+          Screen.out.line("no jobs")
+        }
+        return
+      }
+      let counts = try await store.store.counts(where: filter)
+      if options.json {
+        try await writeJSON(store, counts)
+        return
+      }
+      Talk.line("Store: \(path.withVisibleControls)")
+      let jobs = try await listed(store)
+      if !jobs.isEmpty { JobTable(jobs: jobs).write(to: .out) }
+      Screen.out.line(counts.forPeople)
+      let paused = try await store.store.settings().compactMap { setting -> String? in
+        guard case .queue(let name, isPaused: true) = setting else { return nil }
+        return name
+      }
+      if !paused.isEmpty { Talk.line("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
+    }
+
+    private var filter: JobFilter {
+      var filter = JobFilter.all
+      if let state { filter = filter && .state(state) }
+      if let queue { filter = filter && .queue(queue) }
+      if let kind { filter = filter && .kind(kind) }
+      if let tag { filter = filter && .tag(tag) }
+      if let key { filter = filter && .key(key) }
+      return filter
+    }
+
+    /// The newest, the newest last: by default twenty, and what has not ended well before those that have.
+    private func listed(_ store: OpenStore) async throws -> [JobSnapshot] {
+      let detail: JobQuery.Detail = [.payload, .failures]
+      if all { return try await store.pages(filter, detail: detail) { $0 } }
+      let newest = try await store.store.jobs(
+        JobQuery(filter, detail: detail, order: .newestFirst, limit: max(limit ?? 20, 0)))
+      return newest.reversed()
+    }
+
+    private func writeJSON(_ store: OpenStore, _ counts: JobCounts) async throws {
+      let jobs =
+        all
+        ? try await store.pages(filter, detail: .all) { JSONText($0) }
+        : try await store.store.jobs(
+          JobQuery(filter, detail: .all, order: .newestFirst, limit: limit ?? 20)
+        ).reversed().map { JSONText($0) }
+      let paused = try await store.store.settings().compactMap { setting -> JSONText? in
+        guard case .queue(let name, isPaused: true) = setting else { return nil }
+        return .string(name)
+      }
+      Screen.out.line(
+        JSONText.object([
+          ("store", .string(store.path)), ("jobs", .array(jobs)), ("counts", JSONText(counts)),
+          ("paused", .array(paused)),
+        ]).text)
+    }
+  }
+
+  extension OpenStore {
+    /// All jobs that match, the oldest first, read a page at a time.
+    func pages<T>(_ filter: JobFilter, detail: JobQuery.Detail, _ make: (JobSnapshot) -> T) async throws -> [T] {
+      var all: [T] = []
+      var after: JobID?
+      repeat {
+        let page = try await store.jobs(JobQuery(filter, detail: detail, after: after, limit: 500))
+        all += page.map(make)
+        after = page.count < 500 ? nil : page.last?.id
+      } while after != nil
+      return all
+    }
+  }
+#endif

@@ -1,0 +1,56 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  struct WorkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "work",
+      abstract: "Run what is stored, until Ctrl-C.",
+      discussion: """
+        A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, then \
+        interrupts it: it goes back and runs again later. Ctrl-C twice ends everything at once. A command never \
+        outlives its worker.
+        """)
+
+    @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
+    @Option(help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
+    var concurrency = Defaults.concurrency
+    @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
+    var queue: [String] = ["default"]
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+      guard concurrency >= 1 else {
+        throw ValidationError("--concurrency is \(concurrency); it must be at least 1")
+      }
+      for name in queue where name.isEmpty || name.utf8.count > Limits.nameBytes {
+        throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
+      }
+    }
+
+    func run() async throws {
+      let store = try options.open()
+      let log = WorkLog(json: options.json)
+      let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
+      let worker = JobWorker(Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }))
+      handler.register(with: worker)
+      let failures = Lock(0)
+      let subscription = store.store.signals.listen { signal in
+        guard case .committed(let changes) = signal else { return }
+        let count = changes.count { $0.state == .failed }
+        if count > 0 { failures.withLock { $0 += count } }
+      }
+      let interruption = Interruption(worker, handler)
+      Screen.onClosed.withLock { $0 = { interruption.stop() } }
+      try await store.forgetOldFolders()
+      if !drain, Screen.error.isTerminal { Talk.line("Working on \(store.path). Ctrl-C stops.") }
+      if drain { try await worker.runUntilIdle() } else { try await worker.run() }
+      withExtendedLifetime(subscription) {}
+      let left = try await Leftovers(store, Set(queue))
+      if drain || interruption.wasAsked { left.tell() }
+      if interruption.wasAsked, !left.isEmpty { throw ExitCode(.interrupted) }
+      if drain, failures.withLock({ $0 }) > 0 { throw ExitCode(.jobFailed) }
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import Subprocess
+
+  /// A worker process of the demo: started, watched, and killed with SIGKILL when told so.
+  struct DemoWorker: Sendable {
+    /// What a worker prints with `--json`.
+    struct Event: Decodable, Sendable {
+      var event: String
+      var id: JobID
+      var command: String
+      var result: String?
+    }
+
+    struct Death: Sendable {
+      var killed: pid_t
+      var at: Date
+      /// What ran when it was killed.
+      var running: [JobID: String]
+    }
+
+    let store: String
+    let stage: DemoStage
+    /// The one that runs now, so that it can be ended with the demo.
+    let current: Lock<pid_t?>
+
+    /// Runs a worker until nothing is left, or until `mayKill` says so while commands run. `done` counts over all workers.
+    func run(_ done: inout Int, started: (pid_t) -> Void, mayKill: (Int) -> Bool) async throws -> Death? {
+      var count = done
+      let result = try await Subprocess.run(
+        Program.itself, arguments: ["work", "--drain", "--json", "--concurrency", "4", "--store", store],
+        input: .none, output: .sequence, error: .discarded
+      ) { execution -> Death? in
+        let process = execution.processIdentifier.value
+        current.withLock { $0 = process }
+        defer { current.withLock { $0 = nil } }
+        started(process)
+        var running: [JobID: String] = [:]
+        var death: Death?
+        for try await line in execution.standardOutput.strings() {
+          guard let event = try? JSONDecoder().decode(Event.self, from: Data(line.utf8)) else { continue }
+          if event.event == "started" {
+            running[event.id] = event.command
+          } else {
+            running[event.id] = nil
+            count += event.result == "succeeded" ? 1 : 0
+          }
+          stage.show(
+            "\(event.result ?? event.event) \(event.id)  \(event.command)", done: count,
+            running: running.values.sorted())
+          if death == nil, event.event == "started", running.count >= 2, mayKill(count) {
+            // Give the youngest a moment, so that its work is really cut in two.
+            try await Task.sleep(for: .milliseconds(150))
+            kill(process, SIGKILL)
+            death = Death(killed: process, at: Date(), running: running)
+          }
+        }
+        // What was reported after the decision had ended in time.
+        death?.running = running
+        return death
+      }
+      done = count
+      return result.closureResult
+    }
+  }
+#endif

@@ -1,0 +1,66 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// What a worker leaves undone, and why.
+  struct Leftovers {
+    private let lines: [String]
+
+    init(_ store: OpenStore, _ queues: Set<String>) async throws {
+      let scope = WorkScope.worker(queues: queues, kinds: [ShellCommand.kind])
+      let left = try await store.store.outstanding(scope).left
+      guard left.unfinished > 0 else {
+        lines = []
+        return
+      }
+      let here = queues.sorted().map { JobFilter.queue($0) }.reduce(!JobFilter.all) { $0 || $1 }
+      var paused: Set<String> = []
+      for case .queue(let name, isPaused: true) in try await store.store.settings() { paused.insert(name) }
+      var lines: [String] = []
+      if left[.ready] > 0 {
+        let held = paused.intersection(queues).sorted()
+        if held.isEmpty {
+          let foreign = try await store.store.counts(
+            where: here && .state(.ready) && !.kind(ShellCommand.kind))[.ready]
+          if foreign > 0 { lines.append("\(foreign) ready, of kinds that run in another program") }
+          if left[.ready] > foreign { lines.append("\(left[.ready] - foreign) ready to run") }
+        } else {
+          lines.append("\(left[.ready]) ready; paused: \(held.joined(separator: ", "))")
+        }
+      }
+      if left[.scheduled] > 0 {
+        let next = try await store.store.jobs(JobQuery(here && .state(.scheduled), limit: 1000)).compactMap(\.runAt)
+          .min()
+        let when = next.map { ", the next one \($0.forPeople)" } ?? ""
+        lines.append("\(left[.scheduled]) scheduled\(when)")
+      }
+      if left[.suspended] > 0 {
+        let first = try await store.store.jobs(JobQuery(here && .state(.suspended), limit: 1)).first
+        let why = first?.reason.map { ": \($0)" } ?? ""
+        lines.append("\(left[.suspended]) suspended\(first.map { " (job \($0.id)\(why))" } ?? "")")
+      }
+      if left[.running] > 0 { lines.append("\(left[.running]) running elsewhere") }
+      if left[.blocked] > 0 { lines.append("\(left[.blocked]) blocked by these") }
+      self.lines = lines
+    }
+
+    var isEmpty: Bool { lines.isEmpty }
+
+    func tell() {
+      for (index, line) in lines.enumerated() {
+        Talk.line((index == 0 ? "Left: " : "      ") + line.withVisibleControls)
+      }
+    }
+  }
+
+  extension Date {
+    /// In local time, with the date if it is not today: "at 18:30:05", "on 2026-11-22 at 08:00:00".
+    var forPeople: String {
+      let parts = Calendar.current.dateComponents([.year, .month, .day, .hour, .minute, .second], from: self)
+      func two(_ number: Int?) -> String { String("0\(number ?? 0)".suffix(2)) }
+      let time = "at \(two(parts.hour)):\(two(parts.minute)):\(two(parts.second))"
+      if Calendar.current.isDateInToday(self) { return time }
+      return "on \(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(time)"
+    }
+  }
+#endif

@@ -1,0 +1,156 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// Shows the logs of a job: what it wrote to stdout on stdout, and to stderr on stderr, a run after the other.
+  struct LogPrinter {
+    private let folder: JobFolder
+    private let attempt: Int?
+    private let json: Bool
+    private var current: (number: Int, readers: [LogStream: CappedLogReader])?
+    private var done = 0
+    private var pending: [LogStream: Data] = [:]
+    /// Whether there was anything to show.
+    private(set) var hasShown = false
+
+    /// Only the runs of one attempt, if it is given.
+    init(_ folder: JobFolder, attempt: Int?, json: Bool) {
+      self.folder = folder
+      self.attempt = attempt
+      self.json = json
+    }
+
+    /// Shows what is there and was not shown yet. A run that has no end is taken as under way, unless `isFinal`.
+    mutating func show(isFinal: Bool) {
+      let runs = folder.runs.filter { attempt == nil || $0.record.attempt == attempt }
+      for (index, run) in runs.enumerated() where run.number > done {
+        if current?.number != run.number {
+          current = (
+            run.number,
+            Dictionary(
+              uniqueKeysWithValues: LogStream.allCases.map { ($0, CappedLogReader(path: folder.log(run.number, $0))) })
+          )
+          hasShown = true
+          head(run)
+        }
+        for stream in LogStream.allCases {
+          guard var reader = current?.readers[stream] else { continue }
+          reader.read { put($0, stream, run) }
+          current?.readers[stream] = reader
+        }
+        // Later runs exist only after this one has ended, however that was.
+        guard run.record.endedAt != nil || index < runs.count - 1 || isFinal else { return }
+        for stream in LogStream.allCases { flush(stream) }
+        foot(run)
+        done = run.number
+        current = nil
+      }
+    }
+
+    private func head(_ run: CommandRun) {
+      guard !json else { return }
+      say("── attempt \(run.record.attempt), started \(run.record.startedAt.forPeople)")
+    }
+
+    private func foot(_ run: CommandRun) {
+      let ending = run.record.ending ?? "no end: it runs, or its worker died"
+      if json {
+        Screen.out.line(
+          JSONText.object([
+            ("attempt", .int(Int64(run.record.attempt))), ("run", .int(Int64(run.number))),
+            ("startedAt", .date(run.record.startedAt)), ("endedAt", .date(run.record.endedAt)),
+            ("ending", .optional(run.record.ending) { .string($0) }),
+          ]).text)
+      } else {
+        let took = run.record.endedAt.map {
+          " after \(Duration.seconds($0.timeIntervalSince(run.record.startedAt)).forPeople)"
+        }
+        say("── \(ending)\(took ?? "")")
+      }
+    }
+
+    private func say(_ text: String) { Talk.line(Screen.error.coloured(text.withVisibleControls, .dim)) }
+
+    private mutating func put(_ part: CappedLogReader.Part, _ stream: LogStream, _ run: CommandRun) {
+      let screen = stream == .stdout ? Screen.out : Screen.error
+      switch part {
+      case .leftOut(let count):
+        flush(stream)
+        if json {
+          writeJSON(run, stream, ("leftOut", .int(Int64(count))))
+        } else {
+          screen.write(Data("\n── \(count) bytes left out ──\n".utf8))
+        }
+      case .bytes(let data) where json:
+        writeJSON(run, stream, ("text", .string(String(decoding: complete(data, stream), as: UTF8.self))))
+      case .bytes(let data) where screen.isTerminal:
+        screen.write(Data(String(decoding: complete(data, stream), as: UTF8.self).forTerminal.utf8))
+      case .bytes(let data):
+        screen.write(data)
+      }
+    }
+
+    private func writeJSON(_ run: CommandRun, _ stream: LogStream, _ field: (String, JSONText)) {
+      Screen.out.line(
+        JSONText.object([
+          ("attempt", .int(Int64(run.record.attempt))), ("run", .int(Int64(run.number))),
+          ("stream", .string(stream.rawValue)), field,
+        ]).text)
+    }
+
+    /// What there is up to the last whole character. The rest waits for more.
+    private mutating func complete(_ data: Data, _ stream: LogStream) -> Data {
+      let all = (pending[stream] ?? Data()) + data
+      var cut = all.endIndex
+      for back in 1...3 where back <= all.count {
+        let byte = all[all.endIndex - back]
+        let length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+        if length > back { cut = all.endIndex - back }
+        if byte & 0xc0 != 0x80 { break }
+      }
+      pending[stream] = Data(all[cut...])
+      return Data(all[..<cut])
+    }
+
+    private mutating func flush(_ stream: LogStream) {
+      guard let rest = pending.removeValue(forKey: stream), !rest.isEmpty, !json else { return }
+      let screen = stream == .stdout ? Screen.out : Screen.error
+      screen.write(Data(String(decoding: rest, as: UTF8.self).utf8))
+    }
+  }
+
+  extension String {
+    fileprivate var forTerminal: String {
+      replacing("\r\n", with: "\n").withVisibleControls(keepingLines: true)
+    }
+  }
+
+  /// Shows the logs of a job as they grow, until it has ended.
+  struct LogFollower: Sendable {
+    let store: OpenStore
+    let id: JobID
+    let attempt: Int?
+    let json: Bool
+
+    /// How often it is looked for more.
+    static let interval = Duration.milliseconds(100)
+
+    func run() async throws {
+      var printer = LogPrinter(store.folder(id), attempt: attempt, json: json)
+      while true {
+        // Asked before the last look, so that nothing is written in between.
+        let hasEnded = try await hasEnded
+        printer.show(isFinal: hasEnded)
+        if hasEnded { return }
+        try await Task.sleep(for: Self.interval)
+      }
+    }
+
+    private var hasEnded: Bool {
+      get async throws {
+        guard let job = try await store.store.jobs(JobQuery(.id(id), limit: 1)).first else { return true }
+        return job.state.isFinished
+      }
+    }
+  }
+#endif

@@ -1,0 +1,106 @@
+#if Shell
+  extension SystemText {
+    /// As one would type it in a shell: bare, in single quotes, or with escapes if it could not be read otherwise.
+    var shellQuoted: String {
+      guard let text = String(validating: bytes, as: UTF8.self), !text.hasControls else { return withEscapes }
+      let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,")
+      if !text.isEmpty, text.allSatisfy({ plain.contains($0) || ($0.isLetter && !$0.isASCII) }) { return text }
+      return "'" + text.replacing("'", with: #"'\''"#) + "'"
+    }
+
+    /// `$'…'`, which bash, zsh and others read.
+    private var withEscapes: String {
+      var result = "$'"
+      for byte in bytes {
+        switch byte {
+        case UInt8(ascii: "\n"): result += #"\n"#
+        case UInt8(ascii: "\t"): result += #"\t"#
+        case UInt8(ascii: "\r"): result += #"\r"#
+        case UInt8(ascii: "'"): result += #"\'"#
+        case UInt8(ascii: "\\"): result += #"\\"#
+        case 0x20..<0x7f: result.unicodeScalars.append(UnicodeScalar(byte))
+        default: result += #"\x"# + byte.hex
+        }
+      }
+      return result + "'"
+    }
+  }
+
+  extension String {
+    /// This text with control characters and what turns the direction of writing made visible, so that it can do nothing
+    /// to a terminal. Line breaks and tabs stay if `keepingLines`.
+    func withVisibleControls(keepingLines: Bool) -> String {
+      guard hasControls else { return self }
+      var result = ""
+      for scalar in unicodeScalars {
+        if keepingLines, scalar == "\n" || scalar == "\t" {
+          result.unicodeScalars.append(scalar)
+        } else if scalar.isControl {
+          switch scalar {
+          case "\n": result += #"\n"#
+          case "\t": result += #"\t"#
+          case "\r": result += #"\r"#
+          default:
+            result +=
+              scalar.value < 0x100 ? #"\x"# + UInt8(scalar.value).hex : #"\u{"# + String(scalar.value, radix: 16) + "}"
+          }
+        } else {
+          result.unicodeScalars.append(scalar)
+        }
+      }
+      return result
+    }
+
+    var withVisibleControls: String { withVisibleControls(keepingLines: false) }
+
+    var hasControls: Bool { unicodeScalars.contains { $0.isControl } }
+
+    /// Columns that it takes on a terminal.
+    var columns: Int { reduce(0) { $0 + $1.columns } }
+
+    /// This text in at most `width` columns, with a mark if something is missing.
+    func cut(to width: Int) -> String {
+      guard columns > width else { return self }
+      var result = ""
+      var used = 0
+      for character in self {
+        guard used + character.columns < width else { break }
+        result.append(character)
+        used += character.columns
+      }
+      return width > 0 ? result + "…" : ""
+    }
+
+    /// This text followed by spaces up to `width` columns, or after them.
+    func padded(_ width: Int, alignedRight: Bool = false) -> String {
+      let space = String(repeating: " ", count: Swift.max(0, width - columns))
+      return alignedRight ? space + self : self + space
+    }
+  }
+
+  extension Character {
+    fileprivate var columns: Int {
+      guard let scalar = unicodeScalars.first else { return 0 }
+      switch scalar.value {
+      case 0x0300...0x036f, 0x200b...0x200f: return 0
+      case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
+        0xffe0...0xffe6, 0x1f300...0x1f64f, 0x1f900...0x1f9ff, 0x20000...0x3fffd:
+        return 2
+      default: return unicodeScalars.contains { $0.value == 0xfe0f } ? 2 : 1
+      }
+    }
+  }
+
+  extension UnicodeScalar {
+    fileprivate var isControl: Bool {
+      switch value {
+      case 0..<0x20, 0x7f..<0xa0, 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+      default: false
+      }
+    }
+  }
+
+  extension UInt8 {
+    fileprivate var hex: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
+  }
+#endif

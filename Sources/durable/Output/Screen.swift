@@ -1,0 +1,71 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// Where data goes: standard output, with what a terminal allows.
+  struct Screen: Sendable {
+    static let out = Screen(STDOUT_FILENO)
+    static let error = Screen(STDERR_FILENO)
+
+    private let descriptor: Int32
+    let isTerminal: Bool
+    let hasColours: Bool
+
+    private init(_ descriptor: Int32) {
+      self.descriptor = descriptor
+      isTerminal = isatty(descriptor) == 1
+      let environment = ProcessInfo.processInfo.environment
+      hasColours = isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// Columns of the terminal; nil where nothing needs to be cut.
+    var width: Int? {
+      guard isTerminal else { return nil }
+      var size = winsize()
+      guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+      return Int(size.ws_col)
+    }
+
+    /// What to do when the reader has gone. By default the process ends, quietly.
+    static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
+
+    func write(_ data: Data) {
+      var rest = data[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        if count < 0, errno == EAGAIN {
+          var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          poll(&waiting, 1, -1)
+          continue
+        }
+        guard count > 0 else {
+          if errno == EPIPE, descriptor == STDOUT_FILENO { Self.onClosed.withLock { $0 }() }
+          return
+        }
+        rest = rest.dropFirst(count)
+      }
+    }
+
+    func line(_ text: String) { write(Data((text + "\n").utf8)) }
+
+    func coloured(_ text: String, _ colour: Colour) -> String {
+      hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
+    }
+  }
+
+  enum Colour: String {
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case blue = "34"
+    case dim = "2"
+    case bold = "1"
+  }
+
+  /// What is said to a person, beside the data: on standard error.
+  enum Talk {
+    static func line(_ text: String) { Screen.error.line(text) }
+    static func error(_ text: String) { Screen.error.line("durable: \(text.withVisibleControls)") }
+  }
+#endif

@@ -1,0 +1,85 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// A worker's own screen: a line for each start and each end.
+  struct WorkLog: Sendable {
+    let json: Bool
+
+    func tell(_ context: JobContext, _ event: CommandHandler.Event) {
+      if json { Screen.out.line(record(context, event).text) } else { Screen.out.line(line(context, event)) }
+    }
+
+    private func line(_ context: JobContext, _ event: CommandHandler.Event) -> String {
+      let screen = Screen.out
+      let mark: String
+      let colour: Colour
+      let command: ShellCommand
+      let end: String
+      switch event {
+      case .started(let started):
+        (mark, colour, command) = ("start", .dim, started)
+        end = context.attempt > 1 ? "attempt \(context.attempt)" : ""
+      case .ended(let ended, let result, let took):
+        command = ended
+        let time = took.forPeople
+        (mark, colour) = result.succeeded ? ("done", .green) : result.isFailure ? ("failed", .red) : ("back", .yellow)
+        end = result.succeeded ? time : "\(result), \(time)"
+      }
+      let head = "\(context.id)".padded(4, alignedRight: true) + "  "
+      let title = command.typed.withVisibleControls
+      let tail = end.isEmpty ? "" : "  " + end.withVisibleControls
+      var text = title + tail
+      if let width = screen.width {
+        let room = max(width - head.columns - 8, 20)
+        let forTail = min(tail.columns, room * 2 / 3)
+        text = title.cut(to: room - forTail) + tail.cut(to: forTail)
+      }
+      return head + screen.coloured(mark.padded(6), colour) + "  " + text
+    }
+
+    private func record(_ context: JobContext, _ event: CommandHandler.Event) -> JSONText {
+      var fields: [(String, JSONText)] = [
+        ("event", "started"), ("id", .int(context.id.rawValue)), ("queue", .string(context.queue)),
+        ("attempt", .int(Int64(context.attempt))), ("maxAttempts", .int(Int64(context.maxAttempts))),
+      ]
+      switch event {
+      case .started(let command):
+        fields.append(("command", .string(command.typed)))
+      case .ended(let command, let result, let took):
+        fields[0].1 = "ended"
+        fields.append(("command", .string(command.typed)))
+        fields.append(("result", result.succeeded ? "succeeded" : result.isFailure ? "failed" : "returned"))
+        fields.append(("message", result.succeeded ? .null : .string("\(result)")))
+        fields.append(("seconds", .double((took.seconds * 1000).rounded() / 1000)))
+      }
+      return .object(fields)
+    }
+  }
+
+  extension CommandResult {
+    /// The attempt failed. Else it succeeded, or goes back without having counted.
+    var isFailure: Bool {
+      switch self {
+      case .exited(0, _), .refused, .supervisorDied: false
+      case .stopped(let reason): reason == .timedOut
+      case .exited, .killed, .impossible: true
+      }
+    }
+  }
+
+  extension Duration {
+    /// As in "0.3 s", "12 s", "3 min 5 s", "2 h 10 min".
+    var forPeople: String {
+      let seconds = self.seconds
+      let whole = Int(seconds.rounded())
+      return switch seconds {
+      case ..<9.95: "\(Int((seconds * 10).rounded()) / 10).\(Int((seconds * 10).rounded()) % 10) s"
+      case ..<119.5: "\(whole) s"
+      case ..<7200: "\(whole / 60) min \(whole % 60) s"
+      case ..<172_800: "\(whole / 3600) h \(whole % 3600 / 60) min"
+      default: "\(whole / 86400) d \(whole % 86400 / 3600) h"
+      }
+    }
+  }
+#endif

@@ -1,0 +1,109 @@
+#if Shell
+  import Foundation
+
+  /// The lock that belongs to a command: held as long as any process lives that inherited it, whoever else has died.
+  ///
+  /// Its file names the process group of the command, and when that group's leader started, so that a number that the
+  /// system has given to somebody else since is never mistaken for it.
+  struct CommandLock: Sendable {
+    let path: String
+
+    /// How long a group has between being asked to end and being killed.
+    static let termination = Duration.seconds(5)
+    /// How often it is looked whether the lock is free, while somebody waits for that.
+    static let interval = Duration.milliseconds(5)
+
+    /// Takes the lock for this process and what it becomes: the descriptor survives `exec`. False if it is held.
+    func take() throws -> Bool {
+      let file = open(path, O_RDWR | O_CREAT, 0o600)
+      guard file >= 0 else { throw SystemError("can't open \(path)") }
+      guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+        close(file)
+        return false
+      }
+      let group = getpgrp()
+      let text = "\(group) \(ProcessStart(of: group)?.stamp ?? 0)\n"
+      guard ftruncate(file, 0) == 0,
+        text.utf8CString.withUnsafeBytes({ pwrite(file, $0.baseAddress!, text.utf8.count, 0) }) > 0
+      else { throw SystemError("can't write \(path)") }
+      return true
+    }
+
+    /// Nothing of the command lives.
+    var isFree: Bool {
+      let file = open(path, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return errno == ENOENT }
+      defer { close(file) }
+      return flock(file, LOCK_SH | LOCK_NB) == 0
+    }
+
+    /// Waits until nothing of the command lives, no longer than `limit`. Answers whether that is so.
+    func waitUntilFree(for limit: Duration) async -> Bool {
+      let end = ContinuousClock.now + limit
+      while !isFree {
+        if ContinuousClock.now >= end { return false }
+        try? await Task.sleep(for: Self.interval)
+      }
+      return true
+    }
+
+    /// Ends the group that the file names: TERM, and KILL after ``termination``. Answers whether nothing lives then.
+    func endHolder() async -> Bool {
+      signalHolder(SIGTERM)
+      if await waitUntilFree(for: Self.termination) { return true }
+      return await killHolder()
+    }
+
+    /// Ends it at once.
+    func killHolder() async -> Bool {
+      let end = ContinuousClock.now + .seconds(1)
+      // A launcher that has taken the lock and not yet written its group is met the next time round.
+      repeat {
+        if isFree { return true }
+        signalHolder(SIGKILL)
+        try? await Task.sleep(for: Self.interval)
+      } while ContinuousClock.now < end
+      return isFree
+    }
+
+    private func signalHolder(_ signal: Int32) {
+      guard let text = FileManager.default.contents(atPath: path).map({ String(decoding: $0, as: UTF8.self) }) else {
+        return
+      }
+      let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
+      guard numbers.count == 2, let group = pid_t(exactly: numbers[0]), group > 1, group != getpgrp() else { return }
+      // As long as a group lives, no process gets its number. So a process with that number which started at another
+      // time means that the group is gone.
+      if let leader = ProcessStart(of: group), leader.stamp != numbers[1] { return }
+      kill(-group, signal)
+    }
+  }
+
+  /// When a process started, in the system's own unit.
+  struct ProcessStart {
+    let stamp: UInt64
+
+    /// Nil if there is no such process.
+    init?(of process: pid_t) {
+      #if os(Linux)
+        // The name of the program stands in parentheses and may contain anything, so fields are counted from the last one.
+        guard let data = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return nil }
+        let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 19, let stamp = UInt64(fields[19]) else { return nil }
+        self.stamp = stamp
+      #else
+        var info = proc_bsdinfo()
+        let size = Int32(MemoryLayout<proc_bsdinfo>.size)
+        guard proc_pidinfo(process, PROC_PIDTBSDINFO, 0, &info, size) == size else { return nil }
+        stamp = info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec
+      #endif
+    }
+  }
+
+  /// What the system said when it refused something.
+  struct SystemError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ what: String, _ code: Int32 = errno) { description = "\(what): \(String(cString: strerror(code)))" }
+  }
+#endif

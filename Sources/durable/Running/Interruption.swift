@@ -1,0 +1,55 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// Ctrl-C and SIGTERM for a worker: once, it stops when what runs has had its grace; twice, everything ends at once.
+  final class Interruption: Sendable {
+    private let worker: JobWorker
+    private let handler: CommandHandler
+    private let count = Lock(0)
+    private let sources = Lock<[any DispatchSourceSignal]>([])
+
+    init(_ worker: JobWorker, _ handler: CommandHandler) {
+      self.worker = worker
+      self.handler = handler
+      let made = [SIGINT, SIGTERM, SIGHUP].map { number in
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler { [weak self] in self?.ask() }
+        source.activate()
+        return source
+      }
+      sources.withLock { $0 = made }
+    }
+
+    var wasAsked: Bool { count.withLock { $0 > 0 } }
+
+    /// Stops as the first Ctrl-C does.
+    func stop() {
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { Task { await worker.stop() } }  // ended by the worker's own end
+    }
+
+    private func ask() {
+      switch count.withLock({ count in
+        count += 1
+        return count
+      }) {
+      case 1:
+        if Screen.error.isTerminal {
+          Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end. Ctrl-C again ends it at once.")
+        }
+        Task { await worker.stop() }  // ended by the worker's own end
+      case 2:
+        Task { await worker.stop(grace: .zero) }
+        handler.killAll()
+      default:
+        handler.killAll()
+        exit(ExitStatus.interrupted.rawValue)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,25 @@
+#if Shell
+  import Foundation
+  import Subprocess
+
+  /// This program and its process.
+  enum Program {
+    /// The umask that the process was started with. Reading it for the first time sets one under which all that the process
+    /// creates is its user's alone.
+    static let umaskAtStart: mode_t = umask(0o077)
+
+    /// This program, also if its file was replaced since it started.
+    static var itself: Executable {
+      #if os(Linux)
+        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+          !path.hasSuffix(" (deleted)")
+        {
+          return .path(.init(path))
+        }
+        return .path("/proc/self/exe")
+      #else
+        return .path(.init(Bundle.main.executablePath ?? CommandLine.arguments[0]))
+      #endif
+    }
+  }
+#endif

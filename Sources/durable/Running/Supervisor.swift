@@ -1,0 +1,102 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+  import Subprocess
+
+  /// What a supervisor tells its worker, on its standard output, before it ends.
+  struct SupervisorReport: Codable, Sendable {
+    enum Ending: Codable, Sendable {
+      case exited(Int32)
+      case signalled(Int32)
+      case notStarted(LaunchTrouble)
+    }
+
+    var ending: Ending
+    /// The last line that the command wrote to stderr.
+    var lastLine: String?
+  }
+
+  /// Leads the process group of one command, keeps its logs, and ends the group when the worker's end of the life line
+  /// closes: because the worker wants that, or because it died.
+  ///
+  /// The life line is standard input. Its first line is the ``RunOrder``; nothing follows.
+  struct SuperviseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "supervise-command", abstract: "Run a command under a life line. For the worker.",
+      shouldDisplay: false)
+
+    func run() async throws {
+      // What ends the group is not for its leader.
+      for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] { Foundation.signal(signal, SIG_IGN) }
+      guard getpgrp() == getpid(), let line = readLine() else {
+        throw ValidationError("supervise-command is for the worker alone; use 'durable work'")
+      }
+      let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
+      let report = try await Supervision(order).run()
+      FileHandle.standardOutput.write(try JSONEncoder().encode(report))
+      // Whatever is left of the group ends with its leader.
+      kill(0, SIGKILL)
+    }
+  }
+
+  private struct Supervision: Sendable {
+    let order: RunOrder
+    let stdout: LogPump
+    let stderr: LogPump
+    let lifeLineIsCut = Lock(false)
+
+    init(_ order: RunOrder) throws {
+      self.order = order
+      stdout = try LogPump(order.folder.log(order.run, .stdout))
+      stderr = try LogPump(order.folder.log(order.run, .stderr))
+    }
+
+    func run() async throws -> SupervisorReport {
+      Thread.detachNewThread { [lifeLineIsCut] in
+        var byte: UInt8 = 0
+        while read(STDIN_FILENO, &byte, 1) > 0 || errno == EINTR {}
+        lifeLineIsCut.withLock { $0 = true }
+      }
+      let ending = Lock<SupervisorReport.Ending?>(nil)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          let result = try await start()
+          ending.withLock { $0 = result }
+        }
+        var asked: ContinuousClock.Instant?
+        while true {
+          let hasEnded = ending.withLock { $0 != nil }
+          let isFree = hasEnded && order.lock.isFree
+          if isFree, stdout.isDone, stderr.isDone { break }
+          if asked == nil, hasEnded || lifeLineIsCut.withLock({ $0 }) {
+            kill(0, SIGTERM)
+            asked = .now
+          }
+          // Who has left the lock behind and still holds the output is not waited for as long.
+          if let asked, asked.duration(to: .now) > (isFree ? .seconds(1) : CommandLock.termination) { break }
+          try await Task.sleep(for: CommandLock.interval)
+        }
+        // Kills the command, if it did not obey; the rest of the group follows after the report.
+        group.cancelAll()
+        try await group.waitForAll()
+      }
+      return SupervisorReport(ending: ending.withLock { $0 } ?? .signalled(SIGKILL), lastLine: stderr.lastLine)
+    }
+
+    /// Runs the launcher, which becomes the command, until that process has ended.
+    private func start() async throws -> SupervisorReport.Ending {
+      let result = try await Subprocess.run(
+        Program.itself, arguments: ["launch-command"], input: .array(Array(try JSONEncoder().encode(order))),
+        output: .fileDescriptor(.init(rawValue: stdout.writeEnd), closeAfterSpawningProcess: true),
+        error: .fileDescriptor(.init(rawValue: stderr.writeEnd), closeAfterSpawningProcess: true))
+      if let data = FileManager.default.contents(atPath: order.folder.troubleFile(order.run)) {
+        return .notStarted(try JSONDecoder().decode(LaunchTrouble.self, from: data))
+      }
+      switch result.terminationStatus {
+      case .exited(let code): return .exited(code)
+      case .signaled(let signal): return .signalled(signal)
+      }
+    }
+  }
+#endif

@@ -4,6 +4,10 @@ PREFIX ?= /usr/local
 SWIFT_FLAGS ?=
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 INSTALL_SCRATCH = .build-install
+# What is installed should not need the toolchain any more; on macOS the system has Swift's libraries.
+ifeq ($(shell uname),Linux)
+INSTALL_FLAGS = --static-swift-stdlib -Xlinker -s
+endif
 
 .PHONY: help setup demo test test-tsan soak bench format format-check docs install uninstall
 
@@ -36,13 +40,13 @@ format: ## Format the sources
 format-check: ## Fail where the sources are not formatted
 	swift format lint --strict -r -p $(SOURCES)
 
-docs: setup ## Compile the snippets of README and docs, and build the reference in .build/docs
+docs: setup ## Compile the snippets of README and docs, and build the reference
 	scripts/extract-snippets
 	swift build --build-tests $(SWIFT_FLAGS)
 	scripts/build-reference
 
 install: setup ## Build `durable` for release and put it into PREFIX/bin
-	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits Shell --product durable --static-swift-stdlib $(SWIFT_FLAGS)
+	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits Shell --product durable $(INSTALL_FLAGS) $(SWIFT_FLAGS)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(INSTALL_SCRATCH)/release/durable $(DESTDIR)$(PREFIX)/bin/durable
 

@@ -1,0 +1,94 @@
+import DurableJobs
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// All that a process has of one file: connections, the writer, signals, and its presence among other processes.
+final class Engine: Sendable {
+  let path: String
+  let configuration: SQLiteStore.Configuration
+  let signals = StoreSignals()
+  let folder: MeetingFolder
+  let time: StoreTime
+  let pool: DatabasePool
+  let writer: Writer
+  let doubts = Lock<[Int64: Doubt]>([:])
+  let pruning = Lock(PruningCursor())
+  /// Damaged rows that were met, to be told with the next report.
+  let unreadable: Lock<[JobID]>
+  private let presence: Presence
+  private let host = ProcessIdentity()
+
+  init(path: String, configuration: SQLiteStore.Configuration) throws {
+    let file = try StoreFile(path: path, busyTimeout: configuration.busyTimeout)
+    self.path = path
+    self.configuration = configuration
+    folder = file.folder
+    pool = file.pool
+    time = StoreTime(clock: configuration.clock, latest: file.latest)
+    let unreadable = Lock<[JobID]>([])
+    self.unreadable = unreadable
+    let presence = Presence(folder: file.folder)
+    let signals = signals
+    self.presence = presence
+    writer = Writer(
+      pool: file.pool, turn: file.turn, path: path, configuration: configuration, time: time,
+      isHeard: { signals.hasListeners },
+      tell: { news in
+        if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
+        if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
+        if !news.here.isEmpty { signals.post(.changedElsewhere(news.here)) }
+        presence.tellOthers(news.elsewhere)
+      })
+    // From here on the engine is whole, and may be referred to.
+    presence.begin(
+      onSignal: { signals.post(.changedElsewhere($0)) },
+      onDeath: { [weak self] session in self?.recoverAfterDeath(of: session) })
+    signals.onInterest { isWanted in
+      // A process that can't be told of others' commits still finds them by its own sweep.
+      if isWanted { _ = try? presence.session() }
+    }
+  }
+
+  func write<R: Sendable>(
+    _ order: WriteRequest.Order, _ act: @escaping @Sendable (WriteTransaction) throws -> R,
+    thenClaim: (@Sendable (WriteTransaction, R) throws -> R)? = nil
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      writer.add(WriteRequest(order, continuation, act, thenClaim: thenClaim))
+    }
+  }
+
+  /// Runs `body` on a consistent snapshot of the file.
+  func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
+    // What is read must not depend on whether somebody has written since the clock was set back.
+    if time.isSetBack(at: time.now) { try await write(.other) { _ in } }
+    do {
+      return try await pool.read { db in
+        guard let connection = db.sqliteConnection else { throw SQLiteFailure(code: SQLITE_MISUSE, on: nil) }
+        return try body(connection)
+      }
+    } catch {
+      throw JobError(error, path: path)
+    }
+  }
+
+  /// A claim, to be carried out by the writer. Throws if this process can't make itself known: others could not tell
+  /// whether it lives.
+  func claim(_ request: ClaimRequest) throws -> @Sendable (WriteTransaction) throws -> ClaimBatch {
+    let session: String
+    do { session = try presence.session() } catch { throw JobError(error, path: path) }
+    return { [host, configuration] transaction in
+      try transaction.claim(request, session: session, host: host, firstClaim: configuration.firstClaim)
+    }
+  }
+
+  /// This process's name among the others; nil as long as it neither claimed nor listened.
+  var session: String? { presence.name }
+
+  /// Ends everything, once what waits is written.
+  func close() {
+    presence.end()
+    writer.close()
+  }
+}

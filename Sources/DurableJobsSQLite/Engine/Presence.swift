@@ -1,0 +1,54 @@
+import DurableJobs
+
+/// This process among those that have the file open. It begins when it first claims or listens: one that only enqueues
+/// needs no lock, no socket and no thread.
+final class Presence: Sendable {
+  private struct State {
+    var session: ProcessSession?
+    var onSignal: @Sendable (ForeignChange) -> Void = { _ in }
+    var onDeath: @Sendable (String) -> Void = { _ in }
+    var hasEnded = false
+  }
+
+  private let folder: MeetingFolder
+  private let state = Lock(State())
+
+  init(folder: MeetingFolder) { self.folder = folder }
+
+  func begin(
+    onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void
+  ) {
+    state.withLock { state in
+      state.onSignal = onSignal
+      state.onDeath = onDeath
+    }
+  }
+
+  /// The name of the session, which is opened if it is not yet.
+  func session() throws -> String {
+    try state.withLock { state in
+      if let session = state.session { return session.name }
+      guard !state.hasEnded else { throw JobError(.storeFailed, "the store was closed") }
+      let session = try ProcessSession(folder: folder, onSignal: state.onSignal, onDeath: state.onDeath)
+      state.session = session
+      return session.name
+    }
+  }
+
+  var name: String? { state.withLock { $0.session?.name } }
+
+  func tellOthers(_ change: ForeignChange) {
+    guard !change.isEmpty else { return }
+    let own = name
+    if folder.hasSessions(besides: own) { folder.post(change, except: own) }
+  }
+
+  func end() {
+    let session = state.withLock { state in
+      state.hasEnded = true
+      defer { state.session = nil }
+      return state.session
+    }
+    session?.close()
+  }
+}

@@ -1,0 +1,74 @@
+import DurableJobs
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// One store's share in the engine of its file. A process has one engine for each file, whatever paths lead to it.
+final class SharedEngine: Sendable {
+  let engine: Engine
+  private let key: FileKey
+  private let isOpen = Lock(true)
+
+  private struct FileKey: Hashable {
+    let device: UInt64
+    let file: UInt64
+
+    /// Nil if there is no such file.
+    init?(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      file = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+  }
+
+  private struct Entry {
+    let engine: Engine
+    var shares: Int
+  }
+
+  private static let engines = Lock<[FileKey: Entry]>([:])
+
+  init(path: String, configuration: SQLiteStore.Configuration) throws {
+    (engine, key) = try Self.engines.withLock { engines in
+      if let key = FileKey(path), let entry = engines[key] {
+        engines[key]!.shares += 1
+        return (entry.engine, key)
+      }
+      let engine = try Engine(path: path, configuration: configuration)
+      guard let key = FileKey(path) else {
+        engine.close()
+        throw JobError(.unusableFile, "the store \(path) vanished while it was opened")
+      }
+      engines[key] = Entry(engine: engine, shares: 1)
+      return (engine, key)
+    }
+  }
+
+  deinit { _ = letGo() }
+
+  func close() async {
+    if letGo() { await engine.writer.waitUntilClosed() }
+  }
+
+  /// True if this was the last share.
+  private func letGo() -> Bool {
+    let wasOpen = isOpen.withLock { isOpen in
+      defer { isOpen = false }
+      return isOpen
+    }
+    guard wasOpen else { return false }
+    let isLast = Self.engines.withLock { engines in
+      guard var entry = engines[key] else { return false }
+      entry.shares -= 1
+      engines[key] = entry.shares == 0 ? nil : entry
+      return entry.shares == 0
+    }
+    if isLast { engine.close() }
+    return isLast
+  }
+}

@@ -1,0 +1,68 @@
+import DurableJobs
+import GRDB
+
+/// The tables of a store. `docs` of the columns are in the migration that makes them.
+enum Schema {
+  /// Says in the file's header that it is a store: "DurJ".
+  static let applicationID: Int32 = 0x4475_724A
+  /// What this version of the library writes into `durable_meta`.
+  static let version: Int64 = 1
+
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("v1") { db in
+      FaultPoint.migrateBegun.reach()
+      try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+      try db.execute(sql: first)
+      FaultPoint.migrateEnded.reach()
+    }
+    return migrator
+  }
+
+  /// Times are milliseconds since 1970.
+  private static let first = """
+    -- `changes` counts changes of routes and pauses, which processes keep in memory. `stub`: see below.
+    CREATE TABLE durable_meta(id INTEGER PRIMARY KEY CHECK(id=1), version INT NOT NULL, changes INT NOT NULL,
+      stub INT NOT NULL);
+    INSERT INTO durable_meta VALUES(1, 1, 0, 0);
+
+    CREATE TABLE durable_queue(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, paused INT NOT NULL DEFAULT 0);
+
+    -- What a worker must be able to serve, and how many jobs there are of it. Ready and running ones are not counted
+    -- here: running ones are few, and counted in the index; ready is what is left.
+    CREATE TABLE durable_route(id INTEGER PRIMARY KEY, queue INT NOT NULL, kind TEXT NOT NULL,
+      requires TEXT NOT NULL DEFAULT '', jobs INT NOT NULL DEFAULT 0, blocked INT NOT NULL DEFAULT 0,
+      scheduled INT NOT NULL DEFAULT 0, suspended INT NOT NULL DEFAULT 0, succeeded INT NOT NULL DEFAULT 0,
+      failed INT NOT NULL DEFAULT 0, cancelled INT NOT NULL DEFAULT 0, skipped INT NOT NULL DEFAULT 0,
+      UNIQUE(queue,kind,requires));
+
+    -- The hot row: what a transition changes, and nothing else. `rank` is the time while scheduled, else -priority.
+    -- `links` tells which tables below know the job, and what was asked of its worker. The highest id of all is never
+    -- deleted, so that SQLite never gives it out again: it stays as a stub (state 11) until there is a higher one.
+    CREATE TABLE durable_job(id INTEGER PRIMARY KEY, route INT NOT NULL, state INT NOT NULL, rank INT NOT NULL,
+      priority INT NOT NULL, links INT NOT NULL, attempt INT NOT NULL, claim INT NOT NULL, run_at INT,
+      entered_at INT NOT NULL, started_at INT NOT NULL);
+    CREATE INDEX durable_job_line ON durable_job(route,state,rank) WHERE state<>7;
+
+    -- The cold row: what was asked for, written once.
+    CREATE TABLE durable_spec(id INTEGER PRIMARY KEY, created_at INT NOT NULL, options TEXT, payload BLOB);
+    CREATE TABLE durable_job_key(key TEXT NOT NULL, job INT NOT NULL, PRIMARY KEY(key,job)) WITHOUT ROWID;
+    CREATE TABLE durable_tag(tag TEXT NOT NULL, job INT NOT NULL, PRIMARY KEY(tag,job)) WITHOUT ROWID;
+
+    -- One row or more for each living worker. `lease_until` is -1 once somebody recovers it. `asked` counts stops asked
+    -- of its jobs, so that a heartbeat learns of them from its own row. `session` is its process in the meeting folder.
+    CREATE TABLE durable_worker(id INTEGER PRIMARY KEY AUTOINCREMENT, lease_until INT NOT NULL, asked INT NOT NULL,
+      name TEXT NOT NULL, session TEXT NOT NULL, kinds TEXT NOT NULL, queues TEXT NOT NULL, host TEXT, pid INT,
+      started_at INT NOT NULL);
+    INSERT INTO sqlite_sequence VALUES('durable_worker', 65536);
+
+    -- Written only when there is something to write.
+    CREATE TABLE durable_output(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+    CREATE TABLE durable_failure(job INT NOT NULL, number INT NOT NULL, attempt INT NOT NULL, at INT NOT NULL,
+      message TEXT NOT NULL, PRIMARY KEY(job,number)) WITHOUT ROWID;
+    CREATE TABLE durable_progress(id INTEGER PRIMARY KEY, fraction REAL NOT NULL, message TEXT, at INT NOT NULL,
+      highest REAL NOT NULL);
+    CREATE TABLE durable_crash(job INTEGER PRIMARY KEY, in_row INT NOT NULL, total INT NOT NULL);
+    CREATE TABLE durable_note(job INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    """
+}

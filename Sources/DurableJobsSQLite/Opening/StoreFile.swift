@@ -1,0 +1,152 @@
+import DurableJobs
+import Foundation
+import GRDB
+import GRDBSQLite
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A store's file, opened, migrated and proved durable.
+struct StoreFile {
+  let pool: DatabasePool
+  let folder: MeetingFolder
+  let turn: WriterTurn
+  /// When the newest job was enqueued: the clock stood there once.
+  let latest: Int64
+
+  init(path: String, busyTimeout: Duration) throws {
+    do {
+      try StoreInspection.run(path: path, busyTimeout: busyTimeout)
+      let folder = try MeetingFolder(databasePath: path)
+      let turn = try WriterTurn(folder: folder)
+      // Two processes that make the same new file must not do so at once.
+      let hasTurn = turn.take(within: busyTimeout)
+      defer { if hasTurn { turn.giveBack() } }
+      let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
+      try Self.migrate(pool, path)
+      try Self.makeDurable(pool, path)
+      latest = try pool.read { db in
+        try Int64.fetchOne(db, sql: "SELECT created_at FROM durable_spec ORDER BY id DESC LIMIT 1") ?? 0
+      }
+      self.pool = pool
+      self.folder = folder
+      self.turn = turn
+    } catch {
+      throw JobError(error, path: path)
+    }
+  }
+
+  private static func configuration(_ busyTimeout: Duration) -> GRDB.Configuration {
+    var configuration = GRDB.Configuration()
+    configuration.busyMode = .timeout(busyTimeout.seconds)
+    configuration.foreignKeysEnabled = false
+    configuration.maximumReaderCount = 4
+    configuration.label = "durable"
+    return configuration
+  }
+
+  private static func migrate(_ pool: DatabasePool, _ path: String) throws {
+    let migrator = Schema.migrator
+    if try pool.read({ try migrator.hasCompletedMigrations($0) }) { return }
+    try migrator.migrate(pool)
+  }
+
+  /// GRDB sets `synchronous` to NORMAL on a pool, after all that its configuration may say: so it is set here, once the
+  /// pool is open, and read back.
+  private static func makeDurable(_ pool: DatabasePool, _ path: String) throws {
+    try pool.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+      #if canImport(Darwin)
+        try db.execute(sql: "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+      #endif
+      let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
+      let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
+      guard synchronous == 2, journal == "wal" else {
+        throw JobError(
+          .weakDurability,
+          "a commit to \(path) would not survive a power cut (synchronous \(synchronous ?? -1), journal "
+            + "\(journal ?? "unknown")). Keep the store on a local disk")
+      }
+    }
+  }
+}
+
+/// Looks at a path before anything is opened for good, so that what is no store is never touched.
+enum StoreInspection {
+  static func run(path: String, busyTimeout: Duration) throws {
+    var status = stat()
+    if stat(path, &status) != 0 {
+      guard errno == ENOENT else { throw unusable(path, reason()) }
+      return try create(path)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw unusable(path, "it is a folder; name a file in it, as in \(path)/jobs.sqlite")
+    default: throw unusable(path, "it is no regular file")
+    }
+    guard access(path, R_OK) == 0 else { throw unusable(path, "you may not read it") }
+    try look(path, busyTimeout)
+  }
+
+  /// A new file that is private to the user. Another process may have made it meanwhile: as well.
+  private static func create(_ path: String) throws {
+    let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+    if file >= 0 {
+      // Nobody else has it open, so closing it can't drop a lock of this process on it.
+      close(file)
+    } else if errno != EEXIST {
+      let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      if errno == ENOENT { throw unusable(path, "the folder \(parent) doesn't exist; make it first") }
+      if errno == EROFS {
+        throw JobError(.readOnly, "the store \(path) can't be made: the file system is read-only. Choose another path")
+      }
+      throw unusable(path, "it can't be made in \(parent): \(reason())")
+    }
+  }
+
+  private static func look(_ path: String, _ busyTimeout: Duration) throws {
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+    defer { sqlite3_close_v2(handle) }
+    guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: handle) }
+    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
+    let hasTables = try number("SELECT count(*) FROM sqlite_master", handle) != 0
+    // A file that SQLite could only open for reading is told of by SQLite, whatever the reason.
+    guard sqlite3_db_readonly(handle, "main") == 0 else {
+      throw JobError(
+        .readOnly,
+        "the store \(path) can't be written: the file or its file system is read-only. Make it writable, or choose "
+          + "another path")
+    }
+    guard hasTables else { return }
+    guard try number("SELECT count(*) FROM sqlite_master WHERE type='table' AND name='durable_meta'", handle) == 1
+    else {
+      throw JobError(
+        .notAStore,
+        "\(path) is no store: it is an SQLite database of something else. It was left as it is; choose another path")
+    }
+    let version = try number("SELECT version FROM durable_meta WHERE id=1", handle)
+    let known = Schema.migrator.migrations.map { "'\($0)'" }.joined(separator: ",")
+    let unknown = try number("SELECT count(*) FROM grdb_migrations WHERE identifier NOT IN(\(known))", handle)
+    guard version <= Schema.version, unknown == 0 else {
+      throw JobError(
+        .newerVersion,
+        "the store \(path) was written by a newer version of DurableJobs (its format is \(version), this one knows "
+          + "\(Schema.version)). It was left as it is; update the program")
+    }
+  }
+
+  private static func number(_ sql: String, _ handle: OpaquePointer) throws -> Int64 {
+    let statement = try Statement(sql, on: handle)
+    return try statement.step() ? statement.int(0) : 0
+  }
+
+  private static func unusable(_ path: String, _ why: String) -> JobError {
+    JobError(.unusableFile, "the store \(path) can't be used: \(why)")
+  }
+
+  private static func reason() -> String { String(cString: strerror(errno)) }
+}

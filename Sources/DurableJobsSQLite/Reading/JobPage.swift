@@ -1,0 +1,120 @@
+import DurableJobs
+import Foundation
+
+/// A page of jobs that match a filter, as SQL: in the order of ids, and by the way that reads least.
+struct JobPage {
+  /// Up to so many jobs, a page is read by way of the index of states and sorted; beyond, jobs are read by id until
+  /// enough of them matched.
+  static let fewJobs = 10_000
+
+  private(set) var sql: String
+  /// After `SELECT columns` and before `ORDER BY`.
+  private(set) var from: String
+  private var values: [String] = []
+  private let order: JobQuery.Order
+  private let limit: Int
+  let routes: [RouteTotals]
+
+  init(
+    filter: JobFilter, after: JobID? = nil, order: JobQuery.Order = .oldestFirst, limit: Int = .max,
+    on connection: OpaquePointer
+  ) throws {
+    self.order = order
+    self.limit = limit
+    routes = try RouteTotals.read(on: connection)
+    from = ""
+    sql = ""
+
+    let parts = filter.conjuncts
+    let comparison = order == .oldestFirst ? ">" : "<"
+    let start = after?.rawValue ?? (order == .oldestFirst ? .min : .max)
+    // A condition on the id always: so a page is a search from there and no scan.
+    var id = "j.id"
+    if let exact = parts.firstNonNil(\.exactID) {
+      from = "durable_job j WHERE j.id=\(exact)"
+    } else if let key = parts.firstNonNil(\.exactKey) {
+      from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
+      id = "k.job"
+    } else if let tag = parts.firstNonNil(\.exactTag) {
+      from = "durable_tag t CROSS JOIN durable_job j ON j.id=t.job WHERE t.tag=\(value(tag))"
+      id = "t.job"
+    } else if let line = line(parts) {
+      from = "durable_job j WHERE j.id IN(\(line))"
+    } else {
+      from = "durable_job j WHERE j.state<\(stubCode)"
+    }
+    from += " AND \(id)\(comparison)\(start) AND \(condition(filter))"
+    sql = "\(from) ORDER BY \(id)\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
+  }
+
+  /// The ids of few jobs in given states, by way of the index.
+  private func line(_ parts: [JobFilter]) -> String? {
+    guard
+      let states = parts.compactMap(\.states).reduce(
+        nil,
+        { (all: Set<JobState>?, one) in
+          all?.intersection(one) ?? one
+        }), !states.contains(.succeeded)
+    else { return nil }
+    let ofRoute = parts.filter(\.isOfRoute)
+    let possible = routes.filter { route in
+      ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } && states.contains { route.counts[$0] > 0 }
+    }
+    let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
+    guard count <= Self.fewJobs else { return nil }
+    // An empty list would leave the index without a use, and the statement refused.
+    guard count > 0 else { return "SELECT 0 WHERE 0" }
+    return """
+      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(possible.map(\.id)))) \
+      AND state IN(\(Self.list(states.map(\.code)))) AND state<>7
+      """
+  }
+
+  private mutating func condition(_ filter: JobFilter) -> String {
+    switch filter {
+    case .all: "1"
+    case .id(let id): "j.id=\(id.rawValue)"
+    case .queue(let queue): "j.route IN(\(Self.list(routes.filter { $0.queue == queue }.map(\.id))))"
+    case .kind(let kind): "j.route IN(\(Self.list(routes.filter { $0.kind == kind }.map(\.id))))"
+    case .state(let state): "j.state=\(state.code)"
+    case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
+    case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
+    case .and(let a, let b): "(\(condition(a)) AND \(condition(b)))"
+    case .or(let a, let b): "(\(condition(a)) OR \(condition(b)))"
+    case .not(let a): "NOT \(condition(a))"
+    }
+  }
+
+  /// A text of the caller's, as a parameter.
+  private mutating func value(_ text: String) -> String {
+    values.append(text)
+    return "?\(values.count)"
+  }
+
+  private static func list(_ numbers: [Int64]) -> String { numbers.map(String.init).joined(separator: ",") }
+
+  func statement(selecting columns: String, on connection: OpaquePointer) throws -> Statement {
+    let statement = try Statement("SELECT \(columns) FROM \(sql)", on: connection)
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value) }
+    return statement
+  }
+
+  func ids(on connection: OpaquePointer) throws -> [JobID] {
+    let statement = try statement(selecting: "j.id,j.state", on: connection)
+    var ids: [JobID] = []
+    while try statement.step() {
+      if JobState(code: statement.int(1)) != nil { ids.append(JobID(rawValue: statement.int(0))) }
+    }
+    return ids
+  }
+}
+
+extension JobFilter {
+  fileprivate var exactID: Int64? { if case .id(let id) = self { id.rawValue } else { nil } }
+  fileprivate var exactKey: String? { if case .key(let key) = self { key } else { nil } }
+  fileprivate var exactTag: String? { if case .tag(let tag) = self { tag } else { nil } }
+}
+
+extension [JobFilter] {
+  fileprivate func firstNonNil<T>(_ value: (JobFilter) -> T?) -> T? { lazy.compactMap(value).first }
+}

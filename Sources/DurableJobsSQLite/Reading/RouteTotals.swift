@@ -1,0 +1,90 @@
+import DurableJobs
+
+/// A route with how many jobs it has in each state, from the numbers that are kept with it.
+struct RouteTotals {
+  let id: Int64
+  let queue: String
+  let kind: String
+  let isPaused: Bool
+  var counts: JobCounts
+
+  static let sql = """
+    SELECT r.id,q.name,r.kind,q.paused,r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped
+    FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue
+    """
+  /// The running ones are few: never more than the workers have slots.
+  static let runningSQL = """
+    SELECT count(*) FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=5 AND state<>7
+    """
+  static let dueSQL = """
+    SELECT count(*) FROM durable_job INDEXED BY durable_job_line
+    WHERE route=?1 AND state=3 AND state<>7 AND rank<=?2
+    """
+  static let returningSQL = """
+    SELECT 1 FROM durable_job INDEXED BY durable_job_line
+    WHERE route=?1 AND state=3 AND state<>7 AND rank>?2 AND claim<>1099511627776 LIMIT 1
+    """
+
+  static func read(on connection: OpaquePointer) throws -> [RouteTotals] {
+    let routes = try Statement(sql, on: connection)
+    let running = try Statement(runningSQL, on: connection)
+    let stored: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped]
+    var all: [RouteTotals] = []
+    while try routes.step() {
+      var counts = JobCounts()
+      for (index, state) in stored.enumerated() { counts[state] = Int(routes.int(Int32(index + 5))) }
+      running.bind(1, routes.int(0))
+      while try running.step() { counts[.running] = Int(running.int(0)) }
+      counts[.ready] = Int(routes.int(4)) - counts.total
+      all.append(
+        RouteTotals(
+          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "", isPaused: routes.int(3) != 0,
+          counts: counts))
+    }
+    return all
+  }
+
+  /// A job of this route, as far as filters by queue, kind and state ask.
+  func example(in state: JobState) -> JobSnapshot {
+    JobSnapshot(id: JobID(rawValue: 0), queue: queue, kind: kind, state: state, createdAt: .distantPast)
+  }
+}
+
+extension JobFilter {
+  /// Asks for nothing but queue, kind and state, which a route's totals can answer.
+  var isOfTotals: Bool {
+    switch self {
+    case .all, .queue, .kind, .state: true
+    case .id, .tag, .key: false
+    case .and(let a, let b), .or(let a, let b): a.isOfTotals && b.isOfTotals
+    case .not(let a): a.isOfTotals
+    }
+  }
+
+  /// Asks for nothing but queue and kind.
+  var isOfRoute: Bool {
+    switch self {
+    case .all, .queue, .kind: true
+    case .id, .tag, .key, .state: false
+    case .and(let a, let b), .or(let a, let b): a.isOfRoute && b.isOfRoute
+    case .not(let a): a.isOfRoute
+    }
+  }
+
+  /// What must all hold.
+  var conjuncts: [JobFilter] {
+    if case .and(let a, let b) = self { a.conjuncts + b.conjuncts } else { [self] }
+  }
+
+  /// The only states that can match; nil if it says nothing of that.
+  var states: Set<JobState>? {
+    switch self {
+    case .state(let state): [state]
+    case .or(let a, let b):
+      if let a = a.states, let b = b.states { a.union(b) } else { nil }
+    case .and(let a, let b):
+      if let one = a.states, let other = b.states { one.intersection(other) } else { a.states ?? b.states }
+    case .all, .id, .queue, .kind, .tag, .key, .not: nil
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import DurableJobs
+import Foundation
+
+/// Jobs as they are now. `connection` is one of a reader, inside its snapshot.
+func readJobs(_ query: JobQuery, on connection: OpaquePointer) throws -> [JobSnapshot] {
+  let page = try JobPage(
+    filter: query.filter, after: query.after, order: query.order, limit: query.limit, on: connection)
+  let routes = Dictionary(uniqueKeysWithValues: page.routes.map { ($0.id, $0) })
+  let statement = try page.statement(selecting: snapshotColumns(query.detail), on: connection)
+  let failures = query.detail.contains(.failures) ? try Statement(failuresSQL, on: connection) : nil
+  var jobs: [JobSnapshot] = []
+  while try statement.step() {
+    // A row that can't be one of a job is passed over.
+    guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
+    jobs.append(try snapshot(statement, state, route, query.detail, failures))
+  }
+  return jobs
+}
+
+let failuresSQL = "SELECT attempt,at,message FROM durable_failure WHERE job=?1 ORDER BY number"
+
+/// What belongs to a job stands in tables of its own; each is found by the job's id.
+private func snapshotColumns(_ detail: JobQuery.Detail) -> String {
+  let payload = detail.contains(.payload) ? "(SELECT payload FROM durable_spec WHERE id=j.id)" : "NULL"
+  let output = detail.contains(.output) ? "(SELECT bytes FROM durable_output WHERE id=j.id)" : "NULL"
+  return """
+    j.id,j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,j.started_at,
+    (SELECT created_at FROM durable_spec WHERE id=j.id),(SELECT options FROM durable_spec WHERE id=j.id),
+    (SELECT total FROM durable_crash WHERE job=j.id),(SELECT text FROM durable_note WHERE job=j.id),
+    (SELECT fraction FROM durable_progress WHERE id=j.id),(SELECT message FROM durable_progress WHERE id=j.id),
+    \(payload),\(output)
+    """
+}
+
+private func snapshot(
+  _ row: Statement, _ state: JobState, _ route: RouteTotals, _ detail: JobQuery.Detail, _ failures: Statement?
+) throws -> JobSnapshot {
+  let terms = (try? StoredTerms(text: row.text(11))) ?? StoredTerms()
+  let enteredAt = Date(milliseconds: row.int(8))
+  var job = JobSnapshot(
+    id: JobID(rawValue: row.int(0)), queue: route.queue, kind: route.kind, key: terms.key,
+    tags: Set(terms.tags ?? []), state: state, priority: JobPriority(rawValue: Int(row.int(3))),
+    attempt: Int(row.int(5)), maxAttempts: terms.attempts, timeout: terms.duration, crashes: Int(row.int(12)),
+    createdAt: row.intOrNull(10).map(Date.init(milliseconds:)) ?? enteredAt,
+    runAt: state == .scheduled ? row.intOrNull(7).map(Date.init(milliseconds:)) : nil,
+    startedAt: row.int(6) == ClaimNumber.nobody ? nil : Date(milliseconds: row.int(9)),
+    finishedAt: state.isFinished ? enteredAt : nil,
+    progress: row.isNull(14) ? nil : JobProgress(fraction: row.double(14), message: row.text(15)),
+    reason: row.text(13), stopAsked: Links(rawValue: row.int(4)).stopReason,
+    payload: row.data(16), output: row.data(17))
+  if let failures {
+    failures.bind(1, job.id.rawValue)
+    while try failures.step() {
+      job.failures.append(
+        AttemptFailure(
+          attempt: Int(failures.int(0)), at: Date(milliseconds: failures.int(1)), message: failures.text(2) ?? ""))
+    }
+  }
+  return job
+}

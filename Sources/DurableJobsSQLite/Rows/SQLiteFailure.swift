@@ -1,0 +1,65 @@
+import DurableJobs
+import GRDB
+import GRDBSQLite
+
+/// What SQLite said, before it is put in words for a person.
+struct SQLiteFailure: Error {
+  /// Extended, as in `SQLITE_IOERR_FSYNC`.
+  let code: Int32
+  let message: String
+
+  init(code: Int32, on connection: OpaquePointer?) {
+    self.code = connection.map { sqlite3_extended_errcode($0) } ?? code
+    message = connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+  }
+
+  init(_ error: DatabaseError) {
+    code = error.extendedResultCode.rawValue
+    message = error.message ?? "\(error.extendedResultCode)"
+  }
+}
+
+extension JobError {
+  /// `error` as the caller of a store on the file at `path` gets it.
+  init(_ error: any Error, path: String) {
+    switch error {
+    case let error as JobError: self = error
+    case let error as SQLiteFailure: self.init(failure: error, path: path)
+    case let error as DatabaseError: self.init(failure: SQLiteFailure(error), path: path)
+    default: self.init(.storeFailed, "the store \(path) failed: \(error)", cause: error)
+    }
+  }
+
+  private init(failure: SQLiteFailure, path: String) {
+    let (code, text): (Code, String) =
+      switch failure.code & 0xff {
+      case SQLITE_BUSY, SQLITE_LOCKED:
+        (
+          .locked,
+          "the store \(path) is locked: another process is writing it and did not let go in time. Try again, or end that "
+            + "process"
+        )
+      case SQLITE_NOTADB:
+        (.notAStore, "\(path) is no store: it is not an SQLite database. It was left as it is; choose another path")
+      case SQLITE_CORRUPT:
+        (
+          .damaged,
+          "the store \(path) is damaged (\(failure.message)). It was left as it is; restore a backup, or move it away "
+            + "and salvage what `sqlite3 \(path) .recover` can read"
+        )
+      case SQLITE_FULL:
+        (.diskFull, "there is no room for the store \(path): nothing was stored. Free some space and try again")
+      case SQLITE_READONLY:
+        (.readOnly, "the store \(path) can't be written: the file, its folder or its file system is read-only")
+      case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+        (
+          .unusableFile,
+          "the store \(path) can't be opened (\(failure.message)). Check that its folder exists and that you may write "
+            + "to both"
+        )
+      default:
+        (.storeFailed, "the store \(path) failed: \(failure.message) (SQLite \(failure.code))")
+      }
+    self.init(code, text, cause: failure)
+  }
+}

@@ -1,0 +1,44 @@
+import DurableJobs
+import Foundation
+
+/// The terms of a job that its hot row does not have, as compact JSON; NULL where all are as usual.
+struct StoredTerms: Codable, Equatable {
+  var maxAttempts: Int?
+  /// In milliseconds.
+  var timeout: Int64?
+  var key: String?
+  var tags: [String]?
+
+  init() {}
+
+  init(_ terms: JobTerms) {
+    maxAttempts = terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts
+    timeout = terms.timeout?.milliseconds
+    key = terms.key
+    tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
+  }
+
+  /// Throws if it is not what this type wrote.
+  init(text: String?) throws {
+    self = try text.map { try JSONDecoder().decode(StoredTerms.self, from: Data($0.utf8)) } ?? StoredTerms()
+  }
+
+  var text: String? {
+    get throws {
+      guard self != StoredTerms() else { return nil }
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+  }
+
+  var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
+  var duration: Duration? { timeout.map { .milliseconds($0) } }
+}
+
+extension JobPriority {
+  /// Lower goes first.
+  var rank: Int64 { -Int64(max(rawValue, -.max)) }
+  /// What is stored: its negative must be a number too.
+  var stored: Int64 { -rank }
+}

@@ -1,0 +1,117 @@
+import DurableJobs
+import Foundation
+
+/// A store in one SQLite file: the embedded default.
+///
+/// What a call stored is on the disk when it returns, also after a power cut: the file is written in WAL mode with
+/// `synchronous=FULL` (on Apple platforms with `fullfsync`). Any number of processes on one machine may use a file at
+/// once; keep it on a local disk. Beside it stand SQLite's own `-wal` and `-shm` files, and a folder in which the
+/// processes notice each other.
+///
+/// A second store on the same file in one process shares the first one's connections, writer and signals.
+public final class SQLiteStore: JobStore {
+  public struct Configuration: Sendable {
+    /// How many process deaths a job survives, and how long finished jobs are kept.
+    public var policy = StorePolicy()
+    /// How long a write waits for another process before it is refused with ``JobError/Code/locked``.
+    public var busyTimeout = Defaults.busyTimeout
+    /// The time that is taken as now.
+    public var clock: any JobClock = SystemClock()
+    /// How many claims a worker's row is taken to have made already.
+    var firstClaim: Int64 = 0
+
+    public init() {}
+  }
+
+  private let share: SharedEngine
+
+  /// Opens the store at `path`, and creates it, private to the user, if there is no file and its folder exists.
+  ///
+  /// Nothing is changed where this throws: ``JobError/Code/unusableFile`` for a folder, a missing folder or missing
+  /// rights; ``JobError/Code/readOnly``; ``JobError/Code/notAStore``; ``JobError/Code/damaged``;
+  /// ``JobError/Code/newerVersion``; ``JobError/Code/locked`` if another process did not let go within the busy time-out;
+  /// ``JobError/Code/weakDurability`` if a commit would not survive a power cut.
+  ///
+  /// Where another store of this process has the file open, its configuration stands.
+  public convenience init(path: String, configuration: Configuration = Configuration()) throws {
+    self.init(share: try SharedEngine(path: path, configuration: configuration))
+  }
+
+  init(share: SharedEngine) { self.share = share }
+
+  var engine: Engine { share.engine }
+
+  /// Lets go of the file: when the last store of this process on it is closed, what waits is written, the threads end,
+  /// and other processes see this one no more. Calls after it are refused. A store that is released does the same.
+  public func close() async { await share.close() }
+
+  public var signals: StoreSignals { engine.signals }
+  public var clock: any JobClock { engine.configuration.clock }
+
+  // MARK: JobStore
+
+  public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
+    for job in insertion.jobs { try job.check() }
+    guard !insertion.jobs.isEmpty else { return InsertionReply(ids: []) }
+    return try await engine.write(.insert) { try $0.insert(insertion) }
+  }
+
+  public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
+    let claim = try engine.claim(request)
+    return try await engine.write(.claim, claim)
+  }
+
+  public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
+    try await engine.write(.other) { try $0.renew(request) }
+  }
+
+  public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+    let claim = try thenClaim.map { try engine.claim($0) }
+    return try await engine.write(.settle) { transaction in
+      SettlementBatch(replies: try settlements.map { try transaction.settle($0) })
+    } thenClaim: { transaction, batch in
+      var batch = batch
+      batch.claimed = try claim?(transaction)
+      return batch
+    }
+  }
+
+  public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
+    try await engine.recover(request, limit: try check(request.limit))
+  }
+
+  public func change(
+    _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
+  ) async throws -> ChangeReport {
+    let limit = try check(limit)
+    return try await engine.write(.other) { try $0.change(change, where: filter, after: after, limit: limit) }
+  }
+
+  public func configure(_ settings: [StoreSetting]) async throws {
+    try await engine.write(.other) { try $0.configure(settings) }
+  }
+
+  public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
+    _ = try check(query.limit)
+    return try await engine.read { try readJobs(query, on: $0) }
+  }
+
+  public func counts(where filter: JobFilter) async throws -> JobCounts {
+    try await engine.read { try readCounts(where: filter, on: $0) }
+  }
+
+  public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
+    let now = engine.time.now
+    return try await engine.read { try readOutstanding(scope, now: now, on: $0) }
+  }
+
+  public func settings() async throws -> [StoreSetting] {
+    try await engine.read { try readSettings(on: $0) }
+  }
+
+  /// At least 1, and no more than what one transaction should hold.
+  private func check(_ limit: Int) throws -> Int {
+    guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
+    return min(limit, 1_000_000)
+  }
+}

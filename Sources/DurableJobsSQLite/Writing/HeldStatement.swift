@@ -1,0 +1,167 @@
+/// The statements that the writer keeps prepared. `state<>7` stands in every one that is to use `durable_job_line`:
+/// SQLite does not see by itself that another state implies it. `INDEXED BY` has a statement that lost its index refused
+/// and not slow.
+enum HeldStatement: Int, CaseIterable {
+  // Transactions
+  case begin, commit, rollback
+  // New jobs
+  case insertJob, insertSpec, insertKey, insertTag
+  // Routes and queues
+  case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
+  // Claims
+  case beforeClaim, nextDue, promote, mark
+  // Settlements
+  case succeed, insertOutput
+  // A job and what is beside it
+  case load, save, stateOf, holds, appendFailure, trimFailures, putProgress, highestProgress
+  case putCrash, deleteCrash, putNote, deleteNote
+  // Workers
+  case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
+  // Time
+  case rebase
+  // Deleting
+  case highestID, stub, setStub, makeStub, deleteStub, deleteJob, deleteSpec, deleteKey, deleteTag, deleteOutput
+  case deleteFailures, deleteProgress
+
+  var sql: String {
+    switch self {
+    case .begin: "BEGIN IMMEDIATE"
+    case .commit: "COMMIT"
+    case .rollback: "ROLLBACK"
+
+    case .insertJob:
+      """
+      INSERT INTO durable_job(route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
+      VALUES(?1,?2,?3,?4,0,0,1099511627776,?5,?6,?6)
+      """
+    case .insertSpec: "INSERT INTO durable_spec(id,created_at,options,payload) VALUES(?1,?2,?3,?4)"
+    case .insertKey: "INSERT INTO durable_job_key(key,job) VALUES(?1,?2)"
+    case .insertTag: "INSERT INTO durable_tag(tag,job) VALUES(?1,?2)"
+
+    case .routes:
+      "SELECT r.id,q.name,r.kind,q.paused FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue"
+    case .findQueue: "SELECT id,paused FROM durable_queue WHERE name=?1"
+    case .insertQueue: "INSERT INTO durable_queue(name) VALUES(?1)"
+    case .findRoute: "SELECT id FROM durable_route WHERE queue=?1 AND kind=?2 AND requires=''"
+    case .insertRoute: "INSERT INTO durable_route(queue,kind) VALUES(?1,?2)"
+    case .pauseQueue:
+      """
+      INSERT INTO durable_queue(name,paused) VALUES(?1,?2)
+      ON CONFLICT(name) DO UPDATE SET paused=excluded.paused WHERE paused<>excluded.paused
+      """
+    case .bumpChanges: "UPDATE durable_meta SET changes=changes+1 WHERE id=1"
+    case .count:
+      """
+      UPDATE durable_route SET jobs=jobs+?2,blocked=blocked+?3,scheduled=scheduled+?4,suspended=suspended+?5,
+        succeeded=succeeded+?6,failed=failed+?7,cancelled=cancelled+?8,skipped=skipped+?9
+      WHERE id=?1
+      """
+
+    case .beforeClaim:
+      """
+      SELECT m.changes,w.lease_until FROM durable_meta m LEFT JOIN durable_worker w ON w.id=?1 WHERE m.id=1
+      """
+    case .nextDue:
+      """
+      SELECT rank FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=3 AND state<>7
+      ORDER BY rank LIMIT 1
+      """
+    case .promote:
+      """
+      UPDATE durable_job SET state=4,rank=-priority,entered_at=?2 WHERE id IN(
+        SELECT id FROM durable_job INDEXED BY durable_job_line
+        WHERE route=?1 AND state=3 AND state<>7 AND rank<=?2 ORDER BY rank LIMIT ?3)
+      """
+    case .mark: "UPDATE durable_job SET state=5,attempt=attempt+1,claim=?2,entered_at=?3,started_at=?3 WHERE id=?1"
+
+    case .succeed:
+      // One changed row means that the lease held and that nothing was asked of the worker meanwhile.
+      """
+      UPDATE durable_job SET state=7,entered_at=?2
+      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.rawValue)=0
+      """
+    case .insertOutput: "INSERT OR REPLACE INTO durable_output(id,bytes) VALUES(?1,?2)"
+
+    case .load:
+      """
+      SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text
+      FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id
+        LEFT JOIN durable_note n ON n.job=j.id
+      WHERE j.id=?1
+      """
+    case .save:
+      """
+      UPDATE durable_job SET state=?2,rank=?3,links=?4,attempt=?5,run_at=?6,entered_at=?7 WHERE id=?1
+      """
+    case .stateOf: "SELECT state FROM durable_job WHERE id=?1"
+    case .holds: "SELECT links FROM durable_job WHERE id=?1 AND claim=?2 AND state=5"
+    case .appendFailure:
+      """
+      INSERT INTO durable_failure(job,number,attempt,at,message)
+      VALUES(?1,1+ifnull((SELECT max(number) FROM durable_failure WHERE job=?1),0),?2,?3,?4) RETURNING number
+      """
+    case .trimFailures: "DELETE FROM durable_failure WHERE job=?1 AND number<=?2"
+    case .putProgress:
+      """
+      INSERT INTO durable_progress(id,fraction,message,at,highest) VALUES(?1,?2,?3,?4,?2)
+      ON CONFLICT(id) DO UPDATE SET fraction=excluded.fraction,message=excluded.message,at=excluded.at,
+        highest=max(highest,excluded.highest)
+      """
+    case .highestProgress: "SELECT highest FROM durable_progress WHERE id=?1"
+    case .putCrash:
+      """
+      INSERT INTO durable_crash(job,in_row,total) VALUES(?1,?2,?3)
+      ON CONFLICT(job) DO UPDATE SET in_row=excluded.in_row,total=excluded.total
+      """
+    case .deleteCrash: "DELETE FROM durable_crash WHERE job=?1"
+    case .putNote:
+      "INSERT INTO durable_note(job,text) VALUES(?1,?2) ON CONFLICT(job) DO UPDATE SET text=excluded.text"
+    case .deleteNote: "DELETE FROM durable_note WHERE job=?1"
+
+    case .insertWorker:
+      """
+      INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,host,pid,started_at)
+      VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8)
+      """
+    case .grantLease: "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4 WHERE id=?1"
+    case .workerLease: "SELECT lease_until FROM durable_worker WHERE id=?1"
+    case .renewLease: "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1 RETURNING asked"
+    case .askStop: "UPDATE durable_worker SET asked=asked+1 WHERE id=?1"
+    case .takeWorker: "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND lease_until=?2"
+    case .deleteWorker: "DELETE FROM durable_worker WHERE id=?1"
+    case .heldBy:
+      """
+      SELECT id FROM durable_job INDEXED BY durable_job_line
+      WHERE route=?1 AND state=5 AND state<>7 AND claim BETWEEN ?2 AND ?3 LIMIT ?4
+      """
+
+    case .rebase:
+      // Both columns from the values before the update.
+      """
+      UPDATE durable_job SET run_at=?2+(run_at-entered_at),rank=?2+(run_at-entered_at),entered_at=?2 WHERE id IN(
+        SELECT id FROM durable_job INDEXED BY durable_job_line
+        WHERE route=?1 AND state=3 AND state<>7 AND claim<>1099511627776 AND entered_at>?2)
+      """
+
+    case .highestID: "SELECT max(id) FROM durable_job"
+    case .stub: "SELECT stub FROM durable_meta WHERE id=1"
+    case .setStub: "UPDATE durable_meta SET stub=?1 WHERE id=1"
+    case .makeStub: "UPDATE durable_job SET route=0,state=\(stubCode),rank=0 WHERE id=?1"
+    case .deleteStub: "DELETE FROM durable_job WHERE id=?1 AND state=\(stubCode)"
+    case .deleteJob: "DELETE FROM durable_job WHERE id=?1"
+    case .deleteSpec: "DELETE FROM durable_spec WHERE id=?1"
+    case .deleteKey: "DELETE FROM durable_job_key WHERE key=?1 AND job=?2"
+    case .deleteTag: "DELETE FROM durable_tag WHERE tag=?1 AND job=?2"
+    case .deleteOutput: "DELETE FROM durable_output WHERE id=?1"
+    case .deleteFailures: "DELETE FROM durable_failure WHERE job=?1"
+    case .deleteProgress: "DELETE FROM durable_progress WHERE id=?1"
+    }
+  }
+
+  /// Reads the ready jobs of a route in order. There is one for each route that a claim has open at once.
+  static let pick = """
+    SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload
+    FROM durable_job j INDEXED BY durable_job_line LEFT JOIN durable_spec s ON s.id=j.id
+    WHERE j.route=?1 AND j.state=4 AND j.state<>7 ORDER BY j.rank,j.id LIMIT ?2
+    """
+}

@@ -1,0 +1,46 @@
+import DurableJobs
+
+/// What a caller wants of the writer: its part of a transaction, and how it hears of the end.
+struct WriteRequest: Sendable {
+  /// Results first, then what may become work, then claims: so that a claim finds all that came with it.
+  enum Order: Int, CaseIterable, Sendable {
+    case settle, insert, other, claim
+  }
+
+  let order: Order
+  /// May run more than once, each time in another transaction, of which at most the last is committed.
+  let act: @Sendable (WriteTransaction) throws -> Void
+  /// A claim in the same transaction, after everybody's results and jobs.
+  let thenClaim: (@Sendable (WriteTransaction) throws -> Void)?
+  /// Called once, after COMMIT with nil or after the last ROLLBACK with the error.
+  let finish: @Sendable ((any Error)?) -> Void
+
+  init<R: Sendable>(
+    _ order: Order, _ continuation: CheckedContinuation<R, any Error>,
+    _ act: @escaping @Sendable (WriteTransaction) throws -> R,
+    thenClaim: (@Sendable (WriteTransaction, R) throws -> R)? = nil
+  ) {
+    let reply = Lock<R?>(nil)
+    self.order = order
+    self.act = { transaction in
+      let value = try act(transaction)
+      reply.withLock { $0 = value }
+    }
+    if let thenClaim {
+      self.thenClaim = { transaction in
+        guard let value = reply.withLock({ $0 }) else { return }
+        let whole = try thenClaim(transaction, value)
+        reply.withLock { $0 = whole }
+      }
+    } else {
+      self.thenClaim = nil
+    }
+    finish = { error in
+      if let error {
+        continuation.resume(throwing: error)
+      } else if let value = reply.withLock({ $0 }) {
+        continuation.resume(returning: value)
+      }
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import DurableJobs
+import Foundation
+import GRDB
+
+/// The one thread that writes a file for this process.
+///
+/// It takes all that waits, carries it out in one transaction, and only then lets the callers go on: so calls that come
+/// while a commit is being written share the next. Nothing waits for a group to fill.
+final class Writer: @unchecked Sendable {
+  // Safe without the compiler's proof: `connection` and `memory` are reached on the thread alone, which `init` starts
+  // after all else is set; what callers touch is inside `waiting`.
+
+  /// What comes of a transaction besides replies.
+  struct News: Sendable {
+    var transitions: [JobTransition] = []
+    var here: ForeignChange = []
+    var elsewhere: ForeignChange = []
+    var unreadable: [JobID] = []
+  }
+
+  private struct Waiting {
+    var requests: [WriteRequest] = []
+    var isAsleep = false
+    var isClosed = false
+  }
+
+  private let pool: DatabasePool
+  private let turn: WriterTurn
+  private let time: StoreTime
+  private let configuration: SQLiteStore.Configuration
+  private let path: String
+  private let isHeard: @Sendable () -> Bool
+  private let tell: @Sendable (News) -> Void
+  private let waiting = Lock(Waiting())
+  private let bell = DispatchSemaphore(value: 0)
+  private let ended = Gate()
+
+  private var connection: WriterConnection?
+  private let memory = WriterMemory()
+  private var hasTurnLapsed = false
+
+  init(
+    pool: DatabasePool, turn: WriterTurn, path: String, configuration: SQLiteStore.Configuration, time: StoreTime,
+    isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
+  ) {
+    self.pool = pool
+    self.turn = turn
+    self.path = path
+    self.configuration = configuration
+    self.isHeard = isHeard
+    self.tell = tell
+    self.time = time
+    let thread = Thread { self.loop() }  // keeps the writer until it is closed
+    thread.name = "durable-writer"
+    thread.start()
+  }
+
+  func add(_ request: WriteRequest) {
+    let (isClosed, mustRing) = waiting.withLock { waiting in
+      if waiting.isClosed { return (true, false) }
+      waiting.requests.append(request)
+      defer { waiting.isAsleep = false }
+      return (false, waiting.isAsleep)
+    }
+    if isClosed { request.finish(JobError(.storeFailed, "the store \(path) was closed")) }
+    if mustRing { bell.signal() }
+  }
+
+  /// Carries out what waits already, and then ends the thread and closes the file. `ended` passes once that is done.
+  func close() {
+    let mustRing = waiting.withLock { waiting in
+      waiting.isClosed = true
+      defer { waiting.isAsleep = false }
+      return waiting.isAsleep
+    }
+    if mustRing { bell.signal() }
+  }
+
+  func waitUntilClosed() async { await ended.pass() }
+
+  private func loop() {
+    while true {
+      let (requests, isClosed) = waiting.withLock { waiting in
+        defer { waiting.requests.removeAll(keepingCapacity: true) }
+        waiting.isAsleep = waiting.requests.isEmpty && !waiting.isClosed
+        return (waiting.requests, waiting.isClosed)
+      }
+      if !requests.isEmpty {
+        autoreleasingTurn(requests)
+      } else if isClosed {
+        break
+      } else {
+        bell.wait()
+      }
+    }
+    pool.writeWithoutTransaction { _ in connection?.finish() }
+    try? pool.close()
+    ended.open()
+  }
+
+  private func autoreleasingTurn(_ requests: [WriteRequest]) {
+    #if canImport(Darwin)
+      autoreleasepool { take(requests) }
+    #else
+      take(requests)
+    #endif
+  }
+
+  // MARK: A turn
+
+  private func take(_ requests: [WriteRequest]) {
+    var news: [News] = []
+    var ends: [(WriteRequest, (any Error)?)] = []
+    let hasTurn = takeTurn()
+    do {
+      news.append(try commit(requests))
+      ends = requests.map { ($0, nil) }
+    } catch  where requests.count == 1 || error is NotBegun {
+      ends = requests.map { ($0, error) }
+    } catch {
+      // Somebody's error must be nobody else's. A savepoint for each would cost two statements for every caller of
+      // every group; this costs a transaction for each caller of a group that had an error in it.
+      for request in requests {
+        do {
+          news.append(try commit([request]))
+          ends.append((request, nil))
+        } catch {
+          ends.append((request, error))
+        }
+      }
+    }
+    if hasTurn { turn.giveBack() }
+    for news in news { tell(news) }
+    for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
+  }
+
+  /// Stands in the line of the writers of all processes. Somebody who was stopped in the middle of its turn holds up the
+  /// others once, and not each of their commits.
+  private func takeTurn() -> Bool {
+    let hasTurn = turn.take(within: hasTurnLapsed ? .milliseconds(50) : configuration.busyTimeout)
+    hasTurnLapsed = !hasTurn
+    return hasTurn
+  }
+
+  private struct NotBegun: Error {
+    let cause: any Error
+  }
+
+  private func commit(_ requests: [WriteRequest]) throws -> News {
+    try pool.writeWithoutTransaction { db in
+      guard let handle = db.sqliteConnection else { throw JobError(.storeFailed, "the store \(path) was closed") }
+      let connection = self.connection ?? WriterConnection(handle: handle)
+      self.connection = connection
+      do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }
+      let now = time.now
+      let transaction = WriteTransaction(
+        connection: connection, memory: memory, policy: configuration.policy, now: now, isHeard: isHeard())
+      do {
+        if time.isSetBack(at: now) { try transaction.rebaseWaits() }
+        for order in WriteRequest.Order.allCases {
+          for request in requests where request.order == order { try request.act(transaction) }
+        }
+        for request in requests { try request.thenClaim?(transaction) }
+        try transaction.writeCounts()
+        FaultPoint.commitBefore.reach()
+        try connection[.commit].run()
+        FaultPoint.commitAfter.reach()
+      } catch {
+        // After some errors SQLite has rolled back by itself.
+        if connection.isInTransaction { try? connection[.rollback].run() }
+        transaction.rolledBack()
+        throw error
+      }
+      transaction.committed()
+      time.saw(now)
+      return News(
+        transitions: transaction.transitions, here: transaction.localNews, elsewhere: transaction.news,
+        unreadable: transaction.unreadable)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import GRDBSQLite
+
+/// The writer's connection with its held statements. Used on the writer's thread alone, inside GRDB's write access.
+final class WriterConnection {
+  let handle: OpaquePointer
+  private var held = [Statement?](repeating: nil, count: HeldStatement.allCases.count)
+  private var pickers: [Statement] = []
+
+  init(handle: OpaquePointer) { self.handle = handle }
+
+  subscript(_ name: HeldStatement) -> Statement {
+    get throws {
+      if let statement = held[name.rawValue] { return statement }
+      let statement = try Statement(name.sql, on: handle, isHeld: true)
+      held[name.rawValue] = statement
+      return statement
+    }
+  }
+
+  /// The how-manieth of the statements that read ready jobs of a route, from 0.
+  func picker(_ number: Int) throws -> Statement {
+    while pickers.count <= number {
+      pickers.append(try Statement(HeldStatement.pick, on: handle, isHeld: true))
+    }
+    return pickers[number]
+  }
+
+  var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// False once SQLite has rolled back by itself.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Virtual-machine steps of all held statements since the last call.
+  func takeSteps() -> Int {
+    held.reduce(0) { $0 + ($1?.takeSteps() ?? 0) } + pickers.reduce(0) { $0 + $1.takeSteps() }
+  }
+
+  /// Lets go of all statements, so that the connection can be closed.
+  func finish() {
+    held = held.map { _ in nil }
+    pickers = []
+  }
+}

@@ -1,4 +1,0 @@
-import GRDB
-import GRDBSQLite
-
-let v = sqlite3_libversion_number()

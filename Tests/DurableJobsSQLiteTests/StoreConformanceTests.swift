@@ -1,0 +1,55 @@
+import DurableJobs
+import DurableJobsSQLite
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@Suite struct StoreConformanceTests {
+  private let opened = OpenedStores()
+
+  private func subject() throws -> StoreUnderTest {
+    let folder = try StoreFolder()
+    return StoreUnderTest { [opened] policy in
+      var configuration = SQLiteStore.Configuration()
+      let clock = ManualClock()
+      configuration.policy = policy
+      configuration.clock = clock
+      return (try opened.open(folder.path("\(UUID().uuidString).sqlite"), configuration), clock)
+    } reopen: { [opened] store in
+      try await opened.reopen(store)
+    }
+  }
+
+  @Test("The store on SQLite does what every store has to", arguments: StoreConformance.cases)
+  func storeOnSQLite(conformanceCase: StoreConformance.Case) async throws {
+    try await conformanceCase.run(subject())
+  }
+
+  /// With `HISTORIES=100` in the environment, as many histories for each seed, and longer ones.
+  @Test("The store on SQLite leads the same random lives as the one in memory", arguments: 1...20)
+  func randomLives(seed: Int) async throws {
+    let more = ProcessInfo.processInfo.environment["HISTORIES"].flatMap(Int.init)
+    for round in 0..<(more ?? 2) {
+      try await RandomHistory(seed: UInt64(seed + 20 * round), steps: more == nil ? 150 : 400).run(subject())
+    }
+  }
+}
+
+/// Remembers how each store was opened, so that it can be opened again.
+private final class OpenedStores: Sendable {
+  private let ways = Lock<[ObjectIdentifier: (path: String, configuration: SQLiteStore.Configuration)]>([:])
+
+  func open(_ path: String, _ configuration: SQLiteStore.Configuration) throws -> SQLiteStore {
+    let store = try SQLiteStore(path: path, configuration: configuration)
+    ways.withLock { $0[ObjectIdentifier(store)] = (path, configuration) }
+    return store
+  }
+
+  func reopen(_ store: any JobStore) async throws -> any JobStore {
+    guard let way = ways.withLock({ $0[ObjectIdentifier(store)] }), let store = store as? SQLiteStore else {
+      return store
+    }
+    await store.close()
+    return try open(way.path, way.configuration)
+  }
+}

@@ -1,0 +1,228 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+/// What a worker does as time passes, on a clock that only the test moves, and when its store fails.
+@Suite struct WorkerTimeTests {
+  let clock = ManualClock()
+  let store: FaultyStore
+  let queue: JobQueue
+
+  init() {
+    store = FaultyStore(InMemoryStore(clock: clock))
+    queue = JobQueue(store: store)
+  }
+
+  @Test func `a job that is due later starts at its time, without a sweep in between`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    let id = try await queue.enqueue(kind: "k", payload: Data(), options: JobOptions(start: .after(.seconds(3))))
+    worker.start()
+    await clock.timerScheduled(within: .seconds(3))
+    clock.advance(by: .milliseconds(2999))
+    #expect(try await queue.job(id).state == .scheduled)
+    clock.advance(by: .milliseconds(1))
+    _ = try await store.whenFinished(id)
+    #expect(store.calls(of: .recover) == 1, "only the look at its start")
+    await worker.stop()
+  }
+
+  @Test func `a failed attempt comes back after its back-off, exactly`() async throws {
+    let attempts = Recorder<Int>()
+    let failed = Gate()
+    let worker = JobWorker(queue)
+    worker.register(kind: "k", retry: .constant(.seconds(7))) { _, context in
+      attempts.add(context.attempt)
+      if context.attempt == 1 { throw JobFailure(job: context.id, kind: "k", message: "once", attempts: 1) }
+      return nil
+    }
+    let subscription = store.signals.listen { signal in
+      if case .committed(let changes) = signal, changes.contains(where: { $0.state == .scheduled }) { failed.open() }
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await failed.pass()
+    let due = try #require(try await queue.job(id).runAt)
+    #expect(due == clock.now.addingTimeInterval(7))
+    await clock.timerScheduled(within: .seconds(7))
+    clock.advance(by: .seconds(7))
+    _ = try await store.whenFinished(id)
+    #expect(attempts.all == [1, 2])
+    await worker.stop()
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `C13 C14 a lease is renewed while handlers block every thread of the pool`() async throws {
+    let handlers = ProcessInfo.processInfo.activeProcessorCount * 2
+    let hasBegun = Flag(false)
+    let mayEnd = DispatchSemaphore(value: 0)
+    let worker = JobWorker(queue, maxConcurrentJobs: handlers)
+    worker.register(kind: "blocks") { _, _ in
+      hasBegun.value = true
+      block(until: mayEnd)
+      return nil
+    }
+    for _ in 0..<handlers { try await queue.enqueue(kind: "blocks", payload: Data()) }
+    worker.start()
+    // No await from here until the handlers may end: this thread of the pool is blocked as well.
+    #expect(waitBlocking { hasBegun.value })
+    for number in 1...5 {
+      #expect(waitBlocking { clock.timers.contains { $0 <= Defaults.renewalInterval } })
+      clock.advance(by: Defaults.renewalInterval)
+      #expect(waitBlocking { store.calls(of: .renew) >= number }, "renewal \(number)")
+    }
+    for _ in 0..<handlers { mayEnd.signal() }
+    try await queue.waitUntilIdle()
+    #expect(try await queue.counts() == JobCounts([.succeeded: handlers]))
+    #expect(try await queue.jobs().allSatisfy { $0.crashes == 0 && $0.attempt == 1 })
+    await worker.stop()
+  }
+
+  @Test func `C12 a worker whose job was recovered elsewhere is told so and its result is refused`() async throws {
+    let began = Gate()
+    let stopped = Gate()
+    let reason = Recorder<StopReason?>()
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    let isFirst = Flag(true)
+    worker.register(kind: "k") { _, context in
+      guard isFirst.take() else { return Data("2".utf8) }
+      began.open()
+      await untilCancelled()
+      reason.add(context.stopReason)
+      stopped.open()
+      return Data("1".utf8)
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    // Its renewals fail for a minute, and somebody else comes by.
+    store.fail(next: 1000, .renew, with: JobError(.locked, "busy"))
+    clock.advance(by: .seconds(40))
+    _ = try await store.recover(RecoveryRequest())
+    clock.advance(by: Defaults.doubtInterval)
+    #expect(try await store.recover(RecoveryRequest()).recovered == 1)
+    store.stopFailing()
+    clock.advance(by: .seconds(1))
+    await stopped.pass()
+    #expect(reason.all == [.claimLost])
+    _ = try await store.whenFinished(id)
+    #expect(try await queue.job(id).output == Data("2".utf8))
+    await worker.stop()
+  }
+
+  @Test func `C8 C28 a result that the store can't take now is kept and stored later`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in
+      store.fail(next: 3, .settle, with: JobError(.diskFull, "no room"))
+      return Data("1".utf8)
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    for number in 1...3 {
+      while store.calls(of: .settle) < number { await Task.yield() }
+      await clock.timerScheduled(within: .seconds(1))
+      clock.advance(by: .seconds(1))
+    }
+    let job = try await store.whenFinished(id)
+    #expect(job.state == .succeeded)
+    #expect(job.attempt == 1)
+    await worker.stop()
+  }
+
+  @Test func `C16 a result whose answer was lost is offered again, and the success stays`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in
+      store.fail(next: 1, .settle, with: JobError(.locked, "busy"), isDone: true)
+      return Data("1".utf8)
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    let job = try await store.whenFinished(id)
+    await clock.timerScheduled(within: .seconds(1))
+    clock.advance(by: .milliseconds(100))
+    while store.calls(of: .settle) < 2 { await Task.yield() }
+    await worker.stop()
+    #expect(job.state == .succeeded)
+    #expect(try await queue.job(id) == job)
+  }
+
+  @Test func `C28 a result that the store refuses by itself gives the job back, and others are stored`() async throws {
+    let refused = Flag(false)
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, context in
+      if context.id.rawValue == 1, !refused.value {
+        refused.value = true
+        store.fail(next: 2, .settle, with: JobError(.notEncodable, "too strange"))
+      }
+      return nil
+    }
+    let ids = [
+      try await queue.enqueue(kind: "k", payload: Data()), try await queue.enqueue(kind: "k", payload: Data()),
+    ]
+    worker.start()
+    for id in ids {
+      #expect(try await store.whenFinished(id).state == .succeeded)
+    }
+    await worker.stop()
+  }
+
+  @Test func `C29 a handler that ignores its cancellation keeps its slot until it returns`() async throws {
+    let began = Gate()
+    let mayEnd = Gate()
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    worker.register(kind: "stubborn") { _, _ in
+      began.open()
+      await Task { await mayEnd.pass() }.value  // deaf to the handler's own cancellation
+      return nil
+    }
+    worker.register(kind: "next") { _, _ in nil }
+    let stubborn = try await queue.enqueue(kind: "stubborn", payload: Data())
+    let next = try await queue.enqueue(kind: "next", payload: Data())
+    worker.start()
+    await began.pass()
+    try await queue.complete(stubborn)
+    let renewals = store.calls(of: .renew)
+    while store.calls(of: .renew) == renewals { await Task.yield() }
+    #expect(try await queue.job(next).state == .ready, "the slot is taken by what still runs")
+    mayEnd.open()
+    _ = try await store.whenFinished(next)
+    #expect(try await queue.job(stubborn).state == .succeeded)
+    await worker.stop()
+  }
+
+  @Test func `a store that can't be used at all ends a run that was to be idle, with its error`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    store.fail(next: 1, .claim, with: JobError(.damaged, "the file is damaged"))
+    await #expect { try await worker.runUntilIdle() } throws: { ($0 as? JobError)?.code == .damaged }
+  }
+
+  @Test func `C24 without any signal a sweep finds what is ready`() async throws {
+    let store = FaultyStore(InMemoryStore(clock: clock), fault: .noSignals)
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    worker.start()
+    while store.calls(of: .claim) == 0 { await Task.yield() }
+    await clock.timerScheduled(within: Defaults.sweepInterval)
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    clock.advance(by: Defaults.sweepInterval)
+    while try await !queue.job(id).state.isFinished { await Task.yield() }
+    #expect(try await queue.job(id).state == .succeeded)
+    await worker.stop()
+  }
+}
+
+/// Blocks the calling thread, as a handler does that knows no better.
+private func block(until semaphore: DispatchSemaphore) { semaphore.wait() }
+
+/// Looks again and again without leaving the calling thread, for ten seconds at most.
+private func waitBlocking(until isTrue: () -> Bool) -> Bool {
+  let end = ContinuousClock.now + .seconds(10)
+  while !isTrue() {
+    if ContinuousClock.now > end { return false }
+    sched_yield()
+  }
+  return true
+}

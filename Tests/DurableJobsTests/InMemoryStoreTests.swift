@@ -1,0 +1,41 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@Suite struct InMemoryStoreTests {
+  private let clock = ManualClock()
+
+  @Test("Many tasks at once: each job is stored once, claimed once and settled once")
+  func concurrency() async throws {
+    let store = InMemoryStore(clock: clock)
+    let claimed = Lock<[JobID]>([])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for _ in 0..<25 {
+            _ = try await store.insert(JobInsertion([NewJob(queue: "q", kind: "k", payload: Data())]))
+            let request = ClaimRequest(worker: WorkerID("w\(task)"), kinds: ["k"], capacity: ["q": 2])
+            let jobs = try await store.claim(request).jobs
+            claimed.withLock { $0 += jobs.map(\.token.job) }
+            let results = jobs.map { ClaimSettlement(token: $0.token, result: .succeeded(output: nil)) }
+            let replies = try await store.settle(results, thenClaim: nil).replies
+            #expect(replies.allSatisfy { $0.isAccepted })
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(claimed.withLock { $0.sorted() } == (1...200).map { JobID(rawValue: $0) })
+    #expect(try await store.counts(where: .all) == JobCounts([.succeeded: 200]))
+  }
+
+  @Test("A queue on it works with the clock of the machine")
+  func systemClock() async throws {
+    let queue = JobQueue(store: InMemoryStore())
+    let before = Date().milliseconds
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    let job = try await queue.job(id)
+    #expect(job.createdAt.milliseconds >= before && job.createdAt.milliseconds <= Date().milliseconds)
+  }
+}

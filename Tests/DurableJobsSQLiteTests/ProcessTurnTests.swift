@@ -16,9 +16,9 @@ struct ProcessTurnTests {
     let file = meeting.home + "/count"
     try Data("0".utf8).write(to: URL(fileURLWithPath: file))
     for probe in [first, second] { try await probe.hear("ready") }
-    for probe in [first, second] { try probe.tell("count 500 \(file)") }
+    for probe in [first, second] { try probe.tell("count 200 \(file)") }
     for probe in [first, second] { try await probe.hear("counted") }
-    #expect(try String(contentsOfFile: file, encoding: .utf8) == "1000")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "400")
   }
 
   @Test("Who waits gets the turn when it is given back")

@@ -6,8 +6,8 @@ struct PeerWatch {
   private let onDeath: (String) -> Void
   private var neighbour: (name: String, connection: Descriptor)?
   private var reported: Set<String> = []
-  private var doubtfulLooks = 0
-  private var isInDoubt = false
+  /// How often was looked since somebody vanished, while that goes on.
+  private var looks: Int?
 
   init(folder: MeetingFolder, own: String, onDeath: @escaping (String) -> Void) {
     self.folder = folder
@@ -19,41 +19,65 @@ struct PeerWatch {
   var connection: Descriptor? { neighbour?.connection }
 
   /// After how many milliseconds to look again, should nothing happen before.
-  var pause: Int32? { isInDoubt ? PeerRing.pause(afterLooks: doubtfulLooks) : nil }
+  var pause: Int32? { looks.flatMap(PeerRing.pause(afterLooks:)) }
 
-  /// Forgets the connection to the neighbour, which was found closed.
-  mutating func neighbourHasGone() { neighbour = nil }
+  /// Somebody may have died; or just came, and found what happened before.
+  mutating func look() {
+    looks = 0
+    lookForDead()
+    findNeighbour()
+  }
 
-  /// Looks for the dead in the whole folder.
-  mutating func lookForDead() {
+  /// The last look may have been too early: of a process that ends, the connections may close before the lock does.
+  mutating func lookAgain() {
+    looks? += 1
+    if pause == nil { looks = nil }
+    lookForDead()
+    findNeighbour()
+  }
+
+  /// Somebody came, or left in order.
+  mutating func ringHasChanged() {
+    if !findNeighbour() { looks = 0 }
+  }
+
+  /// The connection to the neighbour has something to say.
+  mutating func hearNeighbour() {
+    guard let connection = neighbour?.connection else { return }
+    let hasLeft = Farewell.wasSaid(on: connection)
+    neighbour = nil
+    if hasLeft { ringHasChanged() } else { look() }
+  }
+
+  /// Ends the watch, so that nobody takes its end for a death.
+  mutating func leave() { watch(nil) }
+
+  private mutating func watch(_ next: (name: String, connection: Descriptor)?) {
+    if let neighbour { Farewell.say(on: neighbour.connection) }
+    neighbour = next
+  }
+
+  private mutating func lookForDead() {
     let names = folder.sessions()
     reported.formIntersection(names)
     for name in names where name != ring.own { reportIfDead(name) }
   }
 
-  /// Connects with the neighbour, if it isn't yet: with the next that lives.
-  mutating func findNeighbour() {
-    doubtfulLooks = 0
-    goRound()
-  }
-
-  /// Looks again at who was neither reachable nor dead.
-  mutating func lookAgain() {
-    doubtfulLooks += 1
-    goRound()
-  }
-
-  private mutating func goRound() {
-    isInDoubt = false
+  /// Connects with the neighbour, if it isn't yet: with the next that can be reached. False if somebody was passed
+  /// over who seems to live.
+  @discardableResult
+  private mutating func findNeighbour() -> Bool {
+    var hasMissed = false
     for name in ring.others(among: folder.sessions()) where !reported.contains(name) {
-      if name == neighbour?.name { return }
+      if name == neighbour?.name { return !hasMissed }
       if let connection = UnixSocket.connected(to: SessionFile.life.path(of: name, in: folder.path)) {
-        neighbour = (name, connection)
-        return
+        watch((name, connection))
+        return !hasMissed
       }
-      isInDoubt = reportIfDead(name) || isInDoubt
+      if reportIfDead(name) { hasMissed = true }
     }
-    neighbour = nil
+    watch(nil)
+    return !hasMissed
   }
 
   /// Whether somebody holds its lock.
@@ -68,4 +92,12 @@ struct PeerWatch {
       return false
     }
   }
+}
+
+/// What is said on a connection between two sessions, and only as it is closed in order. One that ends without it has
+/// lost its process.
+enum Farewell {
+  static func say(on connection: Descriptor) { UnixSocket.send(0, on: connection) }
+
+  static func wasSaid(on connection: Descriptor) -> Bool { UnixSocket.receive(from: connection) != nil }
 }

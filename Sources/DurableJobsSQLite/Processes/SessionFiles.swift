@@ -12,7 +12,7 @@ enum SessionFile: String, CaseIterable {
   case lock
   /// Where messages arrive: a datagram socket.
   case mail = "sock"
-  /// Where the peer that watches this one connects: a stream socket on which nothing is ever said.
+  /// Where the peer that watches this one connects: a stream socket on which nothing is said but a farewell.
   case life
   /// The lock file before all else is there.
   case beginning = "new"

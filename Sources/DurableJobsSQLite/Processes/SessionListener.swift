@@ -1,7 +1,8 @@
 import DurableJobs
 import Foundation
 
-/// The thread of a session: sleeps until a datagram or a connection says something. It never wakes by itself.
+/// The thread of a session: sleeps until a datagram or a connection says something. While nobody comes, goes or posts,
+/// it never wakes.
 final class SessionListener: Sendable {
   private let folder: MeetingFolder
   private let files: SessionFiles
@@ -60,9 +61,12 @@ final class SessionListener: Sendable {
   private func listen() {
     var peers = PeerWatch(folder: folder, own: files.name) { [self] in if isOpen { onDeath($0) } }
     var watchers = Watchers()
+    defer {
+      peers.leave()
+      watchers.leave()
+    }
     SessionFiles.removeRemains(in: folder)
-    peers.lookForDead()
-    peers.findNeighbour()
+    peers.look()
     while isOpen {
       var waiting = [ear, files.mail].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
       // A negative number is one that poll leaves out.
@@ -74,17 +78,13 @@ final class SessionListener: Sendable {
       guard isOpen else { return }
       if count == 0 { peers.lookAgain() }
       let isReady = waiting.map { $0.revents != 0 }
-      if isReady[2] { peers.neighbourHasGone() }
-      let hasLostWatchers = watchers.removeAll(where: { isReady[4 + $0] })
+      if isReady[2] { peers.hearNeighbour() }
+      // Whom this session does not watch, but is watched by: should the one that watches it be stopped.
+      if watchers.hear(where: { isReady[4 + $0] }) { peers.look() }
       if isReady[3] { watchers.accept(from: files.life) }
-      // Either neighbour may be the one that notices, should the other be stopped.
-      if isReady[2] || hasLostWatchers {
-        peers.lookForDead()
-        peers.findNeighbour()
-      }
       if isReady[1] {
         let mail = readMail()
-        if mail.isFromNewcomer { peers.findNeighbour() }
+        if mail.isFromNewcomer { peers.ringHasChanged() }
         if !mail.changes.isEmpty, isOpen { onSignal(mail.changes) }
       }
     }
@@ -104,7 +104,7 @@ final class SessionListener: Sendable {
   }
 }
 
-/// The connections of those that watch this session. They are kept, and nothing is ever read from them.
+/// The connections of those that watch this session.
 private struct Watchers {
   private(set) var connections: [Descriptor] = []
   /// The process can't open more files. Who waits to be accepted watches as well as who was.
@@ -115,12 +115,17 @@ private struct Watchers {
     isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
   }
 
-  /// Whether there were any.
-  mutating func removeAll(where isGone: (Int) -> Bool) -> Bool {
-    let kept = connections.indices.filter { !isGone($0) }
-    guard kept.count < connections.count else { return false }
-    connections = kept.map { connections[$0] }
+  /// Lets go of those that have something to say, which is that they are gone. Whether one went without a farewell.
+  mutating func hear(where isReady: (Int) -> Bool) -> Bool {
+    let gone = connections.indices.filter(isReady)
+    guard !gone.isEmpty else { return false }
+    let hasVanished = gone.contains { !Farewell.wasSaid(on: connections[$0]) }
+    for index in gone.reversed() { connections.remove(at: index) }
     isFull = false
-    return true
+    return hasVanished
+  }
+
+  func leave() {
+    for connection in connections { Farewell.say(on: connection) }
   }
 }

@@ -63,7 +63,12 @@ enum UnixSocket {
     }
   }
 
-  /// The next datagram's byte, if one waits.
+  /// The same on a socket that is connected.
+  static func send(_ byte: UInt8, on connection: Descriptor) {
+    _ = withUnsafeBytes(of: byte) { sendto(connection.number, $0.baseAddress, 1, withoutSignal, nil, 0) }
+  }
+
+  /// The next datagram's byte, or that of a connection, if one waits.
   static func receive(from socket: Descriptor) -> UInt8? {
     var byte: UInt8 = 0
     return recv(socket.number, &byte, 1, 0) == 1 ? byte : nil

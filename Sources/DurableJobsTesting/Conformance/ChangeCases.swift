@@ -138,6 +138,23 @@ extension StoreConformance {
       try await refused(.invalidArgument, "a page of 0 jobs") { _ = try await trial.store.jobs(JobQuery(limit: 0)) }
       try await refused(.invalidArgument, "a bite of 0 jobs") { try await trial.recover(limit: 0) }
     },
+    Case("A reset makes ready what runs or is suspended, and no attempt is lost by it") { subject in
+      let trial = try await Trial(subject)
+      let claimed = try await trial.addAndStart(.attempts(2))
+      let id = claimed.token.job
+      try await trial.end(claimed, .retry(.now, message: "no"), as: .ready)
+      try await trial.start(id)
+      try await trial.change(.reset, id)
+      try same(try await trial.job(id).state, .ready, "the state of one that ran")
+      try same(try await trial.job(id).attempt, 1, "its attempts")
+      let again = try await trial.start(id)
+      try same(again.attempt, 2, "the attempt after the reset")
+      try await trial.end(again, .suspended(reason: "held"), as: .suspended)
+      try await trial.change(.reset, id)
+      try same(try await trial.job(id).state, .ready, "the state of one that was suspended")
+      try same(try await trial.job(id).attempt, 1, "its attempts")
+      try same(try await trial.job(id).reason, nil, "its reason")
+    },
     Case("A retry of what waits for its time makes it ready at once") { subject in
       let trial = try await Trial(subject)
       let claimed = try await trial.addAndStart()

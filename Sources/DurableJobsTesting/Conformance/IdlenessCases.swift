@@ -78,5 +78,14 @@ extension StoreConformance {
       try await trial.retire("w")
       try holds(try await work().isIdle, "it is idle when the worker has retired")
     },
+    Case("A worker that has fallen silent serves nothing") { subject in
+      let trial = try await Trial(subject)
+      let claimed = try await trial.addAndStart()
+      try await trial.end(claimed, .interrupted, as: .ready)
+      trial.clock.advance(by: Defaults.lease - .milliseconds(1))
+      try holds(!(try await trial.store.outstanding(.queue("q")).isIdle), "the queue is not idle under its lease")
+      trial.clock.advance(by: .milliseconds(1))
+      try holds(try await trial.store.outstanding(.queue("q")).isIdle, "the queue is idle when the lease has lapsed")
+    },
   ]
 }

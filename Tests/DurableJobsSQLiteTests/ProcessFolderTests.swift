@@ -88,7 +88,7 @@ struct ProcessFolderTests {
     for name in ["0123abcd.sock", "89abcdef.new", "89abcdef.sock", "01010101.life", "turn"] {
       try Data().write(to: URL(fileURLWithPath: meeting.folder.path + "/" + name))
     }
-    SessionFiles.removeRemains(in: meeting.folder)
+    withExtendedLifetime(beginning) { SessionFiles.removeRemains(in: meeting.folder) }
     #expect(Set(meeting.folder.files()) == own.union(["0123abcd.new", "0123abcd.sock", "turn"]))
   }
 

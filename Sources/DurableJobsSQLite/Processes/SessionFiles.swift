@@ -88,7 +88,10 @@ final class SessionFiles: Sendable {
     for file in files {
       if let name = SessionFile.beginning.session(ofFile: file) {
         let path = SessionFile.beginning.path(of: name, in: folder.path)
-        if let begun = FileLock.open(path), FileLock.take(begun), FileLock.isFile(begun, at: path) { unlink(path) }
+        guard let begun = FileLock.open(path), FileLock.take(begun) else { continue }
+        withExtendedLifetime(begun) {
+          if FileLock.isFile(begun, at: path) { unlink(path) }
+        }
       }
     }
     for file in files {

@@ -78,9 +78,11 @@ struct ProcessFolderTests {
   }
 
   @Test("Remains of who died while it came or left are removed, and no living session's files")
-  func remainsAreRemoved() throws {
+  func remainsAreRemoved() async throws {
     let meeting = try ProcessMeeting()
     let guest = try meeting.join()
+    meeting.folder.post(.work, to: guest.session.name)
+    #expect(await guest.nextSignal() == .work, "it has tidied up itself")
     let own = Set(["lock", "sock", "life"].map { "\(guest.session.name).\($0)" })
     let beginning = try #require(
       FileLock.open(meeting.folder.path + "/0123abcd.new", creating: O_CREAT))

@@ -12,7 +12,7 @@ final class Engine: Sendable {
   let time: StoreTime
   let pool: DatabasePool
   let writer: Writer
-  let doubts = Lock<[Int64: Doubt]>([:])
+  let doubts: Lock<[Int64: Doubt]>
   let pruning = Lock(PruningCursor())
   /// Damaged rows that were met, to be told with the next report.
   let unreadable: Lock<[JobID]>
@@ -26,6 +26,8 @@ final class Engine: Sendable {
     folder = file.folder
     pool = file.pool
     time = StoreTime(clock: configuration.clock, latest: file.latest)
+    let doubts = Lock<[Int64: Doubt]>([:])
+    self.doubts = doubts
     let unreadable = Lock<[JobID]>([])
     self.unreadable = unreadable
     let presence = Presence(folder: file.folder)
@@ -35,6 +37,9 @@ final class Engine: Sendable {
       pool: file.pool, turn: file.turn, path: path, configuration: configuration, time: time,
       isHeard: { signals.hasListeners },
       tell: { news in
+        if !news.signsOfLife.isEmpty {
+          doubts.withLock { doubts in for worker in news.signsOfLife { doubts[worker] = nil } }
+        }
         if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
         if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
         if !news.here.isEmpty { signals.post(.changedElsewhere(news.here)) }
@@ -62,7 +67,8 @@ final class Engine: Sendable {
   /// Runs `body` on a consistent snapshot of the file.
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
     // What is read must not depend on whether somebody has written since the clock was set back.
-    if time.isSetBack(at: time.now) { try await write(.other) { _ in } }
+    let now = time.now
+    if time.isSetBack(at: now) { try await write(.other) { _ in } } else { time.saw(now) }
     do {
       return try await pool.read { db in
         guard let connection = db.sqliteConnection else { throw SQLiteFailure(code: SQLITE_MISUSE, on: nil) }

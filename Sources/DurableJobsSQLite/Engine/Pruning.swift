@@ -3,6 +3,8 @@ import DurableJobs
 /// How far a process has looked for jobs past their retention. A pass goes over all ids, in bites; when it is through,
 /// the next need not begin before the first of those that it left behind expires.
 struct PruningCursor: Sendable {
+  /// How often the clock had been set back when this was reckoned.
+  var setBacks = 0
   /// The next pass begins then.
   var nextPass: Int64 = .min
   /// Ids up to here were looked at.
@@ -20,7 +22,11 @@ extension Engine {
 
   /// At most `limit` jobs past their retention, the oldest first.
   func findExpired(now: Int64, limit: Int) async throws -> (jobs: [JobID], hasMore: Bool) {
-    var cursor = pruning.withLock { $0 }
+    let setBacks = time.setBacks
+    var cursor = pruning.withLock { cursor in
+      if cursor.setBacks != setBacks { cursor = PruningCursor(setBacks: setBacks) }
+      return cursor
+    }
     guard cursor.id > .min || now >= cursor.nextPass else { return ([], false) }
     let policy = configuration.policy
     if cursor.id == .min {
@@ -50,7 +56,7 @@ extension Engine {
     }
     let hasMore = !isThrough && found.count == limit
     pruning.withLock { pruning in
-      pruning = isThrough ? PruningCursor(nextPass: moved.earliest) : moved
+      pruning = isThrough ? PruningCursor(setBacks: setBacks, nextPass: moved.earliest) : moved
     }
     return (found, hasMore)
   }

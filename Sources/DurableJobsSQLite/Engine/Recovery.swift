@@ -38,15 +38,14 @@ extension Engine {
           continue
         }
       }
-      guard worker.leaseUntil <= now else {
-        doubts.withLock { $0[worker.id] = nil }
-        continue
-      }
+      guard worker.leaseUntil <= now else { continue }
       switch judge(worker, isIdle: !census.holders.contains(worker.id)) {
       case .lost: plan.losses.append(loss)
       case .inDoubt(let rest): comeAgain = min(comeAgain ?? rest, rest)
       }
     }
+    let rows = Set(census.workers.map(\.id))
+    doubts.withLock { doubts in doubts = doubts.filter { rows.contains($0.key) } }
     plan.hasDue = census.hasDue
     let expired = try await findExpired(now: now, limit: limit)
     plan.expired = expired.jobs
@@ -54,7 +53,6 @@ extension Engine {
     var report = RecoveryReport()
     if !plan.isNothing {
       report = try await write(.other) { [plan] in try $0.recover(plan, limit: limit) }
-      doubts.withLock { doubts in for loss in plan.losses { doubts[loss.worker] = nil } }
     }
     // A dead process leaves its files until all its jobs are back, so that nobody else misses the rest.
     for grave in graves { report.hasMore ? grave.letGo() : grave.bury() }

@@ -39,7 +39,8 @@ struct JobPage {
       from = "durable_tag t CROSS JOIN durable_job j ON j.id=t.job WHERE t.tag=\(value(tag))"
       id = "t.job"
     } else if let line = line(parts) {
-      from = "durable_job j WHERE j.id IN(\(line))"
+      // Nothing has the id 0.
+      from = line.isEmpty ? "durable_job j WHERE j.id=0" : "durable_job j WHERE j.id IN(\(line))"
     } else {
       from = "durable_job j WHERE j.state<\(stubCode)"
     }
@@ -47,7 +48,8 @@ struct JobPage {
     sql = "\(from) ORDER BY \(id)\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
   }
 
-  /// The ids of few jobs in given states, by way of the index.
+  /// The ids of few jobs in given states, by way of the index; an empty text where there is none, and nil where this is
+  /// not the way.
   private func line(_ parts: [JobFilter]) -> String? {
     guard
       let states = parts.compactMap(\.states).reduce(
@@ -62,8 +64,7 @@ struct JobPage {
     }
     let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
     guard count <= Self.fewJobs else { return nil }
-    // An empty list would leave the index without a use, and the statement refused.
-    guard count > 0 else { return "SELECT 0 WHERE 0" }
+    guard count > 0 else { return "" }
     return """
       SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(possible.map(\.id)))) \
       AND state IN(\(Self.list(states.map(\.code)))) AND state<>7
@@ -74,8 +75,8 @@ struct JobPage {
     switch filter {
     case .all: "1"
     case .id(let id): "j.id=\(id.rawValue)"
-    case .queue(let queue): "j.route IN(\(Self.list(routes.filter { $0.queue == queue }.map(\.id))))"
-    case .kind(let kind): "j.route IN(\(Self.list(routes.filter { $0.kind == kind }.map(\.id))))"
+    case .queue(let queue): Self.isOne(of: routes.filter { $0.queue == queue })
+    case .kind(let kind): Self.isOne(of: routes.filter { $0.kind == kind })
     case .state(let state): "j.state=\(state.code)"
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
@@ -89,6 +90,11 @@ struct JobPage {
   private mutating func value(_ text: String) -> String {
     values.append(text)
     return "?\(values.count)"
+  }
+
+  /// No route has the number -1; an empty list would have SQLite look through the table for nothing.
+  private static func isOne(of routes: [RouteTotals]) -> String {
+    "j.route IN(\(list(routes.isEmpty ? [-1] : routes.map(\.id))))"
   }
 
   private static func list(_ numbers: [Int64]) -> String { numbers.map(String.init).joined(separator: ",") }

@@ -7,7 +7,7 @@ import GRDBSQLite
 /// Belongs to its connection, and to the access in which GRDB handed that out.
 final class Statement {
   private let connection: OpaquePointer
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
 
   /// `isHeld` tells SQLite that the statement will be kept for long.
   init(_ sql: String, on connection: OpaquePointer, isHeld: Bool = false) throws {
@@ -104,9 +104,6 @@ final class Statement {
   }
 
   private func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
-
-  /// Virtual-machine steps since the last call.
-  func takeSteps() -> Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1)) }
 
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }

@@ -95,6 +95,7 @@ extension WriteTransaction {
     let length = request.lease.milliseconds
     if let old, let row = old.rows.last, row.claims + 1 < ClaimNumber.limit, let leaseUntil {
       let left = leaseUntil - now
+      signsOfLife.append(row.id)
       let isNews = old.kinds != request.kinds || old.queues != queues
       if isNews || left < length / 3 * 2 || left > length {
         let grant = try connection[.grantLease]

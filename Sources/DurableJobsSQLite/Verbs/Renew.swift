@@ -17,6 +17,7 @@ extension WriteTransaction {
       if let asked {
         if asked != worker.rows[index].asked { try lookAtClaims(of: id) }
         worker.rows[index].asked = asked
+        signsOfLife.append(id)
       } else {
         worker.rows.remove(at: index)
       }

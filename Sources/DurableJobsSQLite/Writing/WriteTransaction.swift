@@ -19,6 +19,8 @@ final class WriteTransaction {
   private(set) var news: ForeignChange = []
   /// What this process should hear that is in no transition.
   var localNews: ForeignChange = []
+  /// Rows of workers that gave a sign of life.
+  var signsOfLife: [Int64] = []
   /// Damaged rows that were met.
   var unreadable: [JobID] = []
   private var afterCommit: [() -> Void] = []

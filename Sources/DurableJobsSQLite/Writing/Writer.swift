@@ -15,6 +15,7 @@ final class Writer: @unchecked Sendable {
     var transitions: [JobTransition] = []
     var here: ForeignChange = []
     var elsewhere: ForeignChange = []
+    var signsOfLife: [Int64] = []
     var unreadable: [JobID] = []
   }
 
@@ -66,6 +67,9 @@ final class Writer: @unchecked Sendable {
     if mustRing { bell.signal() }
   }
 
+  /// How many requests wait for the next turn.
+  var waitingCount: Int { waiting.withLock { $0.requests.count } }
+
   /// Carries out what waits already, and then ends the thread and closes the file. `ended` passes once that is done.
   func close() {
     let mustRing = waiting.withLock { waiting in
@@ -94,6 +98,8 @@ final class Writer: @unchecked Sendable {
       }
     }
     pool.writeWithoutTransaction { _ in connection?.finish() }
+    // Readers first: SQLite takes the log into the file when its last connection closes, if that one may write.
+    pool.invalidateReadOnlyConnections()
     try? pool.close()
     ended.open()
   }
@@ -175,7 +181,7 @@ final class Writer: @unchecked Sendable {
       time.saw(now)
       return News(
         transitions: transaction.transitions, here: transaction.localNews, elsewhere: transaction.news,
-        unreadable: transaction.unreadable)
+        signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
     }
   }
 }

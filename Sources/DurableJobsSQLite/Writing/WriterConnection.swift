@@ -3,8 +3,8 @@ import GRDBSQLite
 /// The writer's connection with its held statements. Used on the writer's thread alone, inside GRDB's write access.
 final class WriterConnection {
   let handle: OpaquePointer
-  private var held = [Statement?](repeating: nil, count: HeldStatement.allCases.count)
-  private var pickers: [Statement] = []
+  private(set) var held = [Statement?](repeating: nil, count: HeldStatement.allCases.count)
+  private(set) var pickers: [Statement] = []
 
   init(handle: OpaquePointer) { self.handle = handle }
 
@@ -29,11 +29,6 @@ final class WriterConnection {
 
   /// False once SQLite has rolled back by itself.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-
-  /// Virtual-machine steps of all held statements since the last call.
-  func takeSteps() -> Int {
-    held.reduce(0) { $0 + ($1?.takeSteps() ?? 0) } + pickers.reduce(0) { $0 + $1.takeSteps() }
-  }
 
   /// Lets go of all statements, so that the connection can be closed.
   func finish() {

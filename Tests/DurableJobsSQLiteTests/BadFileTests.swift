@@ -1,0 +1,147 @@
+import DurableJobs
+import Foundation
+import GRDBSQLite
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// C72: what can't be a store is told by name, with what to do, and left as it is.
+@Suite struct BadFileTests {
+  let folder: StoreFolder
+
+  init() throws { folder = try StoreFolder() }
+
+  /// Opens `path`, and returns how that was refused.
+  private func refusal(_ path: String, busyTimeout: Duration = Defaults.busyTimeout) -> JobError? {
+    var configuration = SQLiteStore.Configuration()
+    configuration.busyTimeout = busyTimeout
+    do {
+      _ = try SQLiteStore(path: path, configuration: configuration)
+      return nil
+    } catch {
+      return error as? JobError
+    }
+  }
+
+  /// Expects that opening is refused with that code, names the file, and changes nothing of it.
+  private func expect(_ code: JobError.Code, _ path: String, isFile: Bool = true) throws {
+    let before = isFile ? try Data(contentsOf: URL(fileURLWithPath: path)) : nil
+    let error = try #require(refusal(path))
+    #expect(error.code == code, "\(error)")
+    #expect(error.message.contains(path))
+    if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before) }
+  }
+
+  private func execute(_ sql: String, at path: String) throws {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
+  }
+
+  private func closedStore(jobs: Int = 1) async throws -> String {
+    let store = try folder.store()
+    _ = try await store.insert(
+      JobInsertion((0..<jobs).map { _ in .plain(payload: "\"\(String(repeating: "x", count: 500))\"") }))
+    await store.close()
+    return folder.path()
+  }
+
+  @Test func `C72 A folder is no store`() throws {
+    try expect(.unusableFile, folder.path, isFile: false)
+  }
+
+  @Test func `C72 A folder that doesn't exist is not made`() throws {
+    let path = folder.path("none/jobs.sqlite")
+    try expect(.unusableFile, path, isFile: false)
+    #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
+  }
+
+  @Test("C72 A file of something else is no store", arguments: [12, 600, 20_000])
+  func text(size: Int) throws {
+    let path = folder.path()
+    try Data(String(repeating: "hello world ", count: size / 12).utf8).write(to: URL(fileURLWithPath: path))
+    try expect(.notAStore, path)
+  }
+
+  @Test func `C72 A database of something else is no store`() throws {
+    let path = folder.path()
+    try execute("CREATE TABLE notes(text); INSERT INTO notes VALUES('mine')", at: path)
+    try expect(.notAStore, path)
+    #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+  }
+
+  @Test func `C72 A file that was cut short is damaged`() async throws {
+    let path = try await closedStore(jobs: 200)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: path))
+    try expect(.damaged, path)
+  }
+
+  @Test func `C72 A store of a newer version is refused, whether by its number or by a step that is unknown here`()
+    async throws
+  {
+    let path = try await closedStore()
+    try execute("UPDATE durable_meta SET version=2", at: path)
+    try expect(.newerVersion, path)
+    try execute("UPDATE durable_meta SET version=1; INSERT INTO grdb_migrations VALUES('v2')", at: path)
+    try expect(.newerVersion, path)
+  }
+
+  @Test func `C72 A store that another program holds for longer than the time-out is locked, and then opens`()
+    async throws
+  {
+    let path = try await closedStore()
+    let store = try SQLiteStore(path: path)
+    var handle: OpaquePointer?
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    defer { sqlite3_close_v2(handle) }
+    try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+    await store.close()
+
+    var configuration = SQLiteStore.Configuration()
+    configuration.busyTimeout = .milliseconds(50)
+    let hurried = try SQLiteStore(path: path, configuration: configuration)
+    let error = await #expect(throws: JobError.self) { try await hurried.insert(.plain()) }
+    #expect(error?.code == .locked)
+    #expect(error?.message.contains(path) == true)
+    try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
+    #expect(try await hurried.insert(.plain()).count == 1)
+    #expect(try await hurried.counts(where: .all)[.ready] == 2)
+  }
+
+  @Test func `An empty file is a new store`() async throws {
+    try Data().write(to: URL(fileURLWithPath: folder.path()))
+    #expect(try await folder.store().insert(.plain()).count == 1)
+  }
+
+  #if os(Linux)
+    private func run(_ command: [String]) throws -> Int32 {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = command
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+
+    /// Root may write what modes forbid, so the file is made immutable, or mounted for reading alone.
+    @Test func `C72 A file that can't be written is read-only`() async throws {
+      let path = try await closedStore()
+      if getuid() != 0 {
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
+        try expect(.readOnly, path)
+      } else if try run(["chattr", "+i", path]) == 0 {
+        defer { _ = try? run(["chattr", "-i", path]) }
+        try expect(.readOnly, path)
+      } else if try run(["mount", "--bind", "-o", "ro", folder.path, folder.path]) == 0 {
+        defer { _ = try? run(["umount", folder.path]) }
+        try expect(.readOnly, path)
+        try expect(.readOnly, folder.path("new.sqlite"), isFile: false)
+      } else {
+        print("skipped: neither an immutable flag nor a read-only mount can be had here")
+      }
+    }
+  #endif
+}

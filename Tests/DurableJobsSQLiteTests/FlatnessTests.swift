@@ -1,0 +1,69 @@
+import DurableJobs
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// What a job costs must not depend on how many others are there: counted in steps of SQLite's virtual machine.
+@Suite struct FlatnessTests {
+  enum Crowd: String, CaseIterable {
+    case readyBehind = "ready, behind on the same route"
+    case scheduled = "scheduled far ahead, of higher priority"
+    case otherKind = "ready, of another kind and higher priority"
+    case succeeded
+
+    /// The columns of a job of this crowd: route, state, rank, priority.
+    var values: String {
+      switch self {
+      case .readyBehind: "1,4,10,-10"
+      case .scheduled: "1,3,9000000000000,10"
+      case .otherKind: "2,4,-10,10"
+      case .succeeded: "1,7,0,0"
+      }
+    }
+  }
+
+  struct Cost: Equatable {
+    var enqueue: StatementWork
+    var turn: StatementWork
+  }
+
+  private func cost(of crowd: Crowd, _ size: Int) async throws -> Cost {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await store.insert(.plain(), .plain("other"))
+    try await store.execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i+1 FROM n LIMIT \(size))
+      INSERT INTO durable_job(id,route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
+      SELECT i,\(crowd.values),0,0,1099511627776,9000000000000,1,1 FROM n
+      """)
+    try await store.execute(
+      "INSERT INTO durable_spec(id,created_at,payload) SELECT id,1,x'7b7d' FROM durable_job WHERE id>2")
+    func insert() async throws { _ = try await store.insert(JobInsertion((0..<100).map { _ in .plain() })) }
+    try await insert()
+    let (enqueue, _) = try await store.work { try await insert() }
+    let first = try await store.claim(.of(100))
+    let (turn, second) = try await store.work {
+      try await store.settle(first.jobs.map { $0.settled() }, thenClaim: .of(100))
+    }
+    #expect(second.replies.filter { !$0.isAccepted }.isEmpty)
+    #expect(second.claimed?.jobs.count == 100)
+    await store.close()
+    return Cost(enqueue: enqueue, turn: turn)
+  }
+
+  @Test(
+    "C61 Enqueue, and settle with claim, cost with 100,000 rows in the way what they cost with 1,000",
+    arguments: Crowd.allCases)
+  func flat(crowd: Crowd) async throws {
+    let few = try await cost(of: crowd, 1_000)
+    let many = try await cost(of: crowd, 100_000)
+    for (few, many) in [(few.enqueue, many.enqueue), (few.turn, many.turn)] {
+      #expect(few.steps > 5_000)
+      #expect(abs(Double(many.steps) / Double(few.steps) - 1) <= 0.01)
+      #expect(many.runs == few.runs)
+      #expect(many.scans == 0)
+      #expect(many.sorts == 0)
+    }
+  }
+}

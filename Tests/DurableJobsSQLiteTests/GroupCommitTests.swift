@@ -1,0 +1,97 @@
+import DurableJobs
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+@Suite struct GroupCommitTests {
+  let folder: StoreFolder
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store()
+  }
+
+  private struct Refusal: Error {}
+
+  /// Keeps the writer busy until all of `bodies` wait, so that they share the next transaction.
+  private func together(_ bodies: [@Sendable () async throws -> Void]) async throws -> [Result<Void, any Error>] {
+    let (isBusy, goOn) = (Gate(), DispatchSemaphore(value: 0))
+    async let first: Void = store.onWriter { _ in
+      isBusy.open()
+      goOn.wait()
+    }
+    await isBusy.pass()
+    let results = await withTaskGroup(of: (Int, Result<Void, any Error>).self) { group in
+      for (index, body) in bodies.enumerated() {
+        group.addTask {
+          do { return (index, .success(try await body())) } catch { return (index, .failure(error)) }
+        }
+      }
+      while store.engine.writer.waitingCount < bodies.count { await Task.yield() }
+      goOn.signal()
+      var results = [Result<Void, any Error>?](repeating: nil, count: bodies.count)
+      for await (index, result) in group { results[index] = result }
+      return results.compactMap { $0 }
+    }
+    try await first
+    return results
+  }
+
+  private func commits() async throws -> Int { try await store.onWriter { $0.connection.takeWork().commits } }
+
+  @Test func `Callers that wait together share one commit`() async throws {
+    try await store.insert(.plain())
+    _ = try await commits()
+    let store = store
+    let results = try await together((0..<20).map { _ in { try await store.insert(.plain()) } })
+    #expect(results.count == 20)
+    #expect(try await commits() == 3)  // the reading before, the one that kept it busy, the group
+    #expect(try await store.counts(where: .all)[.ready] == 21)
+  }
+
+  @Test func `One caller's error is nobody else's, and nothing of that caller stays`() async throws {
+    let store = store
+    let results = try await together([
+      { try await store.insert(.plain("a")) },
+      {
+        try await store.onWriter { transaction in
+          _ = try transaction.insert(JobInsertion([.plain("b"), .plain("never")]))
+          throw Refusal()
+        }
+      },
+      { try await store.insert(.plain("b")) },
+    ])
+    #expect((try? results[0].get()) != nil)
+    #expect((try? results[1].get()) == nil)
+    #expect((try? results[2].get()) != nil)
+    #expect(try await store.jobs(JobQuery()).map(\.kind).sorted() == ["a", "b"])
+    #expect(try await store.counts(where: .all) == JobCounts([.ready: 2]))
+    #expect(try await store.numbers("SELECT count(*) FROM durable_route") == [2])
+    // Routes that were made in the transaction that failed are known no more: the next use makes them again.
+    try await store.insert(.plain("never"))
+    #expect(try await store.claim(.of(10, kinds: ["a", "b", "never"])).jobs.count == 3)
+  }
+
+  @Test func `Signals come once, after the commit, in the order of the jobs`() async throws {
+    let heard = Lock<[JobID]>([])
+    let subscription = store.signals.listen { signal in
+      if case .committed(let transitions) = signal { heard.withLock { $0 += transitions.map(\.id) } }
+    }
+    defer { withExtendedLifetime(subscription) {} }
+    let store = store
+    _ = try await together([
+      { try await store.insert(.plain()) },
+      {
+        try await store.onWriter { transaction in
+          _ = try transaction.insert(JobInsertion([.plain()]))
+          throw Refusal()
+        }
+      },
+    ])
+    let ids = try await store.jobs(JobQuery()).map(\.id)
+    #expect(ids.count == 1)
+    #expect(heard.withLock { $0 } == ids)
+  }
+}

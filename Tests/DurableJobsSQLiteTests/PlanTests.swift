@@ -1,0 +1,74 @@
+import DurableJobs
+import Testing
+
+@testable import DurableJobsSQLite
+
+@Suite struct PlanTests {
+  let folder: StoreFolder
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store()
+  }
+
+  private func plan(_ sql: String) async throws -> [String] {
+    try await store.engine.read { connection in
+      let statement = try Statement("EXPLAIN QUERY PLAN \(sql)", on: connection)
+      var lines: [String] = []
+      while try statement.step() { lines.append(statement.text(3) ?? "") }
+      return lines
+    }
+  }
+
+  private func isExpensive(_ line: String) -> Bool {
+    line.hasPrefix("SCAN") && line != "SCAN CONSTANT ROW" || line.contains("TEMP B-TREE") || line.contains("AUTOMATIC")
+  }
+
+  @Test(
+    "No statement of the writer goes through a table or sorts, but the list of routes",
+    arguments: HeldStatement.allCases)
+  func held(statement: HeldStatement) async throws {
+    guard ![.begin, .commit, .rollback].contains(statement) else { return }
+    let lines = try await plan(statement.sql).filter(isExpensive)
+    // There are as many routes as there are kinds in queues, and the list is read only when it changed.
+    #expect(lines.allSatisfy { statement == .routes && $0.hasPrefix("SCAN r ") })
+  }
+
+  @Test func `Ready jobs are read in their order from the index`() async throws {
+    let lines = try await plan(HeldStatement.pick)
+    #expect(lines.first == "SEARCH j USING INDEX durable_job_line (route=? AND state=?)")
+    #expect(lines.filter(isExpensive).isEmpty)
+  }
+
+  @Test(
+    "A page of jobs begins where it is asked to and is not sorted",
+    arguments: [
+      JobFilter.all, .id(JobID(rawValue: 7)), .queue("default"), .kind("work"), .state(.running), .state(.succeeded),
+      .queue("default") && (.state(.running) || .state(.suspended)), .tag("a"), .key("k") && !.state(.failed),
+      .tag("a") || .key("k"), .queue("nobody") && .state(.failed),
+    ])
+  func pages(filter: JobFilter) async throws {
+    try await store.insert(.plain(terms: JobTerms(key: "k", tags: ["a"])), .plain())
+    _ = try await store.claim(.of(1))
+    for order in [JobQuery.Order.oldestFirst, .newestFirst] {
+      let sql = try await store.engine.read { connection in
+        let page = try JobPage(filter: filter, after: JobID(rawValue: 5), order: order, limit: 10, on: connection)
+        return "SELECT j.id FROM \(page.sql)"
+      }
+      let lines = try await plan(sql)
+      #expect(lines.filter(isExpensive).isEmpty, "\(sql): \(lines)")
+    }
+  }
+
+  @Test func `What readers ask goes through no table but the short ones`() async throws {
+    let short = ["SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue"]
+    for sql in [
+      RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
+      Census.routesSQL, Census.holdersSQL, Engine.finishedSQL, workersSQL, failuresSQL,
+    ] {
+      let lines = try await plan(sql).filter { isExpensive($0) && !short.contains($0) }
+      #expect(lines.isEmpty, "\(sql): \(lines)")
+    }
+  }
+}

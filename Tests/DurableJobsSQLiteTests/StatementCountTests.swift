@@ -1,0 +1,71 @@
+import DurableJobs
+import Testing
+
+@testable import DurableJobsSQLite
+
+@Suite struct StatementCountTests {
+  let folder: StoreFolder
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store()
+  }
+
+  private func insert(_ count: Int) async throws {
+    _ = try await store.insert(JobInsertion((0..<count).map { _ in .plain() }))
+  }
+
+  @Test func `At 100 a commit, a job costs at most 2.1 statements to enqueue`() async throws {
+    try await insert(1)
+    let (work, _) = try await store.work { try await insert(100) }
+    #expect(work.runs <= 210)
+    #expect(work.commits == 1)
+  }
+
+  @Test func `At 100 a commit, a job costs at most 2.1 statements to settle and claim, in one transaction`()
+    async throws
+  {
+    try await insert(300)
+    let first = try await store.claim(.of(100))
+    let (work, second) = try await store.work {
+      try await store.settle(first.jobs.map { $0.settled() }, thenClaim: .of(100))
+    }
+    #expect(second.replies.filter { !$0.isAccepted }.isEmpty)
+    #expect(second.claimed?.jobs.count == 100)
+    #expect(work.runs <= 210)
+    #expect(work.commits == 1)
+  }
+
+  @Test func `A claim of 100 from ten full routes reads little more than from one`() async throws {
+    try await insert(200)
+    let (one, _) = try await store.work { try await store.claim(.of(100)) }
+    let kinds = (0..<10).map { "kind\($0)" }
+    for kind in kinds { _ = try await store.insert(JobInsertion((0..<200).map { _ in .plain(kind) })) }
+    _ = try await store.claim(.of(1, kinds: Set(kinds)))
+    let (ten, batch) = try await store.work { try await store.claim(.of(100, kinds: Set(kinds))) }
+    #expect(batch.jobs.count == 100)
+    // Nine routes more to look into, and not nine times as many rows.
+    #expect(Double(ten.steps) < Double(one.steps) * 1.2)
+  }
+
+  @Test func `A heartbeat is one row, however many jobs are held`() async throws {
+    try await insert(100)
+    let jobs = try await store.claim(.of(100)).jobs
+    let renewals = jobs.map { ClaimRenewal(token: $0.token) }
+    let (work, standings) = try await store.work {
+      try await store.renew(RenewalRequest(worker: "w", renewals: renewals))
+    }
+    #expect(standings == jobs.map { _ in .held })
+    #expect(work.runs == 3)  // BEGIN, the worker's row, COMMIT
+  }
+
+  @Test func `An idle sweep writes nothing`() async throws {
+    try await insert(10)
+    _ = try await store.claim(.of(1))
+    _ = try await store.recover(RecoveryRequest(worker: "w"))
+    let (work, report) = try await store.work { try await store.recover(RecoveryRequest(worker: "w")) }
+    #expect(report == RecoveryReport())
+    #expect(work.runs == 0)
+  }
+}

@@ -1,0 +1,55 @@
+import DurableJobs
+import GRDBSQLite
+
+@testable import DurableJobsSQLite
+
+/// What the writer's held statements did.
+struct StatementWork: Sendable, Equatable {
+  /// How many times a statement was started.
+  var runs = 0
+  /// Steps of SQLite's virtual machine.
+  var steps = 0
+  /// Steps through a whole table or index, and sorts.
+  var scans = 0
+  var sorts = 0
+  /// Transactions committed.
+  var commits = 0
+}
+
+extension WriterConnection {
+  /// What was done since the last call.
+  func takeWork() -> StatementWork {
+    var work = StatementWork()
+    let commit = held[HeldStatement.commit.rawValue]
+    for statement in held.compactMap({ $0 }) + pickers {
+      func take(_ counter: Int32) -> Int { Int(sqlite3_stmt_status(statement.handle, counter, 1)) }
+      let runs = take(SQLITE_STMTSTATUS_RUN)
+      work.runs += runs
+      if statement === commit { work.commits += runs }
+      work.steps += take(SQLITE_STMTSTATUS_VM_STEP)
+      work.scans += take(SQLITE_STMTSTATUS_FULLSCAN_STEP)
+      work.sorts += take(SQLITE_STMTSTATUS_SORT)
+    }
+    return work
+  }
+}
+
+extension SQLiteStore {
+  /// What the writer does for `body`. The reading itself takes a transaction, which is not counted.
+  func work<R: Sendable>(_ body: () async throws -> R) async throws -> (StatementWork, R) {
+    _ = try await onWriter { $0.connection.takeWork() }
+    _ = try await onWriter { $0.connection.takeWork() }
+    let result = try await body()
+    var work = try await onWriter { $0.connection.takeWork() }
+    // The COMMIT of the reading before, and the BEGIN of the reading after.
+    work.runs -= 2
+    work.commits -= 1
+    work.steps -= try await emptyTransactionSteps()
+    return (work, result)
+  }
+
+  private func emptyTransactionSteps() async throws -> Int {
+    _ = try await onWriter { $0.connection.takeWork() }
+    return try await onWriter { $0.connection.takeWork().steps }
+  }
+}

@@ -51,6 +51,11 @@ let package = Package(
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe"]),
     .executableTarget(
       name: "ProcessProbe", dependencies: ["DurableJobsSQLite"], path: "Tests/ProcessProbe"),
+    .executableTarget(
+      name: "CrashProbe",
+      dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],
+      path: "Tests/CrashProbe"),
+    .testTarget(name: "CrashTests", dependencies: ["DurableJobsSQLite", "CrashProbe"]),
     .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
     .testTarget(
       name: "DurableCommandTests",

@@ -1,0 +1,125 @@
+import DurableJobs
+import DurableJobsSQLite
+import Foundation
+import Logging
+
+/// A process for the crash tests to kill: a worker or a producer on a store, that says in a file what it did.
+///
+///     CrashProbe work STORE RECORD [idle]
+///     CrashProbe produce STORE RECORD COUNT BATCH
+///     CrashProbe recover STORE RECORD SHIFT        by a clock that is so many seconds ahead
+@main struct CrashProbe {
+  static func main() async throws {
+    LoggingSystem.bootstrap(SwiftLogNoOpLogHandler.init)
+    let arguments = CommandLine.arguments
+    let record = Record(path: arguments[3])
+    switch arguments[1] {
+    case "work":
+      let queue = JobQueue(store: try store(at: arguments[2]))
+      let worker = JobWorker(queue, maxConcurrentJobs: 4)
+      register(with: worker, on: queue, record)
+      if arguments.count > 4 { try await worker.runUntilIdle() } else { try await worker.run() }
+    case "produce":
+      let queue = JobQueue(store: try store(at: arguments[2]))
+      try await produce(Int(arguments[4])!, batch: Int(arguments[5])!, on: queue, record)
+    case "recover":
+      try await recover(shift: Int(arguments[4])!, path: arguments[2], record)
+    default:
+      fatalError("unknown mode \(arguments[1])")
+    }
+  }
+
+  /// With waits that are short enough for a test.
+  private static func store(at path: String, clock: any JobClock = SystemClock()) throws -> SQLiteStore {
+    var configuration = SQLiteStore.Configuration()
+    configuration.clock = clock
+    configuration.policy.doubtInterval = .milliseconds(300)
+    configuration.policy.crashBackOff = BackOff(base: .milliseconds(2), factor: 2, cap: .milliseconds(20))
+    return try SQLiteStore(path: path, configuration: configuration)
+  }
+
+  /// Jobs whose handlers end well, end badly once, and take the process with them.
+  private static func register(with worker: JobWorker, on queue: JobQueue, _ record: Record) {
+    worker.register(kind: "work") { job, context in
+      record.write("run \(context.id) \(context.attempt)")
+      for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+      return job.payload
+    }
+    worker.register(kind: "flaky", retry: .constant(.milliseconds(1))) { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      if context.attempt == 1 { throw JobFailure(job: context.id, kind: "flaky", message: "once", attempts: 1) }
+      return nil
+    }
+    worker.register(kind: "poison") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      kill(getpid(), SIGKILL)
+      return nil
+    }
+    worker.register(kind: "poison-that-progresses") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      let before = try await queue.job(context.id).progress?.fraction ?? 0
+      try context.report(progress: before + 0.001)
+      while try await queue.job(context.id).progress?.fraction ?? 0 <= before { await Task.yield() }
+      kill(getpid(), SIGKILL)
+      return nil
+    }
+    worker.register(kind: "hold") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      try await queue.enqueue(kind: "news", payload: Data())  // which other processes hear of
+      while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+      record.write("stopped \(context.id) \(context.stopReason.map { "\($0)" } ?? "?")")
+      exit(0)
+    }
+  }
+
+  private static func recover(shift: Int, path: String, _ record: Record) async throws {
+    let store = try store(at: path, clock: ShiftedClock(by: .seconds(shift)))
+    var recovered = 0
+    while true {
+      let report = try await store.recover(RecoveryRequest())
+      recovered += report.recovered
+      guard let wait = report.comeAgain else { break }
+      try await Task.sleep(for: wait)
+    }
+    record.write("recovered \(recovered)")
+  }
+
+  private static func produce(_ count: Int, batch: Int, on queue: JobQueue, _ record: Record) async throws {
+    var stored = 0
+    while stored < count {
+      let jobs = (0..<min(batch, count - stored)).map { _ in
+        NewJob(queue: queue.name, kind: Int.random(in: 0..<10) == 0 ? "flaky" : "work", payload: Data("{}".utf8))
+      }
+      let ids = try await queue.store.insert(JobInsertion(jobs)).ids
+      record.write("stored " + ids.map(\.description).joined(separator: " "))
+      stored += jobs.count
+    }
+  }
+}
+
+/// The machine's clock, ahead of its time.
+struct ShiftedClock: JobClock {
+  let shift: Duration
+
+  init(by shift: Duration) { self.shift = shift }
+
+  var now: Date { SystemClock().now.addingTimeInterval(Double(shift.components.seconds)) }
+  var uptime: Duration { SystemClock().uptime }
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    SystemClock().schedule(after: delay, action)
+  }
+}
+
+/// A file of lines, each written whole, with the writer's process id, and there even if the process is killed next.
+struct Record: Sendable {
+  private let file: Int32
+
+  init(path: String) { file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600) }
+
+  func write(_ line: String) {
+    var line = "\(getpid()) \(line)\n"
+    line.withUTF8 { bytes in
+      guard Foundation.write(file, bytes.baseAddress!, bytes.count) == bytes.count else { abort() }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import DurableJobs
+import DurableJobsSQLite
+import Foundation
+import Testing
+
+/// Producers and workers on one file, which are killed again and again and replaced, and what they said they did.
+final class Campaign {
+  let folder: URL
+  let storePath: String
+  private let recordPath: String
+  private var processes: [Process] = []
+  private(set) var killed: Set<Int32> = []
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "crash-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    storePath = folder.appending(path: "jobs.sqlite").path
+    recordPath = folder.appending(path: "record").path
+  }
+
+  deinit {
+    for process in processes where process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  // MARK: Processes
+
+  /// `fault`: where, and at which passage, the process kills itself. See `FaultPoint`.
+  @discardableResult
+  func start(_ mode: String, _ arguments: [String] = [], fault: String? = nil) throws -> Process {
+    let process = Process()
+    process.executableURL = Self.probe
+    process.arguments = [mode, storePath, recordPath] + arguments
+    var environment = ProcessInfo.processInfo.environment
+    environment["DURABLE_FAULT"] = fault
+    process.environment = environment
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    processes.append(process)
+    return process
+  }
+
+  /// SIGKILL, and the end of it. A process that killed itself meanwhile counts all the same.
+  func kill(_ process: Process) {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    noteEnd(of: process)
+  }
+
+  /// Whether it ended by a SIGKILL: ours, or its own at a fault point.
+  @discardableResult
+  func noteEnd(of process: Process) -> Bool {
+    let wasKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
+    if wasKilled { killed.insert(process.processIdentifier) }
+    return wasKilled
+  }
+
+  /// Works off what is left, with processes that replace those which a poison takes along.
+  func drain() throws {
+    for _ in 0..<200 {
+      let worker = try start("work", ["idle"])
+      worker.waitUntilExit()
+      if !noteEnd(of: worker) {
+        #expect(worker.terminationStatus == 0, "a worker that was not killed ended in order")
+        return
+      }
+    }
+    Issue.record("200 workers were killed by what they ran")
+  }
+
+  /// Has another process recover what it finds, by a clock so many seconds ahead. Returns how many jobs it took.
+  func recover(shift: Int) throws -> Int {
+    let process = try start("recover", ["\(shift)"])
+    process.waitUntilExit()
+    return try #require(try deeds().recovered.last)
+  }
+
+  private static let probe: URL = {
+    // Beside the test bundle, wherever the build system puts it.
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+    let folder =
+      bundle?.deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    return folder.appending(path: "CrashProbe")
+  }()
+
+  // MARK: What they did
+
+  struct Deeds {
+    /// Acknowledged to a producer.
+    var stored: Set<JobID> = []
+    /// The processes that began each job, in order.
+    var runs: [JobID: [(process: Int32, attempt: Int)]] = [:]
+    /// Why a handler that was told to stop was told so.
+    var stopped: [JobID: String] = [:]
+    /// By each process that only recovered.
+    var recovered: [Int] = []
+  }
+
+  func deeds() throws -> Deeds {
+    var deeds = Deeds()
+    let text = (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      let process = try #require(Int32(words[0]))
+      switch words[1] {
+      case "stored": deeds.stored.formUnion(words[2...].compactMap { JobID(String($0)) })
+      case "run":
+        let id = try #require(JobID(String(words[2])))
+        deeds.runs[id, default: []].append((process, Int(words[3])!))
+      case "stopped": deeds.stopped[try #require(JobID(String(words[2])))] = String(words[3])
+      case "recovered": deeds.recovered.append(Int(words[2])!)
+      default: Issue.record("what is '\(line)'?")
+      }
+    }
+    return deeds
+  }
+
+  func store() throws -> SQLiteStore { try SQLiteStore(path: storePath) }
+
+  func allJobs() async throws -> [JobSnapshot] {
+    let store = try store()
+    var all: [JobSnapshot] = []
+    while true {
+      let page = try await store.jobs(JobQuery(after: all.last?.id, limit: 10_000))
+      if page.isEmpty { return all }
+      all += page
+    }
+  }
+}

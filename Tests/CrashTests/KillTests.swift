@@ -1,0 +1,161 @@
+import DurableJobs
+import DurableJobsSQLite
+import Foundation
+import Testing
+
+/// Real processes that are really killed.
+@Suite(.serialized) struct KillTests {
+  /// 60, or what `DURABLE_KILLS` says.
+  static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 60
+
+  @Test func `C1 C9 C11 C19 C70 whatever is killed, every acknowledged job ends, and none runs twice without a kill`()
+    async throws
+  {
+    let campaign = try Campaign()
+    var workers = try (0..<3).map { _ in try campaign.start("work") }
+    var producers = try (0..<2).map { _ in try campaign.start("produce", ["100000", "3"]) }
+    while campaign.killed.count < Self.kills {
+      // Every other process gets a place to die in; the others are killed at a moment of no choosing of theirs.
+      let fault = Bool.random() ? "\(Self.faults.randomElement()!):\(Int.random(in: 1...40))" : nil
+      usleep(UInt32.random(in: 1_000...60_000))
+      if Int.random(in: 0..<4) == 0 {
+        let index = producers.indices.randomElement()!
+        campaign.kill(producers[index])
+        producers[index] = try campaign.start("produce", ["100000", "3"], fault: fault)
+      } else {
+        let index = workers.indices.randomElement()!
+        campaign.kill(workers[index])
+        workers[index] = try campaign.start("work", fault: fault)
+      }
+    }
+    for process in workers + producers { campaign.kill(process) }
+    try campaign.drain()
+
+    let deeds = try campaign.deeds()
+    let jobs = try await campaign.allJobs()
+    let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+    #expect(!deeds.stored.isEmpty)
+    #expect(deeds.stored.subtracting(byID.keys) == [], "acknowledged and not there")
+    #expect(jobs.filter { $0.state != .succeeded }.map(\.id) == [], "not succeeded")
+    #expect(Set(byID.keys).subtracting(deeds.runs.keys) == [], "succeeded without having run")
+    var repeats = 0
+    for (id, runs) in deeds.runs {
+      let wanted = byID[id]?.kind == "flaky" ? 2 : 1
+      repeats += runs.count - wanted
+      // Of the runs of one attempt all but the last were cut short, and that takes a kill.
+      for (attempt, same) in Dictionary(grouping: runs, by: \.attempt) {
+        let unexplained = same.dropLast().filter { !campaign.killed.contains($0.process) }
+        #expect(unexplained.isEmpty, "job \(id), attempt \(attempt): \(same)")
+      }
+    }
+    print(
+      "kills \(campaign.killed.count), jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +)), repeats \(repeats)"
+    )
+  }
+
+  @Test func `C30 a job that kills its process every time ends alone, and its neighbours succeed`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let poison = try await queue.enqueue(kind: "poison", payload: Data("{}".utf8))
+    for _ in 0..<20 { try await queue.enqueue(kind: "work", payload: Data("{}".utf8)) }
+    try campaign.drain()
+    let job = try await queue.job(poison)
+    #expect(job.state == .failed)
+    #expect(job.failures.last?.message == "the process ended during the attempt, \(Defaults.maxCrashesInRow) times")
+    #expect(job.crashes == Defaults.maxCrashesInRow)
+    #expect(try await queue.counts() == JobCounts([.failed: 1, .succeeded: 20]))
+    #expect(try campaign.deeds().runs[poison]?.count == Defaults.maxCrashesInRow)
+  }
+
+  @Test func `C30 a poison that reports progress ends too`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let poison = try await queue.enqueue(kind: "poison-that-progresses", payload: Data("{}".utf8))
+    try campaign.drain()
+    let job = try await queue.job(poison)
+    #expect(job.state == .failed)
+    #expect(job.crashes == Defaults.maxCrashes)
+  }
+
+  @Test func `C11 C70 eight workers and four producers on one file run every job, each once`() async throws {
+    let campaign = try Campaign()
+    let workers = try (0..<8).map { _ in try campaign.start("work") }
+    let producers = try (0..<4).map { _ in try campaign.start("produce", ["2500", "10"]) }
+    for producer in producers {
+      producer.waitUntilExit()
+      #expect(producer.terminationStatus == 0, "no producer saw an error")
+    }
+    let queue = JobQueue(store: try campaign.store())
+    try await queue.waitUntilIdle()
+    #expect(try await queue.counts() == JobCounts([.succeeded: 10_000]))
+    let deeds = try campaign.deeds()
+    #expect(deeds.stored.count == 10_000)
+    #expect(deeds.runs.filter { $0.value.count != $0.value.map(\.attempt).max() }.isEmpty, "each attempt once")
+    for worker in workers { campaign.kill(worker) }
+  }
+
+  @Test func `C12 a worker that was stopped past its lease is refused, and its job runs elsewhere`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let id = try await queue.enqueue(kind: "hold", payload: Data("{}".utf8))
+    let first = try campaign.start("work")
+    try await queue.untilRunning(id)
+    kill(first.processIdentifier, SIGSTOP)
+    #expect(try campaign.recover(shift: 60) == 1)
+
+    let worker = JobWorker(queue)
+    worker.register(kind: "hold") { _, _ in Data("true".utf8) }
+    try await worker.runUntilIdle()
+    kill(first.processIdentifier, SIGCONT)
+    first.waitUntilExit()
+    #expect(try campaign.deeds().stopped[id] == "claimLost")
+    #expect(try await queue.job(id).state == .succeeded)
+    #expect(try await queue.job(id).output == Data("true".utf8))
+  }
+
+  @Test func `C13 C42 a clock that is a minute ahead dispossesses nobody who answers`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let id = try await queue.enqueue(kind: "hold", payload: Data("{}".utf8))
+    let first = try campaign.start("work")
+    try await queue.untilRunning(id)
+    #expect(try campaign.recover(shift: 60) == 0)
+    try await queue.cancel(id)
+    first.waitUntilExit()
+    #expect(try campaign.deeds().stopped[id] == "cancelled", "and it heard of a cancel by another process")
+    #expect(try campaign.deeds().runs[id]?.count == 1)
+  }
+
+  @Test func `a killed worker's job is back with a living peer before its lease has lapsed`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let id = try await queue.enqueue(kind: "hold", payload: Data("{}".utf8))
+    let first = try campaign.start("work")
+    try await queue.untilRunning(id)
+    let worker = JobWorker(queue)
+    worker.register(kind: "hold") { _, _ in nil }
+    worker.start()
+    campaign.kill(first)
+    let began = ContinuousClock.now
+    try await queue.waitUntilIdle()
+    print("back and done \(ContinuousClock.now - began) after the kill")
+    await worker.stop()
+    let job = try await queue.job(id)
+    #expect(job.state == .succeeded)
+    #expect(job.attempt == 1)
+    #expect(job.crashes == 1)
+  }
+
+  private static let faults = [
+    "insert.job", "insert.spec", "claim.promoted", "claim.picked", "claim.worker", "claim.marked", "settle.begun",
+    "settle.marked", "settle.result", "recover.taken", "recover.job", "recover.buried", "counts.written",
+    "commit.before", "commit.after",
+  ]
+}
+
+extension JobQueue {
+  /// Returns when the job runs.
+  fileprivate func untilRunning(_ id: JobID) async throws {
+    _ = try await store.firstAfterEachSignal { try await self.job(id).state == .running ? true : nil }
+  }
+}

@@ -1,0 +1,93 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+@Suite struct RecoveryTests {
+  let folder: StoreFolder
+  let clock = ManualClock()
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store(clock: clock)
+  }
+
+  /// Three jobs in the hands of a worker of another process, of which there is no trace but its row.
+  private func jobsOfAStranger() async throws -> [ClaimedJob] {
+    try await store.insert(.plain(), .plain(), .plain())
+    let jobs = try await store.claim(.of(3)).jobs
+    try await store.execute("UPDATE durable_worker SET session='gone'")
+    return jobs
+  }
+
+  @Test func `A process without a trace is judged by its lease, after it was given time to answer`() async throws {
+    let jobs = try await jobsOfAStranger()
+    #expect(try await store.recover(RecoveryRequest()) == RecoveryReport())
+    clock.advance(by: Defaults.lease)
+    #expect(try await store.recover(RecoveryRequest()).comeAgain == Defaults.doubtInterval)
+    clock.advance(by: .seconds(1))
+    #expect(try await store.recover(RecoveryRequest()).comeAgain == Defaults.doubtInterval - .seconds(1))
+    clock.advance(by: .seconds(2))
+    #expect(try await store.recover(RecoveryRequest()) == RecoveryReport(recovered: 3))
+    #expect(try await store.counts(where: .all) == JobCounts([.ready: 3]))
+    let job = try #require(await store.job(jobs[0].token.job))
+    #expect((job.attempt, job.crashes) == (0, 1))
+  }
+
+  @Test func `A stranger that renews in time keeps its jobs`() async throws {
+    _ = try await jobsOfAStranger()
+    clock.advance(by: Defaults.lease)
+    _ = try await store.recover(RecoveryRequest())
+    try await store.execute("UPDATE durable_worker SET lease_until=lease_until+60000")
+    clock.advance(by: Defaults.doubtInterval)
+    #expect(try await store.recover(RecoveryRequest()) == RecoveryReport())
+    #expect(try await store.counts(where: .all) == JobCounts([.running: 3]))
+  }
+
+  @Test func `From the first bite on all claims of a recovered worker are lost, and later bites finish it`()
+    async throws
+  {
+    let jobs = try await jobsOfAStranger()
+    clock.advance(by: Defaults.lease)
+    _ = try await store.recover(RecoveryRequest())
+    clock.advance(by: Defaults.doubtInterval)
+    let first = try await store.recover(RecoveryRequest(limit: 1))
+    #expect((first.recovered, first.hasMore) == (1, true))
+
+    let batch = try await store.settle(jobs.map { $0.settled() }, thenClaim: nil)
+    #expect(batch.replies.map(\.isAccepted) == [false, false, false])
+    let standings = try await store.renew(
+      RenewalRequest(worker: "w", renewals: jobs.map { ClaimRenewal(token: $0.token) }))
+    #expect(standings == [.lost, .lost, .lost])
+
+    // A worker of that name gets a row of its own, which no later bite takes.
+    let again = try await store.claim(.of(1)).jobs
+    #expect(again.count == 1)
+    #expect(try await store.recover(RecoveryRequest(limit: 1)).recovered == 1)
+    #expect(try await store.recover(RecoveryRequest(limit: 1)).recovered == 1)
+    #expect(try await store.recover(RecoveryRequest()).recovered == 0)
+    #expect(try await store.counts(where: .all) == JobCounts([.running: 1, .ready: 2]))
+    #expect(try await store.settle([again[0].settled()], thenClaim: nil).replies[0].isAccepted)
+  }
+
+  @Test func `C15 Two recoverers with the same list recover each job once`() async throws {
+    let jobs = try await jobsOfAStranger()
+    clock.advance(by: Defaults.lease)
+    _ = try await store.recover(RecoveryRequest())
+    clock.advance(by: Defaults.doubtInterval)
+    async let one = store.recover(RecoveryRequest())
+    async let other = store.recover(RecoveryRequest())
+    #expect(try await one.recovered + other.recovered == 3)
+    for job in jobs { #expect(try await store.job(job.token.job)?.crashes == 1) }
+  }
+
+  @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {
+    let id = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(5)))))[0]
+    clock.advance(by: .seconds(5))
+    _ = try await store.recover(RecoveryRequest())
+    #expect(try await store.job(id)?.state == .ready)
+  }
+}

@@ -48,7 +48,8 @@ let package = Package(
       name: "DurableJobsTests", dependencies: ["DurableJobs", "DurableJobsTesting"]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
-      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe"]),
+      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe"],
+      exclude: ["Fixtures"]),
     .executableTarget(
       name: "ProcessProbe", dependencies: ["DurableJobsSQLite"], path: "Tests/ProcessProbe"),
     .executableTarget(

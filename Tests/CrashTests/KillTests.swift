@@ -146,11 +146,49 @@ import Testing
     #expect(job.crashes == 1)
   }
 
+  @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"))
+  func `a worker that is stopped inside a commit hangs nobody: others are told that the store is locked`()
+    async throws
+  {
+    let campaign = try Campaign()
+    var configuration = SQLiteStore.Configuration()
+    configuration.busyTimeout = .milliseconds(300)
+    let queue = JobQueue(store: try SQLiteStore(path: campaign.storePath, configuration: configuration))
+    try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
+    let stopped = try campaign.start("work", ["idle"], fault: "commit.before:2:stop")
+    stopped.waitUntilStopped()
+    await #expect { try await queue.enqueue(kind: "work", payload: Data("{}".utf8)) } throws: { error in
+      (error as? JobError)?.code == .locked
+    }
+    #expect(try await queue.counts().total == 1, "reading goes on")
+    kill(stopped.processIdentifier, SIGCONT)
+    stopped.waitUntilExit()
+    try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
+    try campaign.drain()
+    #expect(try await queue.counts() == JobCounts([.succeeded: 2]))
+  }
+
+  private static var hasFaultPoints: Bool {
+    #if FaultPoints
+      true
+    #else
+      false
+    #endif
+  }
+
   private static let faults = [
     "insert.job", "insert.spec", "claim.promoted", "claim.picked", "claim.worker", "claim.marked", "settle.begun",
     "settle.marked", "settle.result", "recover.taken", "recover.job", "recover.buried", "counts.written",
     "commit.before", "commit.after",
   ]
+}
+
+extension Process {
+  /// Returns when the process has been stopped, as by SIGSTOP.
+  fileprivate func waitUntilStopped() {
+    var information = siginfo_t()
+    waitid(P_PID, id_t(processIdentifier), &information, WSTOPPED | WNOWAIT)
+  }
 }
 
 extension JobQueue {

@@ -146,6 +146,22 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(job.failures[0].message.hasPrefix("its output can't be encoded"))
   }
 
+  @Test func `an output that is too large is refused from outside, and fails the job from inside`() async throws {
+    let large = Data(count: Limits.payloadBytes + 1)
+    let worker = JobWorker(queue)
+    worker.register(kind: "large") { _, _ in large }
+    worker.register(kind: "held") { _, _ in throw .suspend(because: "wait") }
+    let inside = try await queue.enqueue(kind: "large", payload: Data())
+    let outside = try await queue.enqueue(kind: "held", payload: Data())
+    try await worker.runUntilIdle()
+    let message = try await queue.job(inside).failures.first?.message
+    #expect(message == "its output has 67108865 bytes; at most 67108864 can be stored")
+    await #expect { try await queue.complete(outside, output: large) } throws: { error in
+      (error as? JobError)?.code == .notEncodable
+    }
+    #expect(try await queue.job(outside).state == .suspended)
+  }
+
   @Test func `what validate throws refuses the enqueue, and fails a job that was stored by other means`() async throws {
     await #expect(throws: Refusal.self) { try await queue.enqueue(Message(text: "")) }
     #expect(try await queue.counts().total == 0)

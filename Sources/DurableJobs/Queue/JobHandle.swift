@@ -40,7 +40,7 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
     } catch {
       throw JobError(.notEncodable, "the output of job \(id) can't be encoded: \(error.briefly)", cause: error)
     }
-    try await store.change(.complete(output: data), id)
+    try await store.complete(id, data)
   }
 
   /// Ends the job with failure from outside its handler.

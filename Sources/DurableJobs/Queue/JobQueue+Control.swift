@@ -21,8 +21,9 @@ extension JobQueue {
   public func remove(_ id: JobID) async throws { try await store.change(.remove, id) }
 
   /// Ends a running or suspended job with success, whatever its handler does. `output` is what its kind decodes.
+  /// Throws ``JobError/Code/notEncodable`` if it is larger than ``Limits/payloadBytes``.
   public func complete(_ id: JobID, output: Data? = nil) async throws {
-    try await store.change(.complete(output: output), id)
+    try await store.complete(id, output)
   }
 
   /// Ends a running or suspended job with failure, whatever its handler does.
@@ -79,6 +80,16 @@ extension JobQueue {
 }
 
 extension JobStore {
+  package func complete(_ id: JobID, _ output: Data?) async throws {
+    if let output, output.count > Limits.payloadBytes {
+      throw JobError(
+        .notEncodable,
+        "the output of job \(id) has \(output.count) bytes; at most \(Limits.payloadBytes) can be stored. "
+          + "Keep large data in a file and its path in the output")
+    }
+    try await change(.complete(output: output), id)
+  }
+
   package func change(_ change: JobChange, _ id: JobID) async throws {
     let report = try await self.change(change, where: .id(id), after: nil, limit: 1)
     if let refusal = report.refused.first {

@@ -5,6 +5,8 @@ struct Doubt: Sendable {
   let leaseUntil: Int64
   /// By a clock that never steps.
   let since: Duration
+  /// It answered, with a lease that lapsed all the same: its clock is not ours.
+  var isAnswered = false
 }
 
 extension Engine {
@@ -40,6 +42,7 @@ extension Engine {
       }
       guard worker.leaseUntil <= now else { continue }
       switch judge(worker, isIdle: !census.holders.contains(worker.id)) {
+      case .alive: break
       case .lost: plan.losses.append(loss)
       case .inDoubt(let rest): comeAgain = min(comeAgain ?? rest, rest)
       }
@@ -66,6 +69,7 @@ extension Engine {
   }
 
   private enum Judgement {
+    case alive
     case lost
     case inDoubt(rest: Duration)
   }
@@ -75,11 +79,21 @@ extension Engine {
   private func judge(_ worker: Census.Worker, isIdle: Bool) -> Judgement {
     if isIdle { return .lost }
     let uptime = configuration.clock.uptime
-    let (doubt, isNew) = doubts.withLock { doubts -> (Doubt, Bool) in
-      if let known = doubts[worker.id], known.leaseUntil == worker.leaseUntil { return (known, false) }
-      let doubt = Doubt(leaseUntil: worker.leaseUntil, since: uptime)
-      doubts[worker.id] = doubt
-      return (doubt, true)
+    let interval = configuration.policy.doubtInterval
+    let (judgement, isNew) = doubts.withLock { doubts -> (Judgement, Bool) in
+      if let known = doubts[worker.id] {
+        let silence = uptime - known.since
+        if known.leaseUntil != worker.leaseUntil {
+          doubts[worker.id] = Doubt(leaseUntil: worker.leaseUntil, since: uptime, isAnswered: true)
+          return (.alive, false)
+        }
+        if known.isAnswered, silence < Defaults.lease { return (.alive, false) }
+        if !known.isAnswered {
+          return (silence >= interval ? .lost : .inDoubt(rest: interval - silence), false)
+        }
+      }
+      doubts[worker.id] = Doubt(leaseUntil: worker.leaseUntil, since: uptime)
+      return (interval <= .zero ? .lost : .inDoubt(rest: interval), true)
     }
     if isNew {
       if worker.session == session {
@@ -88,15 +102,14 @@ extension Engine {
         folder.post(.doubt, to: worker.session)
       }
     }
-    let silence = uptime - doubt.since
-    let interval = configuration.policy.doubtInterval
-    return silence >= interval ? .lost : .inDoubt(rest: interval - silence)
+    return judgement
   }
 
   /// The lock of a process was let go: its jobs come back at once.
   func recoverAfterDeath(of session: String) {
-    // Unstructured, since the watch of the other process can't wait for the writer. It ends with this recovery.
-    Task { [weak self] in
+    // Unstructured, since the watch of the other process can't wait for the writer. It ends with this recovery. Not on
+    // Swift's pool, which handlers may block.
+    Task(executorPreference: EngineThread.shared) { [weak self] in
       while let self {
         let report = try? await self.recover(RecoveryRequest(), limit: 1000)
         if let report, report.recovered > 0 { self.signals.post(.changedElsewhere(.all)) }

@@ -11,7 +11,8 @@
 /// Places where a test may have the process killed: between any two statements that belong together.
 ///
 /// `DURABLE_FAULT=claim.marked:3` in the environment kills the process with SIGKILL when it comes to that place for the
-/// third time; without a number, the first time. Only with the trait `FaultPoints`; else nothing of it is compiled.
+/// third time; without a number, the first time; `claim.marked:3:stop` stops it there, as SIGSTOP does. Only with the
+/// trait `FaultPoints`; else nothing of it is compiled.
 enum FaultPoint: String, CaseIterable {
   case migrateBegun = "migrate.begun"
   case migrateEnded = "migrate.ended"
@@ -33,10 +34,11 @@ enum FaultPoint: String, CaseIterable {
   case commitAfter = "commit.after"
 
   #if FaultPoints
-    private static let chosen: (name: String, countdown: Lock<Int>)? = {
+    private static let chosen: (name: String, countdown: Lock<Int>, signal: Int32)? = {
       guard let text = ProcessInfo.processInfo.environment["DURABLE_FAULT"] else { return nil }
       let parts = text.split(separator: ":")
-      return (String(parts.first ?? ""), Lock(parts.count > 1 ? Int(parts[1]) ?? 1 : 1))
+      let countdown = Lock(parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
+      return (String(parts.first ?? ""), countdown, parts.last == "stop" ? SIGSTOP : SIGKILL)
     }()
 
     func reach() {
@@ -45,7 +47,7 @@ enum FaultPoint: String, CaseIterable {
         count -= 1
         return count == 0
       }
-      if isIt { kill(getpid(), SIGKILL) }
+      if isIt { kill(getpid(), chosen.signal) }
     }
   #else
     @inline(__always) func reach() {}

@@ -42,7 +42,7 @@ public final class SQLiteStore: JobStore {
   var engine: Engine { share.engine }
 
   /// Lets go of the file: when the last store of this process on it is closed, what waits is written, the threads end,
-  /// and other processes see this one no more. Calls after it are refused. A store that is released does the same.
+  /// other processes see this one no more, and calls are refused. A store that is released does the same.
   public func close() async { await share.close() }
 
   public var signals: StoreSignals { engine.signals }

@@ -51,6 +51,11 @@ import Testing
     try expect(.unusableFile, folder.path, isFile: false)
   }
 
+  @Test("C72 A path that names no file is refused", arguments: ["", ":memory:"])
+  func noFile(path: String) throws {
+    #expect(refusal(path)?.code == .unusableFile)
+  }
+
   @Test func `C72 A folder that doesn't exist is not made`() throws {
     let path = folder.path("none/jobs.sqlite")
     try expect(.unusableFile, path, isFile: false)

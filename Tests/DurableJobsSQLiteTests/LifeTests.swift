@@ -48,6 +48,23 @@ import Testing
     #expect(try await again.claim(.of(1)).jobs.count == 1)
   }
 
+  @Test func `A closed store refuses calls, and leaves nothing of itself behind`() async throws {
+    weak var engine: Engine?
+    try await {
+      let other = try folder.store("other.sqlite")
+      let subscription = other.signals.listen { _ in }
+      defer { withExtendedLifetime(subscription) {} }
+      engine = other.engine
+      try await other.insert(.plain())
+      _ = try await other.claim(.of(1))
+      await other.close()
+      let error = await #expect(throws: JobError.self) { try await other.insert(.plain()) }
+      #expect(error?.message.contains(other.engine.path) == true)
+    }()
+    #expect(engine == nil)
+    #expect(!FileManager.default.fileExists(atPath: folder.path("other.sqlite-wal")))
+  }
+
   @Test func `A second store on the same file shares the engine of the first`() async throws {
     let link = folder.path("link.sqlite")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path())

@@ -45,8 +45,8 @@ final class Presence: Sendable {
 
   func end() {
     let session = state.withLock { state in
-      state.hasEnded = true
-      defer { state.session = nil }
+      // With what it calls: the signals refer to it, and it to them.
+      defer { state = State(hasEnded: true) }
       return state.session
     }
     session?.close()

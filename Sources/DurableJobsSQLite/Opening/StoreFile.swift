@@ -77,6 +77,9 @@ struct StoreFile {
 /// Looks at a path before anything is opened for good, so that what is no store is never touched.
 enum StoreInspection {
   static func run(path: String, busyTimeout: Duration) throws {
+    guard !path.isEmpty, path != ":memory:" else {
+      throw unusable(path, "it names no file; for a store in memory use InMemoryStore")
+    }
     var status = stat()
     if stat(path, &status) != 0 {
       guard errno == ENOENT else { throw unusable(path, reason()) }

@@ -21,11 +21,11 @@ struct JobPage {
   ) throws {
     self.order = order
     self.limit = limit
-    routes = try RouteTotals.read(on: connection)
+    let parts = filter.conjuncts
+    routes = try RouteTotals.read(isCounting: parts.contains { $0.states != nil }, on: connection)
     from = ""
     sql = ""
 
-    let parts = filter.conjuncts
     let comparison = order == .oldestFirst ? ">" : "<"
     let start = after?.rawValue ?? (order == .oldestFirst ? .min : .max)
     // A condition on the id always: so a page is a search from there and no scan.

@@ -25,17 +25,20 @@ struct RouteTotals {
     WHERE route=?1 AND state=3 AND state<>7 AND rank>?2 AND claim<>1099511627776 LIMIT 1
     """
 
-  static func read(on connection: OpaquePointer) throws -> [RouteTotals] {
+  /// Without `isCounting`, ready and running jobs are not told apart from others: for who asks for names alone.
+  static func read(isCounting: Bool = true, on connection: OpaquePointer) throws -> [RouteTotals] {
     let routes = try Statement(sql, on: connection)
-    let running = try Statement(runningSQL, on: connection)
+    let running = isCounting ? try Statement(runningSQL, on: connection) : nil
     let stored: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped]
     var all: [RouteTotals] = []
     while try routes.step() {
       var counts = JobCounts()
       for (index, state) in stored.enumerated() { counts[state] = Int(routes.int(Int32(index + 5))) }
-      running.bind(1, routes.int(0))
-      while try running.step() { counts[.running] = Int(running.int(0)) }
-      counts[.ready] = Int(routes.int(4)) - counts.total
+      if let running {
+        running.bind(1, routes.int(0))
+        while try running.step() { counts[.running] = Int(running.int(0)) }
+        counts[.ready] = max(Int(routes.int(4)) - counts.total, 0)
+      }
       all.append(
         RouteTotals(
           id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "", isPaused: routes.int(3) != 0,

@@ -70,7 +70,7 @@ extension WriteTransaction {
       let runAt = new.runAt?.milliseconds
       save.bind(1, row.id)
       save.bind(2, new.state.code)
-      save.bind(3, new.state == .scheduled ? runAt ?? now : -row.priority)
+      save.bind(3, new.state == .scheduled ? runAt ?? now : 0 &- row.priority)
       save.bind(4, links.rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)

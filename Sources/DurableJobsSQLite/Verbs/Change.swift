@@ -20,6 +20,7 @@ extension WriteTransaction {
 
   private func change(_ change: JobChange, _ id: Int64) throws {
     guard var row = try load(id) else { return }
+    row.course.promote(now: date)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = row.course.state == .running
     try row.course.apply(change, now: date)
     if change == .remove { return try delete(row) }

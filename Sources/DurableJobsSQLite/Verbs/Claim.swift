@@ -30,7 +30,7 @@ extension WriteTransaction {
       batch.jobs.append(
         ClaimedJob(
           token: ClaimToken(job: JobID(rawValue: job.id), claim: claim), queue: job.route.queue, kind: job.route.kind,
-          payload: job.payload, attempt: Int(job.attempt) + 1, maxAttempts: job.terms.attempts,
+          payload: job.payload, attempt: Int(job.attempt &+ 1), maxAttempts: job.terms.attempts,
           timeout: job.terms.duration))
     }
     onCommit { [memory] in
@@ -53,12 +53,12 @@ extension WriteTransaction {
   /// Makes due jobs of a route ready, and notes when the next is due.
   private func promote(_ route: Route, _ batch: inout ClaimBatch) throws {
     guard let due = try nextDue(route.id) else { return }
-    var wait = max(due - now, 0)
+    var wait = due > now ? due - now : 0
     if due <= now {
       let count = try promote(route.id, limit: Self.promotionBite)
       if count < Self.promotionBite {
         guard let next = try nextDue(route.id) else { return }
-        wait = max(next - now, 0)
+        wait = next > now ? next - now : 0
       }
     }
     batch.nextDue = min(batch.nextDue ?? .milliseconds(wait), .milliseconds(wait))

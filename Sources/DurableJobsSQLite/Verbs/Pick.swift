@@ -19,10 +19,13 @@ extension WriteTransaction {
     var rank: Int64
   }
 
+  /// From one queue, in one transaction.
+  private static let largestClaim = 1_000_000
+
   /// The first ready jobs of these routes, by rank and then by id, within the capacity of each queue. Each route is read
   /// only as far as it is needed, so that ten full routes cost what one does.
   func pick(from routes: [Route], _ capacity: [String: Int], _ batch: inout ClaimBatch) throws -> [PickedJob] {
-    var free = capacity
+    var free = capacity.mapValues { min($0, Self.largestClaim) }
     var lines: [Line] = []
     var damaged: [(id: Int64, route: Route, reason: String)] = []
     var picked: [PickedJob] = []

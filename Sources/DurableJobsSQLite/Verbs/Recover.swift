@@ -117,6 +117,8 @@ extension StorePolicy {
   /// When a job is deleted; nil if it has not ended.
   func expiry(of state: JobState, enteredAt: Int64) -> Int64? {
     guard state.isFinished else { return nil }
-    return enteredAt + (state == .failed ? failedRetention : retention).milliseconds
+    let kept = (state == .failed ? failedRetention : retention).milliseconds
+    let (expiry, isNever) = enteredAt.addingReportingOverflow(kept)
+    return isNever ? .max : expiry
   }
 }

@@ -21,6 +21,7 @@ extension JobTable {
 
   private mutating func change(_ change: JobChange, _ index: Int, now: Date) throws {
     var course = records[index].course
+    course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
     try course.apply(change, now: now)
     if change == .remove {

@@ -82,6 +82,7 @@
       if words.first == SystemText("--") {
         words.removeFirst()
       } else if let first = command.first, first.hasPrefix("-") {
+        if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
         throw ValidationError("unknown option '\(first)'. Options go before '--', the command after it")
       }
       guard let program = words.first, !program.bytes.isEmpty else {
@@ -91,7 +92,7 @@
         throw ValidationError("the current folder is gone; go to another one, or name one with --cwd")
       }
       return ShellCommand(
-        arguments: words, cwd: try folder(from: here), umask: String(Program.umaskAtStart, radix: 8),
+        arguments: words, cwd: try folder(from: here), umask: Program.umaskInOctal,
         env: try environment(), shell: shell)
     }
 

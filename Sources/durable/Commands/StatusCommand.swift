@@ -7,12 +7,9 @@
     static let configuration = CommandConfiguration(
       commandName: "status",
       abstract: "Show where everything stands.",
-      discussion: """
-        A line a job, the newest last, and how many there are in each state. Without --all, jobs that have ended well are \
-        only counted, but for the last few.
-        """)
+      discussion: "A line a job, the newest last, and how many there are in each state.")
 
-    @Flag(help: "List every job.") var all = false
+    @Flag(help: "List every job, not only the newest 20.") var all = false
     @Option(help: ArgumentHelp("Only jobs in this state.", valueName: "state")) var state: JobState?
     @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name")) var queue: String?
     @Option(help: ArgumentHelp("Only jobs of this kind.", valueName: "name")) var kind: String?
@@ -45,6 +42,9 @@
       }
       Talk.line("Store: \(path.withVisibleControls)")
       let jobs = try await listed(store)
+      if counts.total > jobs.count, limit == nil {
+        Talk.line("The newest \(jobs.count) of \(counts.total); all: --all")
+      }
       if !jobs.isEmpty { JobTable(jobs: jobs).write(to: .out) }
       Screen.out.line(counts.forPeople)
       let paused = try await store.store.settings().compactMap { setting -> String? in
@@ -64,12 +64,12 @@
       return filter
     }
 
-    /// The newest, the newest last: by default twenty, and what has not ended well before those that have.
+    /// The newest, the newest last.
     private func listed(_ store: OpenStore) async throws -> [JobSnapshot] {
       let detail: JobQuery.Detail = [.payload, .failures]
       if all { return try await store.pages(filter, detail: detail) { $0 } }
       let newest = try await store.store.jobs(
-        JobQuery(filter, detail: detail, order: .newestFirst, limit: max(limit ?? 20, 0)))
+        JobQuery(filter, detail: detail, order: .newestFirst, limit: limit ?? 20))
       return newest.reversed()
     }
 

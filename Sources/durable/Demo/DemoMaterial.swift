@@ -19,9 +19,9 @@
     }
 
     static let mostFiles = 12
-    static let mostBytes = 14 * 1024 * 1024
+    static let mostBytes = 20 * 1024 * 1024
     /// Large enough to be met at work, small enough to be done soon.
-    static let sizes = 200 * 1024...1500 * 1024
+    static let sizes = 400 * 1024...3000 * 1024
 
     let folder: String
     let pieces: [Piece]

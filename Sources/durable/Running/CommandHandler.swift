@@ -13,7 +13,7 @@
 
     private let store: String
     private let tell: @Sendable (JobContext, Event) -> Void
-    private let supervisors = Lock<Set<pid_t>>([])
+    private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false))
 
     init(store: String, tell: @escaping @Sendable (JobContext, Event) -> Void = { _, _ in }) {
       self.store = store
@@ -24,9 +24,13 @@
       worker.register(kind: ShellCommand.kind) { [self] in try await run($0, $1) }
     }
 
-    /// Ends all commands that run, at once.
-    func killAll() {
-      for supervisor in supervisors.withLock({ $0 }) { kill(-supervisor, SIGKILL) }
+    /// From now on, a command that is to stop is killed without being asked; those that were asked are killed now.
+    func killWhatStops() {
+      let lines = lifeLines.withLock { state in
+        state.areKilled = true
+        return Array(state.lines.values)
+      }
+      for line in lines where line.isCut { line.kill() }
     }
 
     private func run(_ job: UntypedJob, _ context: JobContext) async throws -> Data? {
@@ -41,6 +45,7 @@
       try folder.create()
       var isFree = lock.isFree
       if !isFree { isFree = await lock.endHolder() }
+      try Task.checkCancellation()
       guard isFree else {
         throw .suspend(
           because: "a process of an earlier run of this command has left its group and still lives; end it, then resume"
@@ -67,6 +72,8 @@
     {
       let ends = try Pipe.closedOnExec()
       let lifeLine = LifeLine(ends.write)
+      lifeLines.withLock { $0.lines[order.job] = lifeLine }
+      defer { lifeLines.withLock { $0.lines[order.job] = nil } }
       var message = try JSONEncoder().encode(order)
       message.append(UInt8(ascii: "\n"))
       let first = message
@@ -81,10 +88,8 @@
           input: .fileDescriptor(.init(rawValue: ends.read), closeAfterSpawningProcess: true),
           output: .sequence, error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in
-          let supervisor = execution.processIdentifier.value
-          self.supervisors.withLock { _ = $0.insert(supervisor) }
-          defer { self.supervisors.withLock { _ = $0.remove(supervisor) } }
-          lifeLine.write(first)
+          lifeLine.begin(with: first, group: execution.processIdentifier.value)
+          defer { lifeLine.end() }
           var report = Data()
           for try await buffer in execution.standardOutput { buffer.withUnsafeBytes { report.append(contentsOf: $0) } }
           return report
@@ -94,6 +99,7 @@
         try await task.value.closureResult
       } onCancel: {
         lifeLine.cut()
+        if self.lifeLines.withLock({ $0.areKilled }) { lifeLine.kill() }
       }
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: data)
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
@@ -104,23 +110,33 @@
 
   /// The worker's end of a supervisor's life line. Cutting it ends the command; so does the death of the worker.
   private final class LifeLine: Sendable {
-    private let end: Lock<Int32?>
+    private let state: Lock<(end: Int32?, group: pid_t?)>
 
-    init(_ end: Int32) { self.end = Lock(end) }
+    init(_ end: Int32) { state = Lock((end, nil)) }
 
-    func write(_ data: Data) {
-      end.withLock { end in
-        guard let end else { return }
+    var isCut: Bool { state.withLock { $0.end == nil } }
+
+    /// The supervisor is there: it gets its order.
+    func begin(with order: Data, group: pid_t) {
+      state.withLock { state in
+        state.group = group
+        guard let end = state.end else { return }
         // A supervisor that has died already is noticed by its missing report.
-        try? FileHandle(fileDescriptor: end, closeOnDealloc: false).write(contentsOf: data)
+        try? FileHandle(fileDescriptor: end, closeOnDealloc: false).write(contentsOf: order)
       }
     }
 
     func cut() {
-      end.withLock { end in
-        if let end { close(end) }
-        end = nil
+      state.withLock { state in
+        if let end = state.end { close(end) }
+        state.end = nil
       }
     }
+
+    /// Ends the supervisor's whole group at once.
+    func kill() { state.withLock { if let group = $0.group { _ = Foundation.kill(-group, SIGKILL) } } }
+
+    /// The supervisor has ended: its number may soon be another's.
+    func end() { state.withLock { $0.group = nil } }
   }
 #endif

@@ -1,4 +1,5 @@
 #if Shell
+  import DurableJobs
   import Foundation
 
   /// The lock that belongs to a command: held as long as any process lives that inherited it, whoever else has died.
@@ -42,7 +43,7 @@
       let end = ContinuousClock.now + limit
       while !isFree {
         if ContinuousClock.now >= end { return false }
-        try? await Task.sleep(for: Self.interval)
+        await Self.pause()
       }
       return true
     }
@@ -61,9 +62,16 @@
       repeat {
         if isFree { return true }
         signalHolder(SIGKILL)
-        try? await Task.sleep(for: Self.interval)
+        await Self.pause()
       } while ContinuousClock.now < end
       return isFree
+    }
+
+    /// Sleeps also where the task was cancelled: then, above all, is waited for the end of a command.
+    private static func pause() async {
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + interval.seconds) { continuation.resume() }
+      }
     }
 
     private func signalHolder(_ signal: Int32) {

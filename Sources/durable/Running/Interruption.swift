@@ -44,10 +44,10 @@
         }
         Task { await worker.stop() }  // ended by the worker's own end
       case 2:
-        Task { await worker.stop(grace: .zero) }
-        handler.killAll()
+        handler.killWhatStops()
+        Task { await worker.stop(grace: .zero) }  // ended by the worker's own end
       default:
-        handler.killAll()
+        // Life lines break with this process.
         exit(ExitStatus.interrupted.rawValue)
       }
     }

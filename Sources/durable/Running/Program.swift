@@ -8,6 +8,9 @@
     /// creates is its user's alone.
     static let umaskAtStart: mode_t = umask(0o077)
 
+    /// The umask that the process was started with, as in "022".
+    static var umaskInOctal: String { String(("00" + String(umaskAtStart, radix: 8)).suffix(3)) }
+
     /// This program, also if its file was replaced since it started.
     static var itself: Executable {
       #if os(Linux)

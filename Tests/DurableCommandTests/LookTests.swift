@@ -1,0 +1,216 @@
+#if Shell
+  import Foundation
+  import Subprocess
+  import Testing
+
+  @Suite("The command line", .timeLimit(.minutes(1)))
+  struct LookTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test(
+      "bad values are refused with exit code 2 and words, and nothing is stored",
+      arguments: [
+        ["add"], ["add", "--"], ["add", "--nonsense", "--", "true"], ["add", "--delay", "soon", "--", "true"],
+        ["add", "--delay", "-5", "--", "true"], ["add", "--at", "2026-13-01", "--", "true"],
+        ["add", "--delay", "1", "--at", "10:00", "--", "true"], ["add", "--max-attempts", "0", "--", "true"],
+        ["add", "--max-attempts", "many", "--", "true"], ["add", "--timeout", "0", "--", "true"],
+        ["add", "--priority", "high", "--", "true"], ["add", "--cwd", "/no/such/folder", "--", "true"],
+        ["add", "--env", "DURABLE_TEST_UNSET", "--", "true"], ["add", "--env", "=x", "--", "true"],
+        ["add", "--key", String(repeating: "k", count: 10_000), "--", "true"], ["add", "--queue", "", "--", "true"],
+        ["work", "--concurrency", "0"], ["work", "--concurrency", "-1"], ["work", "--queue", ""],
+        ["wait", "--timeout", "x"], ["show"], ["show", "abc"], ["show", "0"], ["log", "1", "--attempt", "0"],
+        ["status", "--state", "odd"], ["status", "--limit", "-1"], ["complete", "1", "--output", "{"], ["bogus"],
+        ["cancel"], ["add", "--store", "postgres://host/db", "--", "true"],
+      ])
+    func usage(arguments: [String]) async throws {
+      let outcome = try await durable.run(arguments.map { Array($0.utf8) })
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.text == "")
+      #expect(outcome.stderr.count > 20)
+      #expect(!FileManager.default.fileExists(atPath: durable.store))
+    }
+
+    @Test("a store that does not exist has no jobs, and looking does not create it")
+    func nothingYet() async throws {
+      let status = try await durable("status")
+      #expect(status.status == .exited(0))
+      #expect(status.text == "no jobs\n")
+      #expect(status.stderr.contains(durable.store))
+      #expect(try await durable("status", "--json").json["jobs"] as? [Int] == [])
+      #expect(try await durable("wait").status == .exited(0))
+      #expect(try await durable("retry").status == .exited(0))
+      for verb in ["show", "log", "cancel", "retry", "suspend", "resume", "complete", "fail", "remove", "wait"] {
+        let outcome = try await durable(verb, "1")
+        #expect(outcome.status == .exited(3))
+        #expect(outcome.stderr.contains("there is no job 1"))
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder) == [])
+    }
+
+    @Test("an id that does not exist is exit code 3, and the others are acted on")
+    func noSuchJob() async throws {
+      let id = try await durable.add("--", "true")
+      let outcome = try await durable("cancel", "999", "\(id)")
+      #expect(outcome.status == .exited(3))
+      #expect(outcome.text == "\(id) cancelled\n")
+      #expect(try await durable.state(id) == "cancelled")
+    }
+
+    @Test(
+      "a store that can't be used is exit code 5, and stays as it is", arguments: ["folder", "text", "missing/folder"])
+    func unusable(kind: String) async throws {
+      let path = durable.folder + "/" + kind
+      if kind == "folder" { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
+      if kind == "text" {
+        try Data("just a text, no database, but long enough to be looked at".utf8).write(to: URL(fileURLWithPath: path))
+      }
+      let before = FileManager.default.contents(atPath: path)
+      let outcome = try await durable("add", "--store", path, "--", "true")
+      #expect(outcome.status == .exited(5))
+      #expect(outcome.stderr.contains(kind))
+      #expect(FileManager.default.contents(atPath: path) == before)
+    }
+
+    @Test("a job in JSON has the names that were promised")
+    func fields() async throws {
+      let id = try await durable.add(
+        "--key", "k", "--tag", "b", "--tag", "a", "--priority", "3", "--max-attempts", "2", "--timeout", "90",
+        "--delay", "1h",
+        "--queue", "q", "--", "echo", "x")
+      let job = try await durable.job(id)
+      #expect(
+        Set(job.keys) == [
+          "id", "queue", "kind", "key", "state", "priority", "attempt", "maxAttempts", "crashes", "timeout",
+          "createdAt",
+          "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags",
+        ])
+      #expect(job["id"] as? Int == id)
+      #expect(job["queue"] as? String == "q")
+      #expect(job["kind"] as? String == "command")
+      #expect(job["key"] as? String == "k")
+      #expect(job["state"] as? String == "scheduled")
+      #expect(job["priority"] as? Int == 3)
+      #expect(job["maxAttempts"] as? Int == 2)
+      #expect(job["timeout"] as? Double == 90)
+      #expect(job["tags"] as? [String] == ["a", "b"])
+      let created = try #require(job["createdAt"] as? String)
+      #expect(created.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+      let payload = try #require(job["payload"] as? [String: Any])
+      #expect(Set(payload.keys) == ["arguments", "cwd", "umask", "env", "shell"])
+      #expect(payload["arguments"] as? [String] == ["echo", "x"])
+      let status = try await durable(
+        "status", "--json", "--tag", "a", "--key", "k", "--queue", "q", "--kind", "command", "--state", "scheduled"
+      ).json
+      #expect((status["jobs"] as? [[String: Any]])?.count == 1)
+      #expect((status["counts"] as? [String: Int])?["scheduled"] == 1)
+      #expect((try await durable("status", "--json", "--tag", "other").json["jobs"] as? [[String: Any]])?.count == 0)
+    }
+
+    @Test("status lists a job a line, the newest last, with control characters made harmless")
+    func status() async throws {
+      _ = try await durable.add("--", "echo", "one")
+      _ = try await durable.add("--", "echo", "\u{1b}[2Jtwo\nlines")
+      let status = try await durable("status")
+      #expect(status.text == "1  ready  echo one\n2  ready  echo $'\\x1b[2Jtwo\\nlines'\n2 ready\n")
+      #expect(try await durable("status", "--limit", "1").text.hasPrefix("2  ready"))
+    }
+
+    @Test("a closed stdout ends the program quietly")
+    func closedOutput() async throws {
+      for _ in 1...3 { _ = try await durable.add("--", "echo", String(repeating: "x", count: 100_000)) }
+      let result = try await Subprocess.run(
+        .name("bash"),
+        arguments: [
+          "-c", #""$0" status --all 2>err | head -1 | cut -c 1-8; echo "${PIPESTATUS[0]}"; cat err"#, Durable.program,
+        ],
+        environment: .inherit.updating(["DURABLE_STORE": durable.store]), workingDirectory: .init(durable.folder),
+        output: .string(limit: 10_000))
+      let lines = result.standardOutput.split(separator: "\n")
+      #expect(lines.first == "1  ready")
+      #expect(lines.dropFirst().first == "0")
+      #expect(lines.count == 3, "and the line that says where the store is")
+    }
+
+    @Test("wait ends with the jobs, with 1 if one failed, and gives up with 4")
+    func wait() async throws {
+      let good = try await durable.add("--", "true")
+      let bad = try await durable.add("--", "false")
+      let late = try await durable.add("--delay", "1h", "--", "true")
+      #expect(try await durable("wait", "\(good)", "--timeout", "50ms").status == .exited(4))
+      async let waiting = durable("wait", "\(good)")
+      try await durable("work", "--drain")
+      #expect(try await waiting.status == .exited(0))
+      #expect(try await durable("wait", "\(good)", "\(bad)").status == .exited(1))
+      #expect(try await durable("wait", "\(late)", "--timeout", "50ms").status == .exited(4))
+      let idle = try await durable("wait")
+      #expect(idle.status == .exited(0))
+      #expect(idle.stderr.contains("1 scheduled"))
+    }
+
+    @Test("retry without ids runs all again that failed")
+    func retryAll() async throws {
+      let id = try await durable.add("--shell", "--", "test -e fixed")
+      try await durable("work", "--drain")
+      #expect(try await durable.state(id) == "failed")
+      #expect(FileManager.default.createFile(atPath: durable.folder + "/fixed", contents: nil))
+      #expect(try await durable("retry").text == "\(id) will run again\n")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("suspend, resume, complete, fail, remove, pause and unpause do what they say")
+    func verbs() async throws {
+      let a = try await durable.add("--", "true")
+      let b = try await durable.add("--", "true")
+      try await durable("suspend", "\(a)", "\(b)", "--reason", "not now")
+      let work = try await durable("work", "--drain")
+      #expect(work.status == .exited(0))
+      #expect(work.stderr.contains("2 suspended (job \(a): not now)"))
+      #expect(try await durable("complete", "\(a)", "--output", #"{"by":"hand"}"#).status == .exited(0))
+      #expect(try await durable.job(a)["output"] as? [String: String] == ["by": "hand"])
+      #expect(try await durable("fail", "\(b)", "--message", "no use").status == .exited(0))
+      #expect(try await durable.message(b) == "no use")
+      #expect(try await durable("resume", "\(b)").status == .exited(2))
+      #expect(try await durable("remove", "\(b)").text == "\(b) removed\n")
+      #expect(try await durable("show", "\(b)").status == .exited(3))
+      let c = try await durable.add("--", "true")
+      try await durable("pause")
+      let paused = try await durable("work", "--drain")
+      #expect(paused.stderr.contains("1 ready; paused: default"))
+      try await durable("unpause")
+      try await durable("work", "--drain")
+      #expect(try await durable.state(c) == "succeeded")
+    }
+
+    @Test("a date in the past runs now")
+    func past() async throws {
+      let id = try await durable.add("--at", "2001-01-01T00:00Z", "--", "true")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("the store, its folders and its logs are the user's alone")
+    func privacy() async throws {
+      let id = try await durable.add("--", "true")
+      try await durable("work", "--drain")
+      let walk = try #require(FileManager.default.enumerator(atPath: durable.folder))
+      for case let path as String in walk {
+        let mode =
+          try FileManager.default.attributesOfItem(atPath: durable.folder + "/" + path)[.posixPermissions] as? Int
+        #expect(try #require(mode) & 0o077 == 0, "\(path)")
+      }
+      #expect(FileManager.default.fileExists(atPath: "\(durable.store)-jobs/\(id)/1.stdout"))
+    }
+
+    @Test("--version and --help go to stdout")
+    func help() async throws {
+      #expect(try await durable("--version").line.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+      let help = try await durable("add", "--help")
+      #expect(help.status == .exited(0))
+      #expect(help.text.contains("durable add [options] -- CMD ARG…"))
+      #expect(!help.text.contains("supervise"))
+    }
+  }
+#endif

@@ -1,0 +1,190 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("Commands run", .timeLimit(.minutes(1)))
+  struct RunTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("a command that succeeds has its exit code as output, and what it wrote is kept apart")
+    func success() async throws {
+      let id = try await durable.add("--shell", "--", "echo out; echo err >&2")
+      let work = try await durable("work", "--drain")
+      #expect(work.status == .exited(0))
+      let job = try await durable.job(id)
+      #expect(job["state"] as? String == "succeeded")
+      #expect(job["output"] as? [String: Int] == ["exitCode": 0])
+      let log = try await durable("log", "\(id)")
+      #expect(log.text == "out\n")
+      #expect(log.stderr.contains("\nerr\n"))
+    }
+
+    @Test("a command that fails says so with its code and the last line that it wrote to stderr; draining exits with 1")
+    func failure() async throws {
+      let id = try await durable.add("--shell", "--", "echo first >&2; echo last >&2; exit 7")
+      let work = try await durable("work", "--drain")
+      #expect(work.status == .exited(1))
+      #expect(try await durable.state(id) == "failed")
+      #expect(try await durable.message(id) == "exited with code 7: last")
+    }
+
+    @Test("a command that a signal killed says which")
+    func signal() async throws {
+      let id = try await durable.add("--shell", "--", "kill -9 $$")
+      try await durable("work", "--drain")
+      #expect(try await durable.message(id) == "killed by signal 9 (SIGKILL)")
+    }
+
+    @Test(
+      "what can't be started fails for good, whatever attempts are left",
+      arguments: [
+        (["no-such-program"], "command not found: no-such-program"),
+        (["./plain"], "./plain is not executable: Permission denied"),
+        (["./missing"], "command not found: ./missing"),
+      ])
+    func impossible(command: [String], message: String) async throws {
+      #expect(FileManager.default.createFile(atPath: durable.folder + "/plain", contents: Data("x".utf8)))
+      let outcome = try await durable.run(
+        (["add", "--max-attempts", "3", "--"] + command).map { Array($0.utf8) })
+      let id = try #require(Int(outcome.line))
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id) == message)
+      #expect(try await durable.job(id)["attempt"] as? Int == 1)
+    }
+
+    @Test("a folder that is gone fails the job, saying so")
+    func folderGone() async throws {
+      let folder = durable.folder + "/gone"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      let id = try await durable.add("--cwd", folder, "--", "true")
+      try FileManager.default.removeItem(atPath: folder)
+      try await durable("work", "--drain")
+      #expect(try await durable.message(id).hasPrefix("the folder "))
+      #expect(try await durable.message(id).contains("/gone is gone"))
+    }
+
+    @Test("arguments arrive byte for byte: spaces, quotes, line breaks, an empty one, and what is no UTF-8")
+    func bytes() async throws {
+      let arguments: [[UInt8]] = [
+        Array("a b".utf8), Array("it's \"$HOME\" `x` \\n".utf8), Array("two\nlines".utf8), [], [0xff, 0xfe, 0x41],
+        Array("é".utf8),
+      ]
+      let outcome = try await durable.run(
+        [Array("add".utf8), Array("--".utf8), Array("printf".utf8), Array(#"%s\0"#.utf8)] + arguments)
+      let id = try #require(Int(outcome.line))
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let log = try await durable("log", "\(id)")
+      #expect(log.stdout == arguments.flatMap { $0 + [0] })
+    }
+
+    @Test("what show prints can be typed again, and gives the same arguments")
+    func typedAgain() async throws {
+      let arguments: [[UInt8]] = [Array("it's".utf8), Array("a\nb\t\\".utf8), [0xff, 0x80], Array("$x *".utf8)]
+      let outcome = try await durable.run(
+        [Array("add".utf8), Array("--".utf8), Array("printf".utf8), Array(#"%s\0"#.utf8)] + arguments)
+      let shown = try await durable("show", outcome.line)
+      let typed = try #require(shown.text.split(separator: "\n").first)
+      let id = try await durable.add("--", "bash", "-c", String(typed))
+      try await durable("work", "--drain")
+      #expect(try await durable("log", "\(id)").stdout == arguments.flatMap { $0 + [0] })
+    }
+
+    @Test(
+      "a command has the umask and the folder of who added it, an empty stdin, and only the variables that are named")
+    func surroundings() async throws {
+      let id = try await durable.run(
+        ["add", "--env", "MINE=1", "--env", "THEIRS", "--shell", "--", "umask; pwd; cat; env | sort"]
+          .map { Array($0.utf8) },
+        environment: ["THEIRS": "2", "SECRET": "3", "LC_TIME": "C"]
+      ).line
+      try await durable("work", "--drain")
+      let lines = try await durable("log", id).text.split(separator: "\n")
+      let mask = umask(0)
+      umask(mask)
+      #expect(Int(lines[0], radix: 8) == Int(mask))
+      #expect(
+        URL(fileURLWithPath: String(lines[1])).resolvingSymlinksInPath().path.hasSuffix(
+          (durable.folder as NSString).lastPathComponent))
+      #expect(lines.contains("MINE=1"))
+      #expect(lines.contains("THEIRS=2"))
+      #expect(lines.contains("LC_TIME=C"))
+      #expect(!lines.contains("SECRET=3"))
+      #expect(!lines.contains { $0.hasPrefix("DURABLE_STORE=") })
+    }
+
+    @Test("each attempt has a log of its own")
+    func attempts() async throws {
+      let id = try await durable.add("--max-attempts", "2", "--shell", "--", "echo run >> runs; wc -l < runs; exit 1")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      let both = try await durable("log", "\(id)")
+      #expect(both.text.split(whereSeparator: \.isWhitespace) == ["1", "2"])
+      #expect(both.stderr.contains("attempt 1,"))
+      #expect(both.stderr.contains("attempt 2,"))
+      let second = try await durable("log", "\(id)", "--attempt", "2")
+      #expect(second.text.split(whereSeparator: \.isWhitespace) == ["2"])
+    }
+
+    @Test("a gigabyte on stdout leaves 10 MB on the disk: the beginning, the end, and a line that says what is missing")
+    func flood() async throws {
+      let id = try await durable.add("--shell", "--", "echo begin; head -c 1073741824 /dev/zero; echo end")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let folder = "\(durable.store)-jobs/\(id)"
+      let sizes = try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+        try #require(try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int)
+      }
+      let onDisk: Int = sizes.reduce(0, +)
+      #expect(onDisk < 10_490_000)
+      let log = try await durable("log", "\(id)").stdout
+      #expect(log.starts(with: Array("begin\n".utf8)))
+      #expect(log.suffix(4) == Array("end\n".utf8))
+      let words = String(decoding: log.filter { $0 != 0 }, as: UTF8.self)
+      let missing = try #require(words.firstMatch(of: /(\d+) bytes left out/)?.1)
+      let mark: Int = "\n── \(missing) bytes left out ──\n".utf8.count
+      let total: Int = try #require(Int(missing)) + log.count - mark
+      #expect(total == 1_073_741_834)
+    }
+
+    @Test("what a command leaves behind in its group ends with it")
+    func leftBehind() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "sleep 600 & echo $! > said")
+      async let work = durable("work", "--drain")
+      let child = try #require(pid_t(await fifo.said()))
+      #expect(try await work.status == .exited(0))
+      #expect(try await durable.untilGone(id) < .seconds(6))
+      #expect(kill(child, 0) != 0 || isZombie(child))
+    }
+
+    @Test("add --follow runs the command here, shows what it writes, and exits with 1 if it failed")
+    func follow() async throws {
+      let good = try await durable("add", "--follow", "--", "echo", "hello")
+      #expect(good.status == .exited(0))
+      #expect(good.text == "1\nhello\n")
+      let bad = try await durable("add", "--follow", "--", "sh", "-c", "exit 3")
+      #expect(bad.status == .exited(1))
+      #expect(bad.stderr.contains("exited with code 3"))
+    }
+
+    @Test("log -f shows a command as it goes on, over its attempts, until the job has ended")
+    func logFollows() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add(
+        "--max-attempts", "2", "--shell", "--", "echo ran; test -e again || { touch again; exit 1; }; cat said")
+      async let log = durable("log", "-f", "\(id)")
+      async let work = durable("work", "--drain")
+      await fifo.say("go")
+      #expect(try await work.status == .exited(0))
+      let shown = try await log
+      #expect(shown.status == .exited(0))
+      #expect(shown.text == "ran\nran\ngo\n")
+    }
+  }
+
+  /// A process that has ended and whose parent has not noticed.
+  func isZombie(_ process: pid_t) -> Bool {
+    let stat = FileManager.default.contents(atPath: "/proc/\(process)/stat") ?? Data()
+    return String(decoding: stat, as: UTF8.self).contains(") Z ")
+  }
+#endif

@@ -1,0 +1,157 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import Testing
+
+  @Suite("Commands stop", .timeLimit(.minutes(1)))
+  struct StopTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    /// A command that says its process on the fifo and then runs for long.
+    private let long = "echo $$ > said; exec sleep 600"
+
+    @Test("cancel reaches a running command of another process", arguments: ["cancel", "suspend"])
+    func cancel(verb: String) async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", long)
+      let ended = try await durable.work("--drain") { [durable] worker in
+        _ = await fifo.said()
+        let start = ContinuousClock.now
+        #expect(try await durable(verb, "\(id)").status == .exited(0))
+        try await worker.says("ended", id)
+        #expect(start.duration(to: .now) < .seconds(4))
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == (verb == "cancel" ? "cancelled" : "suspended"))
+      #expect(try await durable.untilGone(id) < .seconds(1))
+      if verb == "suspend" { #expect(ended.stderr.contains("1 suspended (job \(id))")) }
+    }
+
+    @Test("a command that takes longer than its timeout is ended, and has failed")
+    func timeout() async throws {
+      let id = try await durable.add("--timeout", "300ms", "--", "sleep", "600")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id).hasPrefix("timed out"))
+      #expect(try await durable.untilGone(id) < .seconds(1))
+    }
+
+    @Test("Ctrl-C once lets what runs end, and exits with 130 if work is left")
+    func interruptOnce() async throws {
+      let fifo = try Fifo(in: durable)
+      let first = try await durable.add("--shell", "--", "echo $$ > said; read line < more")
+      let more = try Fifo(in: durable, "more")
+      let second = try await durable.add("--", "true")
+      let ended = try await durable.work("--concurrency", "1") { worker in
+        _ = await fifo.said()
+        kill(worker.process, SIGINT)
+        await more.say("go")
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(130))
+      #expect(ended.stderr.contains("Left: 1 ready to run"))
+      #expect(try await durable.state(first) == "succeeded")
+      #expect(try await durable.state(second) == "ready")
+    }
+
+    @Test("Ctrl-C twice ends everything at once, also what ignores TERM, and the job goes back uncounted")
+    func interruptTwice() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "trap '' TERM; echo $$ > said; sleep 600; sleep 600")
+      let ended = try await durable.work { worker in
+        _ = await fifo.said()
+        let start = ContinuousClock.now
+        kill(worker.process, SIGINT)
+        kill(worker.process, SIGTERM)
+        await worker.ends()
+        #expect(start.duration(to: .now) < .seconds(4))
+      }
+      #expect(ended.status == .exited(130))
+      #expect(try await durable.untilGone(id) < .seconds(1))
+      let job = try await durable.job(id)
+      #expect(job["state"] as? String == "ready")
+      #expect(job["attempt"] as? Int == 0)
+      #expect(job["crashes"] as? Int == 0)
+    }
+
+    @Test(
+      "the command of a killed worker is gone within 6 s, and the next worker runs it again",
+      arguments: [
+        "echo $$ > said; exec sleep 600", "trap '' TERM; echo $$ > said; while :; do sleep 600; done",
+      ])
+    func workerKilled(command: String) async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "test -e again && exit 0; touch again; \(command)")
+      _ = try await durable.work { [durable] worker in
+        _ = await fifo.said()
+        kill(worker.process, SIGKILL)
+        let took = try await durable.untilGone(id)
+        #expect(took < .seconds(6))
+      }
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let job = try await durable.job(id)
+      #expect(job["state"] as? String == "succeeded")
+      #expect(job["attempt"] as? Int == 1)
+      #expect(job["crashes"] as? Int == 1)
+    }
+
+    @Test("worker and supervisor killed at once: the next worker ends the command before it starts another")
+    func noTwin() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add(
+        "--shell", "--",
+        "echo $$ $PPID >> runs; test -e again && exit 0; touch again; echo $$ $PPID > said; exec sleep 600")
+      _ = try await durable.work { worker in
+        let numbers = await fifo.said().split(separator: " ").compactMap { pid_t($0) }
+        try #require(numbers.count == 2)
+        kill(worker.process, SIGSTOP)
+        kill(numbers[1], SIGKILL)
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+        #expect(kill(numbers[0], 0) == 0, "the command lives on alone")
+        let next = try await durable("work", "--drain")
+        #expect(next.status == .exited(0))
+        #expect(kill(numbers[0], 0) != 0 || isZombie(numbers[0]))
+      }
+      let runs = try String(contentsOfFile: durable.folder + "/runs", encoding: .utf8).split(separator: "\n")
+      #expect(runs.count == 2)
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("a supervisor that is killed takes its command with it, and no attempt is used")
+    func supervisorKilled() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add(
+        "--shell", "--", "test -e again && exit 0; touch again; echo $PPID > said; exec sleep 600")
+      let ended = try await durable.work("--drain") { worker in
+        let supervisor = try #require(pid_t(await fifo.said()))
+        kill(supervisor, SIGKILL)
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.job(id)["attempt"] as? Int == 1)
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("a process that has left its group and still lives suspends the job, with that reason")
+    func escaped() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "setsid sh -c 'echo $$ > said; exec sleep 600'")
+      let said = Lock<pid_t>(0)
+      _ = try await durable.work { worker in
+        let process = try #require(pid_t(await fifo.said()))
+        said.withLock { $0 = process }
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      let escapee = said.withLock { $0 }
+      defer { kill(escapee, SIGKILL) }
+      let work = try await durable("work", "--drain")
+      #expect(work.status == .exited(0))
+      #expect(try await durable.state(id) == "suspended")
+      #expect(try #require(try await durable.job(id)["reason"] as? String).contains("has left its group"))
+    }
+  }
+#endif

@@ -1,0 +1,81 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @testable import durable
+
+  @Suite("Values of the command line")
+  struct ValueTests {
+    @Test(
+      "lengths of time",
+      arguments: [
+        ("90", 90_000), ("90s", 90_000), ("5m", 300_000), ("2h", 7_200_000), ("1d", 86_400_000), ("1h30m", 5_400_000),
+        ("250ms", 250), ("1.5h", 5_400_000), ("0", 0),
+      ] as [(String, Int)])
+    func durations(text: String, milliseconds: Int) {
+      #expect(DurationArgument(argument: text)?.duration == .milliseconds(milliseconds))
+    }
+
+    @Test("what is no length of time", arguments: ["", "s", "-5", "5x", "1e3", "5 m", "∞", "999999d", "1..2", "٣"])
+    func noDurations(text: String) { #expect(DurationArgument(argument: text) == nil) }
+
+    private static let berlin: Calendar = {
+      var calendar = Calendar(identifier: .gregorian)
+      calendar.timeZone = TimeZone(identifier: "Europe/Berlin")!
+      return calendar
+    }()
+
+    @Test(
+      "moments: with a zone, in local time, a day, and the next time of day",
+      arguments: [
+        ("2026-11-21T18:30:05Z", "2026-11-21T18:30:05.000Z"), ("2026-11-21T18:30+02:00", "2026-11-21T16:30:00.000Z"),
+        ("2026-11-21 18:30", "2026-11-21T17:30:00.000Z"), ("2026-11-22", "2026-11-21T23:00:00.000Z"),
+        ("2026-11-21T18:30:05.25Z", "2026-11-21T18:30:05.250Z"), ("13:00", "2026-11-21T12:00:00.000Z"),
+        ("9:05", "2026-11-22T08:05:00.000Z"),
+      ])
+    func moments(text: String, expected: String) throws {
+      let now = try Date("2026-11-21T11:00:00.000Z", strategy: Date.iso8601Style)
+      #expect(DateArgument.date(text, now: now, calendar: Self.berlin)?.iso8601 == expected)
+    }
+
+    @Test(
+      "what is no moment", arguments: ["", "soon", "24:00", "12:60", "2026-02-30", "2026-11-21T25:00", "21.11.2026"])
+    func noMoments(text: String) {
+      #expect(DateArgument.date(text, now: Date(timeIntervalSince1970: 0), calendar: Self.berlin) == nil)
+    }
+
+    @Test("what could do something to a terminal is made visible")
+    func controls() {
+      #expect("a\u{1b}[31m\r\n\u{9b}\u{202e}b".withVisibleControls == #"a\x1b[31m\r\n\x9b\u{202e}b"#)
+      #expect("a\n\tb\u{7}".withVisibleControls(keepingLines: true) == "a\n\tb\\x07")
+      #expect("plain é 漢".withVisibleControls == "plain é 漢")
+    }
+
+    @Test("text is cut by the columns that it takes")
+    func cut() {
+      #expect("hello".cut(to: 5) == "hello")
+      #expect("hello".cut(to: 4) == "hel…")
+      #expect("漢字漢字".cut(to: 5) == "漢字…")
+      #expect("hello".cut(to: 0) == "")
+    }
+
+    @Test(
+      "text of the system keeps its bytes through JSON",
+      arguments: [
+        [0x70, 0x6c], [0xff, 0x01, 0x80], [], [0x65, 0xcc, 0x81],
+      ] as [[UInt8]])
+    func systemText(bytes: [UInt8]) throws {
+      let text = SystemText(bytes: bytes)
+      let data = try JSONEncoder().encode([text])
+      #expect(try JSONDecoder().decode([SystemText].self, from: data).first?.bytes == bytes)
+    }
+
+    @Test("a checksum is the one that cksum prints")
+    func checksum() {
+      var sum = Checksum()
+      Array("123456789".utf8).withUnsafeBytes { sum.add($0) }
+      #expect(sum.asPrinted == "930766865 9")
+      #expect(Checksum().asPrinted == "4294967295 0")
+    }
+  }
+#endif

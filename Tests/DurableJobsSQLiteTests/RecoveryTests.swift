@@ -47,6 +47,18 @@ import Testing
     #expect(try await store.counts(where: .all) == JobCounts([.running: 3]))
   }
 
+  @Test func `A worker that renewed after it was found silent, and before it was recovered, keeps its jobs`()
+    async throws
+  {
+    let jobs = try await jobsOfAStranger()
+    let worker = ClaimNumber.worker(of: jobs[0].token.claim)
+    let seen = try await store.numbers("SELECT lease_until FROM durable_worker")[0]
+    let plan = RecoveryPlan(losses: [RecoveryPlan.Loss(worker: worker, leaseUntil: seen)])
+    try await store.execute("UPDATE durable_worker SET lease_until=lease_until+1")
+    #expect(try await store.onWriter { try $0.recover(plan, limit: 10) } == RecoveryReport())
+    #expect(try await store.settle([jobs[0].settled()], thenClaim: nil).replies[0].isAccepted)
+  }
+
   @Test func `From the first bite on all claims of a recovered worker are lost, and later bites finish it`()
     async throws
   {

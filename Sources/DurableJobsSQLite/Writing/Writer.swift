@@ -121,7 +121,7 @@ final class Writer: @unchecked Sendable {
     do {
       news.append(try commit(requests))
       ends = requests.map { ($0, nil) }
-    } catch  where requests.count == 1 || error is NotBegun {
+    } catch let error where requests.count == 1 || error is NotBegun {
       ends = requests.map { ($0, error) }
     } catch {
       // Somebody's error must be nobody else's. A savepoint for each would cost two statements for every caller of

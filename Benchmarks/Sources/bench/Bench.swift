@@ -7,7 +7,7 @@ struct Bench: AsyncParsableCommand {
     abstract: "What DurableJobs reaches on SQLite, through its public API.",
     subcommands: [
       EnqueueOne.self, EnqueueMany.self, EnqueueBatch.self, Drain.self, StartLatency.self, LatencyWorker.self,
-      Idle.self, Backlog.self, Memory.self, Fill.self, Table.self,
+      Idle.self, IdleProcess.self, Backlog.self, Memory.self, Fill.self, Table.self,
     ])
 }
 

@@ -13,6 +13,8 @@ final class Child {
     try process.run()
   }
 
+  var processIdentifier: Int32 { process.processIdentifier }
+
   static var thisProgram: URL {
     #if os(Linux)
       URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -47,8 +49,13 @@ func figures(of arguments: [String], program: URL = Child.thisProgram) throws ->
   let child = try Child(arguments, program: program)
   let line = child.nextLine() ?? ""
   try child.finish()
+  return try numbers(in: line)
+}
+
+/// The numbers in a line of figures.
+func numbers(in line: String) throws -> [String: Double] {
   guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
-    throw WrongResult("\(arguments) printed no figures: \(line)")
+    throw WrongResult("these are no figures: \(line)")
   }
   return object.compactMapValues { ($0 as? NSNumber)?.doubleValue }
 }

@@ -65,7 +65,11 @@ struct Durations {
 struct Figures {
   private var fields: [String: Any]
 
-  init(_ mode: String) { fields = ["bench": "durable", "mode": mode] }
+  init(_ mode: String, _ numbers: [String: Double] = [:]) {
+    fields = numbers
+    fields["bench"] = "durable"
+    fields["mode"] = mode
+  }
 
   mutating func set(_ name: String, _ value: Double) { fields[name] = (value * 100).rounded() / 100 }
   mutating func set(_ name: String, _ value: Int) { fields[name] = value }

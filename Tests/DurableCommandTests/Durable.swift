@@ -1,4 +1,5 @@
 #if Shell
+  import DurableJobs
   import Foundation
   import Subprocess
   import Testing
@@ -38,7 +39,8 @@
 
     func run(_ arguments: [[UInt8]], environment: [Environment.Key: String?] = [:]) async throws -> Outcome {
       let result = try await Subprocess.run(
-        .path(.init(Self.program)), arguments: Arguments(arguments.map { $0 + [0] }), environment: self.environment(environment),
+        .path(.init(Self.program)), arguments: Arguments(arguments.map { $0 + [0] }),
+        environment: self.environment(environment),
         workingDirectory: .init(folder), output: .bytes(limit: 64 << 20), error: .string(limit: 1 << 20))
       return Outcome(
         status: result.terminationStatus, stdout: result.standardOutput, stderr: result.standardError)
@@ -92,13 +94,28 @@
       return Ended(status: result.terminationStatus, stderr: result.standardError)
     }
 
-    /// Waits until nothing of a job's command lives: until its lock can be had. Returns how long that took.
+    /// Waits until nothing of a job's command lives: until its lock can be had. Returns how long that took,
+    /// which is 15 s if it did not happen.
     func untilGone(_ id: Int) async throws -> Duration {
       let file = open("\(store)-jobs/\(id)/lock", O_RDONLY | O_CLOEXEC)
       try #require(file >= 0)
       let start = ContinuousClock.now
-      await onThread { _ = flock(file, LOCK_SH) }
-      close(file)
+      let isOver = Lock(false)
+      await withCheckedContinuation { continuation in
+        let resume: @Sendable () -> Void = {
+          let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+          }
+          if isFirst { continuation.resume() }
+        }
+        Thread.detachNewThread {
+          flock(file, LOCK_SH)
+          close(file)
+          resume()
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 15, execute: resume)
+      }
       return start.duration(to: .now)
     }
 

@@ -33,10 +33,10 @@
         throw ValidationError("supervise-command is for the worker alone; use 'durable work'")
       }
       let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
+      // Whatever is left of the group ends with its leader, also where the worker is no more and nobody reads the report.
+      defer { kill(0, SIGKILL) }
       let report = try await Supervision(order).run()
-      FileHandle.standardOutput.write(try JSONEncoder().encode(report))
-      // Whatever is left of the group ends with its leader.
-      kill(0, SIGKILL)
+      try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(report))
     }
   }
 

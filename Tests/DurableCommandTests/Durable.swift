@@ -46,6 +46,15 @@
         status: result.terminationStatus, stdout: result.standardOutput, stderr: result.standardError)
     }
 
+    /// Runs a line of bash, in which the program is `$DURABLE`.
+    func shell(_ line: String, environment more: [Environment.Key: String?] = [:]) async throws -> Outcome {
+      let result = try await Subprocess.run(
+        .name("bash"), arguments: ["-c", line],
+        environment: environment(more.merging(["DURABLE": Self.program]) { $1 }), workingDirectory: .init(folder),
+        output: .bytes(limit: 1 << 20), error: .string(limit: 1 << 20))
+      return Outcome(status: result.terminationStatus, stdout: result.standardOutput, stderr: result.standardError)
+    }
+
     /// Adds a command, and returns its id.
     func add(_ arguments: String...) async throws -> Int {
       let outcome = try await run([Array("add".utf8)] + arguments.map { Array($0.utf8) })
@@ -97,7 +106,7 @@
     /// Waits until nothing of a job's command lives: until its lock can be had. Returns how long that took,
     /// which is 15 s if it did not happen.
     func untilGone(_ id: Int) async throws -> Duration {
-      let file = open("\(store)-jobs/\(id)/lock", O_RDONLY | O_CLOEXEC)
+      let file = open("\(store)-jobs/\(id)/lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
       try #require(file >= 0)
       let start = ContinuousClock.now
       let isOver = Lock(false)
@@ -126,7 +135,7 @@
     }
 
     /// The program stands beside the test bundle.
-    static let program: String = {
+    private static let program: String = {
       #if os(Linux)
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
       #else

@@ -1,6 +1,5 @@
 #if Shell
   import Foundation
-  import Subprocess
   import Testing
 
   @Suite("The command line", .timeLimit(.minutes(1)))
@@ -120,17 +119,10 @@
     @Test("a closed stdout ends the program quietly")
     func closedOutput() async throws {
       for _ in 1...3 { _ = try await durable.add("--", "echo", String(repeating: "x", count: 100_000)) }
-      let result = try await Subprocess.run(
-        .name("bash"),
-        arguments: [
-          "-c", #""$0" status --all 2>err | head -1 | cut -c 1-8; echo "${PIPESTATUS[0]}"; cat err"#, Durable.program,
-        ],
-        environment: .inherit.updating(["DURABLE_STORE": durable.store]), workingDirectory: .init(durable.folder),
-        output: .string(limit: 10_000))
-      let lines = result.standardOutput.split(separator: "\n")
-      #expect(lines.first == "1  ready")
-      #expect(lines.dropFirst().first == "0")
-      #expect(lines.count == 3, "and the line that says where the store is")
+      let result = try await durable.shell(
+        #""$DURABLE" status --all 2>err | head -1 | cut -c 1-8; echo "${PIPESTATUS[0]}"; cat err"#)
+      let lines = result.text.split(separator: "\n")
+      #expect(lines == ["1  ready", "0", "Store: \(durable.store)"])
     }
 
     @Test("wait ends with the jobs, with 1 if one failed, and gives up with 4")

@@ -7,26 +7,28 @@
   private func apply(_ change: JobChange, to ids: [JobID], _ options: StoreOptions, done: String) async throws {
     let store = try options.existing(for: ids)
     var changed: [JobID] = []
+    var running: Set<JobID> = []
     var worst: ExitStatus?
     for id in ids {
       do {
         try await store.store.change(change, id)
         if case .remove = change { store.folder(id).remove() }
         changed.append(id)
+        if try await store.store.jobs(JobQuery(.id(id), limit: 1)).first?.stopAsked != nil { running.insert(id) }
       } catch let error as JobError where error.code == .notFound || error.code == .wrongState {
         Talk.error(error.message)
         worst = error.code == .notFound ? .noSuchJob : worst ?? .usage
       }
     }
-    report(changed, options, done: done)
+    report(changed, options) { running.contains($0) ? "runs; it is asked to stop" : done }
     if let worst { throw ExitCode(worst) }
   }
 
-  private func report(_ changed: [JobID], _ options: StoreOptions, done: String) {
+  private func report(_ changed: [JobID], _ options: StoreOptions, done: (JobID) -> String) {
     if options.json {
       Screen.out.line(JSONText.object([("changed", .array(changed.map { .int($0.rawValue) }))]).text)
     } else {
-      for id in changed { Screen.out.line("\(id) \(done)") }
+      for id in changed { Screen.out.line("\(id) \(done(id))") }
     }
   }
 
@@ -53,7 +55,7 @@
         } while after != nil
       }
       if changed.isEmpty { Talk.line("No job has failed") }
-      report(changed, options, done: "will run again")
+      report(changed, options) { _ in "will run again" }
     }
   }
 

@@ -37,6 +37,7 @@
       let command: ShellCommand
       do {
         command = try JSONDecoder().decode(ShellCommand.self, from: job.payload)
+        guard !command.arguments.isEmpty else { throw CommandFailure(description: "it has no arguments") }
       } catch {
         throw .suspend(because: "the payload is no command: \(error.briefly)")
       }
@@ -64,7 +65,7 @@
       }
       folder.end(run, "\(result)")
       tell(context, .ended(command, result, took: began.duration(to: .now)))
-      return try result.output(folder, run)
+      return try result.output(folder)
     }
 
     /// Starts a supervisor, and returns when nothing of its group is left.

@@ -55,7 +55,8 @@
     func run() async throws -> SupervisorReport {
       Thread.detachNewThread { [lifeLineIsCut] in
         var byte: UInt8 = 0
-        while read(STDIN_FILENO, &byte, 1) > 0 || errno == EINTR {}
+        var count = 1
+        repeat { count = read(STDIN_FILENO, &byte, 1) } while count > 0 || (count < 0 && errno == EINTR)
         lifeLineIsCut.withLock { $0 = true }
       }
       let ending = Lock<SupervisorReport.Ending?>(nil)
@@ -86,6 +87,11 @@
 
     /// Runs the launcher, which becomes the command, until that process has ended.
     private func start() async throws -> SupervisorReport.Ending {
+      if lifeLineIsCut.withLock({ $0 }) {
+        close(stdout.writeEnd)
+        close(stderr.writeEnd)
+        return .signalled(SIGTERM)
+      }
       let result = try await Subprocess.run(
         Program.itself, arguments: ["launch-command"], input: .array(Array(try JSONEncoder().encode(order))),
         output: .fileDescriptor(.init(rawValue: stdout.writeEnd), closeAfterSpawningProcess: true),

@@ -40,19 +40,43 @@ struct ProcessSessionTests {
     }
   }
 
-  @Test("No callback runs once a session is closed")
-  func closedSessionIsSilent() throws {
-    for _ in 0..<50 {
-      let isClosed = Lock(false)
-      let wasLate = Lock(false)
+  @Test("Many that read nothing do not use up a sender's room for the others")
+  func fullBoxesLeaveRoom() async throws {
+    let deaf = try (10..<60).map { number in
+      let path = { (kind: SessionFile) in kind.path(of: "000000\(number)", in: meeting.folder.path) }
+      try Data().write(to: URL(fileURLWithPath: path(.lock)))
+      return try #require(UnixSocket.bound(.datagram, to: path(.mail)))
+    }
+    for _ in 0..<50 { meeting.folder.post(.work, except: nil) }
+    let guest = try meeting.join()
+    meeting.folder.post(.results, except: nil)
+    #expect(await guest.nextSignal() == .results)
+    #expect(UnixSocket.receive(from: deaf[0]) == ForeignChange.work.rawValue)
+    withExtendedLifetime(deaf) {}
+  }
+
+  @Test("A session is closed only when the callback that runs has ended")
+  func closingWaitsForTheCallback() async throws {
+    for _ in 0..<20 {
+      let events = AsyncStream<String>.makeStream()
+      let name = Lock("")
       let session = try ProcessSession(
         folder: meeting.folder,
-        onSignal: { _ in if isClosed.withLock({ $0 }) { wasLate.withLock { $0 = true } } }, onDeath: { _ in })
-      for _ in 0..<5 { meeting.folder.post(.work, to: session.name) }
-      session.close()
-      isClosed.withLock { $0 = true }
-      #expect(!wasLate.withLock { $0 })
-      #expect(meeting.folder.standing(of: session.name).isUnknown)
+        onSignal: { [folder = meeting.folder] _ in
+          events.continuation.yield("begun")
+          // The lock file goes as the session begins to close.
+          while folder.standing(of: name.withLock { $0 }).isAlive { sched_yield() }
+          events.continuation.yield("ended")
+        }, onDeath: { _ in })
+      name.withLock { $0 = session.name }
+      meeting.folder.post(.work, to: session.name)
+      #expect(await events.stream.first { _ in true } == "begun")
+      Thread {
+        session.close()
+        events.continuation.yield("closed")
+      }.start()
+      #expect(await events.stream.first { _ in true } == "ended")
+      #expect(await events.stream.first { _ in true } == "closed")
     }
     #expect(meeting.folder.files().isEmpty)
   }

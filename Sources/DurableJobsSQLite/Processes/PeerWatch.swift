@@ -21,7 +21,13 @@ struct PeerWatch {
   /// After how many milliseconds to look again, should nothing happen before.
   var pause: Int32? { looks.flatMap(PeerRing.pause(afterLooks:)) }
 
-  /// Somebody may have died; or just came, and found what happened before.
+  /// Finds who died before this session came, and takes its place among those that live.
+  mutating func join() {
+    lookForDead()
+    ringHasChanged()
+  }
+
+  /// Somebody may have died.
   mutating func look() {
     looks = 0
     lookForDead()

@@ -66,7 +66,7 @@ final class SessionListener: Sendable {
       watchers.leave()
     }
     SessionFiles.removeRemains(in: folder)
-    peers.look()
+    peers.join()
     while isOpen {
       var waiting = [ear, files.mail].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
       // A negative number is one that poll leaves out.

@@ -10,6 +10,7 @@
     private var current: (number: Int, readers: [LogStream: CappedLogReader])?
     private var done = 0
     private var pending: [LogStream: Data] = [:]
+    private var isInLine = false
     /// Whether there was anything to show.
     private(set) var hasShown = false
 
@@ -47,12 +48,12 @@
       }
     }
 
-    private func head(_ run: CommandRun) {
+    private mutating func head(_ run: CommandRun) {
       guard !json else { return }
       say("── attempt \(run.record.attempt), started \(run.record.startedAt.forPeople)")
     }
 
-    private func foot(_ run: CommandRun) {
+    private mutating func foot(_ run: CommandRun) {
       let ending = run.record.ending ?? "no end: it runs, or its worker died"
       if json {
         Screen.out.line(
@@ -69,10 +70,16 @@
       }
     }
 
-    private func say(_ text: String) { Talk.line(Screen.error.coloured(text.withVisibleControls, .dim)) }
+    private mutating func say(_ text: String) {
+      // On a screen, what has no line break at its end would run into this.
+      let start = isInLine && Screen.out.isTerminal && Screen.error.isTerminal ? "\n" : ""
+      isInLine = false
+      Talk.line(start + Screen.error.coloured(text.withVisibleControls, .dim))
+    }
 
     private mutating func put(_ part: CappedLogReader.Part, _ stream: LogStream, _ run: CommandRun) {
       let screen = stream == .stdout ? Screen.out : Screen.error
+      if case .bytes(let data) = part, let last = data.last { isInLine = last != UInt8(ascii: "\n") }
       switch part {
       case .leftOut(let count):
         flush(stream)

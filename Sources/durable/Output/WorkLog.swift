@@ -23,7 +23,12 @@
       case .ended(let ended, let result, let took):
         command = ended
         let time = took.forPeople
-        (mark, colour) = result.succeeded ? ("done", .green) : result.isFailure ? ("failed", .red) : ("back", .yellow)
+        switch result.outcome {
+        case "succeeded": (mark, colour) = ("done", .green)
+        case "failed": (mark, colour) = ("failed", .red)
+        case "cancelled", "suspended": (mark, colour) = ("ended", .yellow)
+        default: (mark, colour) = ("back", .yellow)
+        }
         end = result.succeeded ? time : "\(result), \(time)"
       }
       let head = "\(context.id)".padded(4, alignedRight: true) + "  "
@@ -49,7 +54,7 @@
       case .ended(let command, let result, let took):
         fields[0].1 = "ended"
         fields.append(("command", .string(command.typed)))
-        fields.append(("result", result.succeeded ? "succeeded" : result.isFailure ? "failed" : "returned"))
+        fields.append(("result", .string(result.outcome)))
         fields.append(("message", result.succeeded ? .null : .string("\(result)")))
         fields.append(("seconds", .double((took.seconds * 1000).rounded() / 1000)))
       }
@@ -58,12 +63,14 @@
   }
 
   extension CommandResult {
-    /// The attempt failed. Else it succeeded, or goes back without having counted.
-    var isFailure: Bool {
+    /// In a word, for programs too: "succeeded", "failed", "cancelled", "suspended", or "returned" if it goes back
+    /// without having counted.
+    var outcome: String {
       switch self {
-      case .exited(0, _), .refused, .supervisorDied: false
-      case .stopped(let reason): reason == .timedOut
-      case .exited, .killed, .impossible: true
+      case .exited(0, _): "succeeded"
+      case .exited, .killed, .impossible, .stopped(.timedOut): "failed"
+      case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
+      case .refused, .supervisorDied, .stopped: "returned"
       }
     }
   }

@@ -38,7 +38,8 @@
       case .killed(let signal): "killed by signal \(signal) (\(Self.name(of: signal)))"
       case .stopped(.timedOut): "timed out"
       case .stopped(.shutdown): "interrupted, because the worker stopped"
-      case .stopped(let reason): "stopped: \(reason.rawValue)"
+      case .stopped(let reason):
+        reason == .claimLost ? "stopped, because the job is no longer this worker's" : reason.rawValue
       case .refused: "not started, because an earlier run has not ended"
       case .impossible(let message): message
       case .supervisorDied: "cut short, because its supervisor died"

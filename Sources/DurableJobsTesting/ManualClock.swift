@@ -37,15 +37,17 @@ public final class ManualClock: JobClock {
   /// How long it is until each timer that is set, the earliest first.
   public var timers: [Duration] { state.withLock { state in state.timers.map { $0.due - state.uptime } } }
 
-  /// A timer without delay fires at the next ``advance(by:)``, also by zero.
-  public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
-    let (key, waiters) = state.withLock { state in
+  public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    let (key, waiters) = state.withLock { state -> (Int, [Waiter]) in
+      guard due > state.uptime else { return (0, []) }
       state.lastKey += 1
-      let timer = Timer(key: state.lastKey, due: state.uptime + max(delay, .zero), action: action)
-      let index = state.timers.firstIndex { $0.due > timer.due } ?? state.timers.endIndex
+      let timer = Timer(key: state.lastKey, due: due, action: action)
+      let index = state.timers.firstIndex { $0.due > due } ?? state.timers.endIndex
       state.timers.insert(timer, at: index)
-      return (timer.key, state.takeWaiters { $0.limit == nil || max(delay, .zero) <= $0.limit! })
+      let delay = due - state.uptime
+      return (timer.key, state.takeWaiters { $0.limit == nil || delay <= $0.limit! })
     }
+    if key == 0 { action() }
     for waiter in waiters { waiter.continuation.resume() }
     return Cancellation { [state] in state.withLock { $0.timers.removeAll { $0.key == key } } }
   }

@@ -105,8 +105,8 @@ struct ShiftedClock: JobClock {
 
   var now: Date { SystemClock().now.addingTimeInterval(Double(shift.components.seconds)) }
   var uptime: Duration { SystemClock().uptime }
-  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
-    SystemClock().schedule(after: delay, action)
+  func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    SystemClock().schedule(at: due, action)
   }
 }
 

@@ -6,8 +6,16 @@ public protocol JobClock: Sendable {
   var now: Date { get }
   /// The time since some fixed moment. It never steps.
   var uptime: Duration { get }
-  /// Calls `action` once, `delay` from now, unless the timer is cancelled first. `action` must not block.
-  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer
+  /// Calls `action` once, when ``uptime`` comes to `due`, or at once if it has; unless the timer is cancelled first.
+  /// `action` must not block.
+  func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer
+}
+
+extension JobClock {
+  /// Calls `action` once, that long from now.
+  public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    schedule(at: uptime + max(delay, .zero), action)
+  }
 }
 
 /// A call that a ``JobClock`` will make.
@@ -20,8 +28,8 @@ public struct SystemClock: JobClock {
   public init() {}
   public var now: Date { Date() }
   public var uptime: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
-  public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
-    EngineThread.shared.schedule(at: uptime + max(delay, .zero), action)
+  public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    EngineThread.shared.schedule(at: due, action)
   }
 }
 

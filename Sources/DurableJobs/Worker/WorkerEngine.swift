@@ -199,7 +199,7 @@ final class WorkerEngine: Sendable {
 
   private func wait(until time: Duration?) async {
     guard let time else { return await gate.pass() }
-    let timer = store.clock.schedule(after: time - uptime) { [gate] in gate.open() }
+    let timer = store.clock.schedule(at: time) { [gate] in gate.open() }
     await gate.pass()
     timer.cancel()
   }

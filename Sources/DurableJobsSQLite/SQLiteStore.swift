@@ -13,7 +13,7 @@ public final class SQLiteStore: JobStore {
   public struct Configuration: Sendable {
     /// How many process deaths a job survives, and how long finished jobs are kept.
     public var policy = StorePolicy()
-    /// How long a write waits for another process before it is refused with ``JobError/Code/locked``.
+    /// How long a write waits for another process before it is refused with `JobError.Code.locked`.
     public var busyTimeout = Defaults.busyTimeout
     /// The time that is taken as now.
     public var clock: any JobClock = SystemClock()
@@ -27,10 +27,10 @@ public final class SQLiteStore: JobStore {
 
   /// Opens the store at `path`, and creates it, private to the user, if there is no file and its folder exists.
   ///
-  /// Nothing is changed where this throws: ``JobError/Code/unusableFile`` for a folder, a missing folder or missing
-  /// rights; ``JobError/Code/readOnly``; ``JobError/Code/notAStore``; ``JobError/Code/damaged``;
-  /// ``JobError/Code/newerVersion``; ``JobError/Code/locked`` if another process did not let go within the busy time-out;
-  /// ``JobError/Code/weakDurability`` if a commit would not survive a power cut.
+  /// Nothing is changed where this throws: `JobError.Code.unusableFile` for a folder, a missing folder or missing
+  /// rights; `JobError.Code.readOnly`; `JobError.Code.notAStore`; `JobError.Code.damaged`;
+  /// `JobError.Code.newerVersion`; `JobError.Code.locked` if another process did not let go within the busy time-out;
+  /// `JobError.Code.weakDurability` if a commit would not survive a power cut.
   ///
   /// Where another store of this process has the file open, its configuration stands.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws {

@@ -3,7 +3,7 @@ import Foundation
 
 /// A random life of a store: producers, workers, people and clocks in any order, made from a number.
 ///
-/// It is led on a store and on an ``InMemoryStore`` side by side, each with its own clock, and after every step what they
+/// It is led on a store and on an `InMemoryStore` side by side, each with its own clock, and after every step what they
 /// answer is compared. The same seed always makes the same history.
 public struct RandomHistory: Sendable, CustomStringConvertible {
   public let seed: UInt64

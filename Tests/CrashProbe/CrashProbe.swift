@@ -29,12 +29,13 @@ import Logging
     }
   }
 
-  /// With waits that are short enough for a test.
+  /// With waits that are short enough for a test, and long enough for a process to start in: what crashed together is to
+  /// come back apart.
   private static func store(at path: String, clock: any JobClock = SystemClock()) throws -> SQLiteStore {
     var configuration = SQLiteStore.Configuration()
     configuration.clock = clock
     configuration.policy.doubtInterval = .milliseconds(300)
-    configuration.policy.crashBackOff = BackOff(base: .milliseconds(2), factor: 2, cap: .milliseconds(20))
+    configuration.policy.crashBackOff = BackOff(base: .milliseconds(40), factor: 2, cap: .milliseconds(500))
     return try SQLiteStore(path: path, configuration: configuration)
   }
 

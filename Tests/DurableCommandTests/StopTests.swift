@@ -120,7 +120,7 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
-    @Test("a supervisor that is killed takes its command with it, and no attempt is used")
+    @Test("a supervisor that is killed takes its command with it, and counts as a crash, not as an attempt")
     func supervisorKilled() async throws {
       let fifo = try Fifo(in: durable)
       let id = try await durable.add(
@@ -132,6 +132,7 @@
       }
       #expect(ended.status == .exited(0))
       #expect(try await durable.job(id)["attempt"] as? Int == 1)
+      #expect(try await durable.job(id)["crashes"] as? Int == 1)
       #expect(try await durable.state(id) == "succeeded")
     }
 

@@ -28,7 +28,7 @@ final class ProcessProbe: Sendable {
     // Ends with the probe, which nothing but the tests holds.
     Thread {
       var rest = Data()
-      while case let read = reading.availableData, !read.isEmpty {
+      while let read = Self.bytes(from: reading.fileDescriptor) {
         rest += read
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
           continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
@@ -37,6 +37,16 @@ final class ProcessProbe: Sendable {
       }
       continuation.finish()
     }.start()
+  }
+
+  /// What has come; nil at the end. `FileHandle` would trap where a signal interrupts it.
+  private static func bytes(from file: Int32) -> Data? {
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    while true {
+      let count = read(file, &buffer, buffer.count)
+      if count > 0 { return Data(buffer[..<count]) }
+      if count == 0 || errno != EINTR { return nil }
+    }
   }
 
   deinit { send(SIGKILL) }

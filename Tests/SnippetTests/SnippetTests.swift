@@ -13,7 +13,7 @@ func snippetsAreCurrent() throws {
   check.standardOutput = output
   check.standardError = output
   try check.run()
-  let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+  let printed = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   check.waitUntilExit()
   #expect(check.terminationStatus == 0, "\(printed)")
 }

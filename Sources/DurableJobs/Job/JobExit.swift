@@ -9,6 +9,7 @@ public struct JobExit: Error, Sendable {
     case retry(JobTime, because: any Error)
     case snooze(JobTime)
     case suspend(because: String)
+    case crash
   }
 
   package let way: Way
@@ -32,4 +33,7 @@ extension Error where Self == JobExit {
   /// Frees the slot and keeps the job until it is resumed, or ended from outside with ``JobHandle/complete(with:)`` or
   /// ``JobHandle/fail(_:)``. No attempt is used.
   public static func suspend(because reason: String) -> JobExit { JobExit(way: .suspend(because: reason)) }
+
+  /// What ran the job for the handler died. Counted as the death of a process; no attempt is used.
+  package static var crash: JobExit { JobExit(way: .crash) }
 }

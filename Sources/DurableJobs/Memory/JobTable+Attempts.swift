@@ -39,10 +39,13 @@ extension JobTable {
       return SettlementReply(
         isAccepted: false, state: self.index(of: settlement.token.job).map { records[$0].course.state })
     }
+    let policy = policy
     update(index, now: now) { record in
       if let progress = settlement.progress { record.store(progress) }
       let attempt = record.course.attempt
-      if let message = record.course.settle(settlement.result, now: now) {
+      if let message = record.course.settle(
+        settlement.result, now: now, policy: policy, random: .random(in: 0...1))
+      {
         record.remember(AttemptFailure(attempt: attempt, at: now, message: message))
       }
       if case .succeeded(let output) = settlement.result { record.output = output }

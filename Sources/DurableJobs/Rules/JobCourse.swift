@@ -54,7 +54,10 @@ public struct JobCourse: Hashable, Sendable {
   ///
   /// Success wins over a cancel or a suspension that was asked for meanwhile, and so does a failure for good; any other
   /// end gives way to them.
-  public mutating func settle(_ result: ClaimSettlement.Result, now: Date) -> String? {
+  public mutating func settle(
+    _ result: ClaimSettlement.Result, now: Date, policy: StorePolicy = StorePolicy(), random: Double = 0.5
+  ) -> String? {
+    if case .crashed = result { return crash(now: now, policy: policy, random: random) }
     let asked = stopAsked
     stopAsked = nil
     var failure: String?
@@ -85,7 +88,7 @@ public struct JobCourse: Hashable, Sendable {
       attempt -= 1
       state = .suspended
       if asked != .cancelled { reason = reason ?? why.cutToMessage }
-    case .interrupted:
+    case .interrupted, .crashed:
       attempt -= 1
       wait(until: nil)
     }

@@ -126,6 +126,8 @@ public struct ClaimSettlement: Hashable, Sendable {
     case suspended(reason: String)
     /// Back at once, the attempt given back: the worker stops.
     case interrupted
+    /// What ran the job for the worker died, and the worker lives: counted as the death of a process.
+    case crashed
   }
 
   public var token: ClaimToken

@@ -25,6 +25,7 @@ enum AttemptEnd {
       case .retry(let time, let error): return .retry(time, message: error.briefly.cutToMessage)
       case .snooze(let time): return .snoozed(time)
       case .suspend(let reason): return .suspended(reason: reason.cutToMessage)
+      case .crash: return .crashed
       }
     case let error as Undecodable:
       return .suspended(reason: error.reason.cutToMessage)

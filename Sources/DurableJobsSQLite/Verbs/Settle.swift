@@ -29,7 +29,8 @@ extension WriteTransaction {
     }
     if let progress = settlement.progress { try store(progress, of: &row) }
     let attempt = row.course.attempt
-    let failure = row.course.settle(settlement.result, now: date)
+    let failure = row.course.settle(
+      settlement.result, now: date, policy: policy, random: .random(in: 0...1))
     try save(row)
     FaultPoint.settleMarked.reach()
     if let failure { try remember(failure: failure, attempt: attempt, of: id) }

@@ -17,6 +17,15 @@ extension StoreConformance {
       try await trial.end(again, .succeeded(output: nil), as: .succeeded)
       try same(try await trial.job(job.id).crashes, 1, "the crashes that are remembered")
     },
+    Case("What ran a job may die without its worker: that counts as a crash, and the claim is over") { subject in
+      let trial = try await Trial(subject)
+      let claimed = try await trial.addAndStart(.attempts(1))
+      try await trial.end(claimed, .crashed, as: .ready)
+      let job = try await trial.job(claimed.token.job)
+      try same(job.attempt, 0, "the attempts")
+      try same(job.crashes, 1, "the crashes")
+      try same(job.failures, [], "the failures")
+    },
     Case("The first crash costs no wait, and each later one a longer one") { subject in
       var policy = StorePolicy()
       policy.crashBackOff = BackOff(base: .seconds(8), factor: 2, cap: .seconds(3600))

@@ -84,12 +84,13 @@ enum HistoryStep: Sendable {
   }
 
   private static func result(_ random: inout SeededNumbers, at now: Date) -> ClaimSettlement.Result {
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<13, using: &random) {
     case 0..<4: .succeeded(output: random.chance(50) ? Data([1, 2, 3]) : nil)
     case 4..<7: .retry(time(&random, at: now), message: "r")
     case 7: .failed(message: "f")
     case 8, 9: .snoozed(time(&random, at: now))
     case 10: .suspended(reason: "s")
+    case 11: .crashed
     default: .interrupted
     }
   }

@@ -65,7 +65,7 @@
       }
       folder.end(run, "\(result)")
       tell(context, .ended(command, result, took: began.duration(to: .now)))
-      return try result.output(folder)
+      return try result.output()
     }
 
     /// Starts a supervisor, and returns when nothing of its group is left.

@@ -47,20 +47,14 @@
     }
 
     /// What a handler returns or throws for it.
-    func output(_ folder: JobFolder) throws -> Data? {
+    func output() throws -> Data? {
       switch self {
       case .exited(0, _): return Data(#"{"exitCode":0}"#.utf8)
       case .exited, .killed: throw CommandFailure(description: description)
       case .stopped: throw CancellationError()
       case .refused: throw .snooze(for: .seconds(1))
       case .impossible: throw .permanent(CommandFailure(description: description))
-      case .supervisorDied:
-        // A crash, and no attempt of the command's own. The runs tell how many there were in a row.
-        let crashes = folder.runs.reversed().prefix { $0.record.ending == description }.count
-        guard crashes < Defaults.maxCrashesInRow else {
-          throw .permanent(CommandFailure(description: "the supervisor died during the attempt, \(crashes) times"))
-        }
-        throw .snooze(for: .milliseconds(250 * max(crashes - 1, 0)))
+      case .supervisorDied: throw .crash
       }
     }
 

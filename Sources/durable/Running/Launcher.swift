@@ -28,7 +28,7 @@
       commandName: "launch-command", abstract: "Become a command. For the supervisor.", shouldDisplay: false)
 
     func run() throws {
-      let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readDataToEndOfFile())
+      let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readToEnd() ?? Data())
       let trouble: LaunchTrouble
       do {
         guard try order.lock.take() else { throw Refused(trouble: .lockHeld) }

@@ -26,7 +26,8 @@ test: setup ## All tests, with every trait
 	scripts/check-client
 
 test-tsan: setup ## All tests under Thread Sanitizer
-	swift test --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
+	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \
+	  swift test --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
 
 soak: setup ## A thousand kills instead of sixty
 	DURABLE_KILLS=1000 swift test --enable-all-traits --filter Kill $(SWIFT_FLAGS)

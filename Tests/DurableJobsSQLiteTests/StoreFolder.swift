@@ -8,7 +8,7 @@ final class StoreFolder: Sendable {
   let path: String
 
   init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("durable-\(UUID().uuidString)").path
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("durable-\(UUID().uuidString.prefix(8))").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 

@@ -25,12 +25,14 @@ import Testing
   @Test("A failed attempt waits for the next, and the last one fails the job")
   func retry() {
     var course = running(attempt: 2)
-    #expect(course.settle(.retry(.after(.seconds(5)), message: "m"), now: now) == "m")
+    #expect(
+      course.settle(.retry(.after(.seconds(5)), message: "m"), now: now, policy: StorePolicy(), random: 0.5) == "m")
     #expect(course.state == .scheduled)
     #expect(course.runAt == later(5))
     #expect(course.attempt == 2)
     course = running(attempt: 3)
-    #expect(course.settle(.retry(.after(.seconds(5)), message: "m"), now: now) == "m")
+    #expect(
+      course.settle(.retry(.after(.seconds(5)), message: "m"), now: now, policy: StorePolicy(), random: 0.5) == "m")
     #expect(course.state == .failed)
     #expect(course.runAt == nil)
   }
@@ -42,7 +44,7 @@ import Testing
     ])
   func attemptGivenBack(result: ClaimSettlement.Result) {
     var course = running(attempt: 3)
-    #expect(course.settle(result, now: now) == nil)
+    #expect(course.settle(result, now: now, policy: StorePolicy(), random: 0.5) == nil)
     #expect(course.attempt == 2)
   }
 
@@ -53,7 +55,7 @@ import Testing
     ] {
       var course = running(attempt: 3, asked: .cancelled)
       course.reason = "because"
-      _ = course.settle(result, now: now)
+      _ = course.settle(result, now: now, policy: StorePolicy(), random: 0.5)
       #expect(course.state == .cancelled, "\(result)")
       #expect(course.reason == "because", "\(result)")
       #expect(course.stopAsked == nil && course.runAt == nil, "\(result)")
@@ -63,7 +65,7 @@ import Testing
     ] {
       var course = running(asked: .cancelled)
       course.reason = "because"
-      _ = course.settle(result, now: now)
+      _ = course.settle(result, now: now, policy: StorePolicy(), random: 0.5)
       #expect(course.state == state)
       #expect(course.reason == nil && course.stopAsked == nil)
     }
@@ -72,7 +74,7 @@ import Testing
   @Test("A suspension that was asked for keeps the time that the job waits for")
   func suspensionAsked() throws {
     var course = running(asked: .suspended)
-    _ = course.settle(.retry(.after(.seconds(5)), message: "m"), now: now)
+    _ = course.settle(.retry(.after(.seconds(5)), message: "m"), now: now, policy: StorePolicy(), random: 0.5)
     #expect(course.state == .suspended)
     try course.apply(.resume, now: now)
     #expect(course.state == .scheduled)
@@ -82,7 +84,7 @@ import Testing
   @Test("A last attempt that a suspension cut short is not used up")
   func lastAttemptSuspended() throws {
     var course = running(attempt: 3, asked: .suspended)
-    #expect(course.settle(.retry(.now, message: "m"), now: now) == "m")
+    #expect(course.settle(.retry(.now, message: "m"), now: now, policy: StorePolicy(), random: 0.5) == "m")
     #expect(course.state == .suspended)
     try course.apply(.resume, now: now)
     course.claim()
@@ -93,10 +95,10 @@ import Testing
   func reasons() {
     var course = running(asked: .suspended)
     course.reason = "person"
-    _ = course.settle(.suspended(reason: "handler"), now: now)
+    _ = course.settle(.suspended(reason: "handler"), now: now, policy: StorePolicy(), random: 0.5)
     #expect(course.reason == "person")
     course = running(asked: .suspended)
-    _ = course.settle(.suspended(reason: "handler"), now: now)
+    _ = course.settle(.suspended(reason: "handler"), now: now, policy: StorePolicy(), random: 0.5)
     #expect(course.reason == "handler")
   }
 
@@ -186,8 +188,9 @@ import Testing
       (.cancel(reason: nil), [.succeeded, .failed, .skipped]),
       (.suspend(reason: nil), [.succeeded, .failed, .cancelled, .skipped]),
       (.resume, [.ready, .scheduled, .blocked, .running, .succeeded, .failed, .cancelled]), (.remove, [.running]),
-      (.complete(output: nil), [.ready, .scheduled, .blocked, .succeeded, .failed, .cancelled]),
-      (.fail(message: ""), [.ready, .succeeded]), (.progress(JobProgress(fraction: 1)), [.ready, .succeeded]),
+      (.complete(output: nil), [.failed, .cancelled, .skipped]),
+      (.fail(message: ""), [.succeeded, .cancelled, .skipped]),
+      (.progress(JobProgress(fraction: 1)), [.succeeded, .failed, .cancelled, .skipped]),
       (.reset, [.ready, .scheduled, .blocked, .succeeded, .failed, .cancelled]),
     ])
   func refusals(change: JobChange, states: [JobState]) {
@@ -218,12 +221,12 @@ import Testing
     let long = String(repeating: "x", count: Limits.messageBytes * 2)
     for result: ClaimSettlement.Result in [.retry(.now, message: long), .failed(message: long)] {
       var course = running()
-      let message = course.settle(result, now: now)
+      let message = course.settle(result, now: now, policy: StorePolicy(), random: 0.5)
       let kept = try #require(message)
       #expect(kept.utf8.count <= Limits.messageBytes)
     }
     var course = running()
-    _ = course.settle(.suspended(reason: long), now: now)
+    _ = course.settle(.suspended(reason: long), now: now, policy: StorePolicy(), random: 0.5)
     let reason = try #require(course.reason)
     #expect(reason.utf8.count <= Limits.messageBytes)
     for change: JobChange in [.cancel(reason: long), .suspend(reason: long)] {

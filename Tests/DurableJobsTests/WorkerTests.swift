@@ -512,4 +512,95 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(try await handle.snapshot.failures.isEmpty)
     await worker.stop()
   }
+
+  @Test func `a worker that knows no kind is idle at once, and says what is left`() async throws {
+    try await queue.enqueue(Double(number: 1))
+    #expect(try await JobWorker(queue).runUntilIdle() == JobCounts([.ready: 1]))
+  }
+
+  @Test func `a handler may stop its own worker, and is not waited for by itself`() async throws {
+    let queue = queue
+    let worker = JobWorker(queue)
+    worker.register(kind: "quit") { _, _ in
+      await worker.stop(grace: .zero)
+      return Data("stopped".utf8)
+    }
+    let id = try await queue.enqueue(kind: "quit", payload: Data())
+    try await worker.run()
+    #expect(try await queue.job(id).output == Data("stopped".utf8))
+  }
+
+  @Test func `a worker that was started is running from then on`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Double.self)
+    worker.start()
+    await #expect { try await worker.run() } throws: { ($0 as? JobError)?.code == .alreadyRunning }
+    await worker.stop()
+    #expect(try await worker.runNext() == false, "and can be run again once it was stopped")
+  }
+
+  @Test func `a callback may end a job that has not begun again, and may come twice`() async throws {
+    let handle = try await queue.enqueue(Double(number: 1), options: JobOptions(start: .after(.seconds(600))))
+    try await handle.complete(with: 5)
+    try await handle.complete(with: 6)
+    #expect(try await handle.value == 5, "the first stands")
+    await #expect { try await handle.fail(Refusal(why: "no")) } throws: { ($0 as? JobError)?.code == .wrongState }
+
+    let other = try await queue.enqueue(Double(number: 1))
+    try await other.fail(Refusal(why: "no"))
+    try await other.fail(Refusal(why: "no"))
+    #expect(try await other.snapshot.failures.count == 1)
+  }
+
+  @Test func `a handle of another kind can't end a job`() async throws {
+    let id = try await queue.enqueue(Message(text: "hi")).id
+    await #expect { try await queue.handle(id, as: Double.self).complete(with: 1) } throws: { error in
+      (error as? JobError)?.message == "job 1 is of the kind 'message', not 'double'"
+    }
+  }
+
+  @Test func `a former name of a kind never takes a job from the kind that has the name now`() async throws {
+    struct Other: JobPayload {
+      static let kind = "other"
+      static let formerKinds = ["message"]
+    }
+    let runs = Recorder<String>()
+    let worker = JobWorker(queue)
+    worker.register(Message.self) { _, _ in runs.add("message") }
+    worker.register(Other.self) { _, _ in runs.add("other") }
+    try await queue.enqueue(Message(text: "hi"))
+    try await worker.runUntilIdle()
+    #expect(runs.all == ["message"])
+  }
+
+  @Test func `a list of a kind leaves out what does not decode, and goes on page by page`() async throws {
+    try await queue.enqueue(contentsOf: (1...5).map { Message(text: "\($0)") })
+    try await queue.enqueue(kind: "message", payload: Data("{}".utf8))
+    let first = try await queue.jobs(of: Message.self, limit: 3)
+    let second = try await queue.jobs(of: Message.self, after: first.last?.job.id, limit: 3)
+    #expect((first + second).map(\.payload.text) == ["1", "2", "3", "4", "5"])
+    #expect(try await queue.jobs(order: .newestFirst, limit: 1).map(\.id.rawValue) == [6])
+  }
+
+  @Test func `the number of jobs at once can be changed while a worker runs`() async throws {
+    let load = LoadGauge()
+    let mayEnd = Gate()
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    worker.register(kind: "n") { _, _ in
+      load.enter()
+      defer { load.leave() }
+      if load.highest < 2 { await mayEnd.pass() }
+      mayEnd.open()
+      return nil
+    }
+    for _ in 1...2 { try await queue.enqueue(kind: "n", payload: Data()) }
+    worker.start()
+    try worker.setMaxConcurrentJobs(2)
+    _ = try await queue.store.whenFinished(JobID(rawValue: 2))
+    _ = try await queue.store.whenFinished(JobID(rawValue: 1))
+    #expect(load.highest == 2)
+    #expect(throws: JobError.self) { try worker.setMaxConcurrentJobs(0) }
+    #expect(throws: JobError.self) { try worker.setMaxConcurrentJobs(1, for: JobQueue("other", store: queue.store)) }
+    await worker.stop()
+  }
 }

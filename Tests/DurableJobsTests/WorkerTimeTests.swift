@@ -143,7 +143,8 @@ import Testing
     }
     let id = try await queue.enqueue(kind: "k", payload: Data())
     worker.start()
-    let job = try await store.whenFinished(id)
+    _ = try await store.whenFinished(id)
+    let job = try await queue.job(id)
     while store.calls(of: .settle) < 2 {
       clock.advance(by: .milliseconds(100))
       await Task.yield()
@@ -202,6 +203,18 @@ import Testing
     worker.register(kind: "k") { _, _ in nil }
     store.fail(next: 1, .claim, with: JobError(.damaged, "the file is damaged"))
     await #expect { try await worker.runUntilIdle() } throws: { ($0 as? JobError)?.code == .damaged }
+  }
+
+  @Test func `a store that is closed under a worker ends it, with that error, once its handlers have returned`()
+    async throws
+  {
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in
+      store.fail(next: 1000, .settle, with: JobError(.closed, "the store was closed"))
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    await #expect { try await worker.run() } throws: { ($0 as? JobError)?.code == .closed }
   }
 
   @Test func `C24 without any signal a sweep finds what is ready`() async throws {

@@ -160,7 +160,7 @@ func snippet16() async throws {
   try await queue.retryAll()  // all that failed
   try await queue.pause()  // no job of this queue is claimed, in any process
   try await queue.unpause()
-  try await queue.waitUntilIdle()
+  try await queue.waitUntilIdle()  // until no running worker has anything to do here
 }
 
 // README.md, block 18

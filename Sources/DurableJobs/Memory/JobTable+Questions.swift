@@ -28,6 +28,7 @@ extension JobTable {
       tell(records.remove(at: index))
       return
     }
+    if records[index].course.state.isFinished, course == records[index].course { return }
     // A claim ends with the state `running`.
     let endsClaim = wasRunning && JobCourse.endsClaim(change)
     let asksToStop = course.stopAsked != nil && course.stopAsked != records[index].course.stopAsked

@@ -49,7 +49,8 @@ extension JobTable {
   private mutating func retire(_ worker: WorkerID?, now: Date) {
     guard let retiring = workers.first(where: { $0.id == worker }) else { return }
     for index in records.indices where records[index].claim?.worker == retiring.number {
-      update(index, now: now) { _ = $0.course.settle(.interrupted, now: now) }
+      let policy = policy
+      update(index, now: now) { _ = $0.course.settle(.interrupted, now: now, policy: policy, random: 0) }
     }
     workers.removeAll { $0.number == retiring.number }
   }

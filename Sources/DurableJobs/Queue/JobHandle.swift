@@ -4,6 +4,7 @@ import Foundation
 public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   public let id: JobID
   let store: any JobStore
+  let kinds: [String]
   let coding: OutputCoding<Output>
 
   /// Waits until the job has ended, in whatever process, and returns its output.
@@ -32,7 +33,8 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   public func cancel(reason: String? = nil) async throws { try await store.change(.cancel(reason: reason), id) }
 
   /// Ends the job with success from outside its handler: from a callback, also in a later process, also before the
-  /// handler's own `throw .suspend` has arrived.
+  /// handler's own `throw .suspend` has arrived. Twice is the same as once. Throws ``JobError/Code/wrongState`` if the job
+  /// has ended otherwise, and ``JobError/Code/invalidArgument`` if it is of another kind than this handle.
   public func complete(with output: Output) async throws {
     let data: Data?
     do {
@@ -40,10 +42,11 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
     } catch {
       throw JobError(.notEncodable, "the output of job \(id) can't be encoded: \(error.briefly)", cause: error)
     }
-    try await store.complete(id, data)
+    try await store.complete(id, data, kinds: kinds)
   }
 
-  /// Ends the job with failure from outside its handler.
+  /// Ends the job with failure from outside its handler. Twice is the same as once. Throws
+  /// ``JobError/Code/wrongState`` if the job has ended otherwise.
   public func fail(_ error: any Error) async throws {
     try await store.change(.fail(message: error.briefly.cutToMessage), id)
   }

@@ -20,18 +20,18 @@ extension JobQueue {
   /// Deletes a job. Refused while it runs.
   public func remove(_ id: JobID) async throws { try await store.change(.remove, id) }
 
-  /// Ends a running or suspended job with success, whatever its handler does. `output` is what its kind decodes.
+  /// Ends an unfinished job with success, whatever its handler does. `output` is what its kind decodes.
   /// Throws ``JobError/Code/notEncodable`` if it is larger than ``Limits/payloadBytes``.
   public func complete(_ id: JobID, output: Data? = nil) async throws {
     try await store.complete(id, output)
   }
 
-  /// Ends a running or suspended job with failure, whatever its handler does.
+  /// Ends an unfinished job with failure, whatever its handler does.
   public func fail(_ id: JobID, message: String) async throws {
     try await store.change(.fail(message: message.cutToMessage), id)
   }
 
-  /// Tells how far a running or suspended job is, from outside its handler.
+  /// Tells how far an unfinished job is, from outside its handler.
   public func report(_ id: JobID, progress fraction: Double, _ message: String? = nil) async throws {
     try await store.change(.progress(JobProgress(fraction: fraction, message: message)), id)
   }
@@ -80,21 +80,26 @@ extension JobQueue {
 }
 
 extension JobStore {
-  package func complete(_ id: JobID, _ output: Data?) async throws {
+  package func complete(_ id: JobID, _ output: Data?, kinds: [String] = []) async throws {
     if let output, output.count > Limits.payloadBytes {
       throw JobError(
         .notEncodable,
         "the output of job \(id) has \(output.count) bytes; at most \(Limits.payloadBytes) can be stored. "
           + "Keep large data in a file and its path in the output")
     }
-    try await change(.complete(output: output), id)
+    try await change(.complete(output: output), id, kinds: kinds)
   }
 
-  package func change(_ change: JobChange, _ id: JobID) async throws {
-    let report = try await self.change(change, where: .id(id), after: nil, limit: 1)
+  /// `kinds`: only if the job is of one of these, or whatever it is if there are none.
+  package func change(_ change: JobChange, _ id: JobID, kinds: [String] = []) async throws {
+    let filter = kinds.isEmpty ? .id(id) : .id(id) && .kinds(kinds)
+    let report = try await self.change(change, where: filter, after: nil, limit: 1)
     if let refusal = report.refused.first {
       throw JobError(.wrongState, "job \(id) \(refusal.message)")
     }
-    if report.changed.isEmpty { throw JobError(.notFound, "there is no job \(id)") }
+    if report.changed.isEmpty {
+      let other = try await job(id, detail: []).kind  // throws if there is none
+      throw JobError(.invalidArgument, "job \(id) is of the kind '\(other)', not '\(kinds.first ?? "")'")
+    }
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 extension JobQueue {
   /// The job with that id, also one that was enqueued by an earlier process. Nothing is read yet.
   public func handle<P: JobPayload>(_ id: JobID, as type: P.Type) -> JobHandle<P.Output> {
-    JobHandle(id: id, store: store, coding: P.outputCoding)
+    JobHandle(id: id, store: store, kinds: [P.kind] + P.formerKinds, coding: P.outputCoding)
   }
 
   /// The job with that id. Throws ``JobError/Code/notFound`` if there is none in the store.
@@ -11,24 +11,25 @@ extension JobQueue {
     try await store.job(id, detail: detail)
   }
 
-  /// Jobs of this queue, the oldest first.
+  /// A page of this queue's jobs, at most `limit`; the next page is the one `after` the last id of this one.
   public func jobs(
-    where filter: JobFilter = .all, detail: JobQuery.Detail = [], limit: Int = 100
+    where filter: JobFilter = .all, detail: JobQuery.Detail = [], order: JobQuery.Order = .oldestFirst,
+    after: JobID? = nil, limit: Int = 100
   ) async throws -> [JobSnapshot] {
-    try await store.jobs(JobQuery(.queue(name) && filter, detail: detail, limit: limit))
+    try await store.jobs(
+      JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
   }
 
-  /// Jobs of one kind with their payloads. Throws ``JobError/Code/notDecodable`` if one of these does not decode.
+  /// A page of jobs of one kind, with their payloads. One whose payload does not decode is left out: the worker that
+  /// meets it suspends it with the reason.
   public func jobs<P: JobPayload>(
-    of type: P.Type, where filter: JobFilter = .all, limit: Int = 100
+    of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, after: JobID? = nil,
+    limit: Int = 100
   ) async throws -> [TypedJobSnapshot<P>] {
-    try await jobs(where: .kind(type) && filter, detail: .all, limit: limit).map { job in
-      do {
-        return TypedJobSnapshot(job: job, payload: try JobCoding.decode(P.self, from: job.payload ?? Data()))
-      } catch {
-        throw JobError(
-          .notDecodable, "the payload of job \(job.id) is no \(P.self): \(error.briefly)", cause: error)
-      }
+    let page = try await jobs(
+      where: .kind(type) && filter, detail: .payload, order: order, after: after, limit: limit)
+    return page.compactMap { job in
+      (try? JobCoding.decode(P.self, from: job.payload ?? Data())).map { TypedJobSnapshot(job: job, payload: $0) }
     }
   }
 
@@ -44,6 +45,9 @@ extension JobQueue {
 
   /// Waits until ``isIdle``, and returns what is left: jobs that wait for a later start, are suspended, paused, or of a
   /// kind that no living worker knows.
+  ///
+  /// A worker counts from its first look at the store on, which ``JobWorker/start()`` does not wait for: to wait for a job
+  /// that was just enqueued for a worker that was just started, wait for the job's ``JobHandle/value``.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
     let work = try await store.firstAfterEachSignal {
@@ -65,8 +69,8 @@ extension JobStore {
   /// Waits until the job has ended, and returns it as it is then.
   package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
     try await firstAfterEachSignal(matching: { $0.concerns(id) }) {
-      let job = try await self.job(id)
-      return job.state.isFinished ? job : nil
+      let job = try await self.job(id, detail: [])
+      return job.state.isFinished ? try await self.job(id, detail: [.output, .failures]) : nil
     }
   }
 

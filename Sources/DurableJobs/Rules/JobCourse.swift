@@ -55,7 +55,7 @@ public struct JobCourse: Hashable, Sendable {
   /// Success wins over a cancel or a suspension that was asked for meanwhile, and so does a failure for good; any other
   /// end gives way to them.
   public mutating func settle(
-    _ result: ClaimSettlement.Result, now: Date, policy: StorePolicy = StorePolicy(), random: Double = 0.5
+    _ result: ClaimSettlement.Result, now: Date, policy: StorePolicy, random: Double
   ) -> String? {
     if case .crashed = result { return crash(now: now, policy: policy, random: random) }
     let asked = stopAsked
@@ -194,16 +194,18 @@ public struct JobCourse: Hashable, Sendable {
     case (.resume, _):
       throw refusal("is \(state); only a suspended job can be resumed")
 
-    case (.complete, .running), (.complete, .suspended):
+    case (.complete, .succeeded), (.fail, .failed):
+      break  // a callback that comes twice
+    case (.complete, _) where !state.isFinished:
       state = .succeeded
       endFromOutside()
-    case (.fail, .running), (.fail, .suspended):
+    case (.fail, _) where !state.isFinished:
       state = .failed
       endFromOutside()
-    case (.progress, .running), (.progress, .suspended):
+    case (.progress, _) where !state.isFinished:
       break
     case (.complete, _), (.fail, _), (.progress, _):
-      throw refusal("is \(state); only a running or suspended job can be ended or report progress from outside")
+      throw refusal("has ended already: it is \(state)")
 
     case (.remove, .running):
       throw refusal("is running; cancel it first, or wait until it ends")

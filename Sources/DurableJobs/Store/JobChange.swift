@@ -11,9 +11,10 @@ public enum JobChange: Hashable, Sendable {
   case resume
   /// Deletes it. Refused while it runs.
   case remove
-  /// Ends a running or suspended job with success, from outside its handler.
+  /// Ends an unfinished job with success, from outside its handler, whether that has begun or not. Nothing changes if it
+  /// has succeeded already.
   case complete(output: Data?)
-  /// Ends a running or suspended job with failure, from outside its handler.
+  /// Ends an unfinished job with failure, from outside its handler. Nothing changes if it has failed already.
   case fail(message: String)
   case progress(JobProgress)
   /// Makes a running or suspended job ready, its attempt given back, whoever holds it.

@@ -13,9 +13,12 @@ public indirect enum JobFilter: Hashable, Sendable {
   case or(JobFilter, JobFilter)
   case not(JobFilter)
 
-  public static func kind<P: JobPayload>(_ type: P.Type) -> JobFilter {
-    type.formerKinds.reduce(.kind(type.kind)) { $0 || .kind($1) }
+  public static func kind<P: JobPayload>(_ type: P.Type) -> JobFilter { kinds([type.kind] + type.formerKinds) }
+
+  static func kinds(_ kinds: [String]) -> JobFilter {
+    kinds.dropFirst().reduce(.kind(kinds[0])) { $0 || .kind($1) }
   }
+
   public static func && (a: JobFilter, b: JobFilter) -> JobFilter { .and(a, b) }
   public static func || (a: JobFilter, b: JobFilter) -> JobFilter { .or(a, b) }
   public static prefix func ! (a: JobFilter) -> JobFilter { .not(a) }

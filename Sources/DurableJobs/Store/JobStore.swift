@@ -5,7 +5,9 @@ import Foundation
 /// Each call is one transaction: all of it holds, or nothing does. When it returns, it is durable as the store promises.
 /// A store may put calls that wait into one commit, as long as one caller's error is nobody else's.
 ///
-/// No call carries a clock: times are relative, and become dates by the store's own. After each commit, once it is
+/// No call carries a clock: times are relative, and become dates by the store's own, in whole milliseconds. A clock may be
+/// set back: when it goes back by more than a second, jobs that were claimed before and wait are moved with it, so that
+/// they wait no longer than they were to; a first start keeps its date. After each commit, once it is
 /// durable, the store posts what changed to ``signals``; commits of other processes arrive there too. Signals may merge
 /// and may be lost: they wake who waits, and no correctness rests on them.
 ///
@@ -27,6 +29,10 @@ public protocol JobStore: AnyObject, Sendable {
 
   /// One bounded bite of what time demands: jobs of dead workers and of lapsed leases go back, due jobs become ready,
   /// finished jobs past their retention are deleted. Anybody may call it at any time.
+  ///
+  /// A lease that lapsed is first doubted: the store posts ``ForeignChange/doubt``, answers with
+  /// ``RecoveryReport/comeAgain``, and takes the jobs only if the worker has not renewed or claimed
+  /// ``StorePolicy/doubtInterval`` later, by ``JobClock/uptime``. A worker that holds nothing is dropped at once.
   func recover(_ request: RecoveryRequest) async throws -> RecoveryReport
 
   /// What a person does to jobs, or a callback from outside: to at most `limit` jobs with ids after `after`, the lowest
@@ -42,7 +48,8 @@ public protocol JobStore: AnyObject, Sendable {
   /// How many jobs there are in each state.
   func counts(where filter: JobFilter) async throws -> JobCounts
 
-  /// What is still to be done for `scope`; see ``OutstandingWork``.
+  /// What is still to be done for `scope`; see ``OutstandingWork``. A scheduled job that is due counts as ready. A worker
+  /// is living while its lease has not lapsed, and can serve the queues and kinds of its last claim.
   func outstanding(_ scope: WorkScope) async throws -> OutstandingWork
 
   func settings() async throws -> [StoreSetting]

@@ -13,8 +13,8 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
     case notFound
     /// The job is in a state in which this can't be done.
     case wrongState
-    /// The claim was lost, or its job was ended by somebody else.
-    case claimLost
+    /// The store was closed.
+    case closed
     /// Another process holds the store, and did not let go within ``Defaults/busyTimeout``.
     case locked
     /// The store's file can't be opened or created: a folder, no permission, no such folder.

@@ -9,13 +9,16 @@ struct HandlerTable: Sendable {
   }
 
   private var handlers: [String: Handler] = [:]
+  private var formerHandlers: [String: Handler] = [:]
 
-  var kinds: Set<String> { Set(handlers.keys) }
+  var kinds: Set<String> { Set(handlers.keys).union(formerHandlers.keys) }
 
-  subscript(kind: String) -> Handler? { handlers[kind] }
+  /// A kind's own handler goes before that of a type which only had its name once.
+  subscript(kind: String) -> Handler? { handlers[kind] ?? formerHandlers[kind] }
 
-  mutating func add(_ handler: Handler, for kinds: [String]) {
-    for kind in kinds { handlers[kind] = handler }
+  mutating func add(_ handler: Handler, for kind: String, formerly: [String]) {
+    handlers[kind] = handler
+    for kind in formerly { formerHandlers[kind] = handler }
   }
 }
 

@@ -14,8 +14,6 @@ public final class JobWorker: Sendable {
     var limits: [String: Int]
     var handlers = HandlerTable()
     var run: Run?
-    /// What ``start()`` began, until it has ended.
-    var started: Task<Void, Never>?
   }
 
   private struct Run {
@@ -54,15 +52,17 @@ public final class JobWorker: Sendable {
     register(type) { try await $0.run(in: $1) }
   }
 
-  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy.
+  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy, but for its
+  /// `maxAttempts`: how many attempts a job has is stored with it. A kind that is registered again gets the new handler.
   public func register<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy? = nil,
     handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
   ) {
-    add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: [P.kind] + P.formerKinds)
+    add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: P.kind, formerly: P.formerKinds)
   }
 
-  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output.
+  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output. The `maxAttempts`
+  /// of `retry` is not asked: it is stored with each job.
   public func register(
     kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (UntypedJob, JobContext) async throws -> Data?
@@ -70,12 +70,15 @@ public final class JobWorker: Sendable {
     let handler = HandlerTable.Handler(retry: retry) { claim, context in
       try await handler(UntypedJob(kind: claim.kind, payload: claim.payload), context)
     }
-    add(handler, for: [kind])
+    add(handler, for: kind)
   }
 
-  private func add(_ handler: HandlerTable.Handler, for kinds: [String]) {
+  @available(*, unavailable, message: "Give a handler, or let the type conform to Job, which has 'run(in:)'.")
+  public func register<P: JobPayload>(_ type: P.Type) { fatalError("unavailable") }
+
+  private func add(_ handler: HandlerTable.Handler, for kind: String, formerly: [String] = []) {
     setup.withLock { setup in
-      setup.handlers.add(handler, for: kinds)
+      setup.handlers.add(handler, for: kind, formerly: formerly)
       setup.run?.engine.set(handlers: setup.handlers)
     }
   }
@@ -126,37 +129,44 @@ public final class JobWorker: Sendable {
     return false
   }
 
-  /// Runs in a task of the worker's own until ``stop(grace:)``. What makes it end early is logged as an error. Does
-  /// nothing if it was started already.
+  /// Runs in a task of the worker's own until ``stop(grace:)``. Does nothing if it runs already. What makes it end early,
+  /// and what makes it impossible to begin, is logged as an error.
   public func start() {
-    setup.withLock { setup in
-      guard setup.started == nil else { return }
-      setup.started = Task {  // ended by `stop`
+    do {
+      let run = try begin(.none, limits: nil)
+      Task {  // ends with the run, which `stop` ends
         do {
-          try await self.run()
+          _ = try await finish(run)
         } catch {
-          self.logger.error("the worker could not run", metadata: ["error": "\(error.briefly)"])
+          logger.error("the worker ended", metadata: ["error": "\(error.briefly)"])
         }
-        self.setup.withLock { $0.started = nil }
       }
+    } catch let error as JobError where error.code == .alreadyRunning {
+    } catch {
+      logger.error("the worker can't run", metadata: ["error": "\(error.briefly)"])
     }
   }
 
   /// Claims no more jobs, gives those that run `grace` to end, then interrupts them, and returns when the last handler has
-  /// returned. Called again, a shorter grace counts. Does nothing if the worker does not run.
+  /// returned. Called again, a shorter grace counts. Does nothing if the worker does not run. A handler of this worker
+  /// that calls it is not waited for: then it returns at once.
   public func stop(grace: Duration = Defaults.grace) async {
-    let (started, run) = setup.withLock { ($0.started, $0.run) }
-    if let run {
-      run.engine.stop(grace: grace)
-      _ = await run.task.result
-    } else {
-      started?.cancel()  // not under way yet
-    }
-    await started?.value
+    guard let run = setup.withLock({ $0.run }) else { return }
+    run.engine.stop(grace: grace)
+    if WorkerEngine.ofThisHandler !== run.engine { _ = await run.task.result }
   }
 
   private func run(_ goal: WorkerState.Goal, limits: [String: Int]?) async throws -> WorkerEngine.Summary {
-    let run = try setup.withLock { setup in
+    let run = try begin(goal, limits: limits)
+    return try await withTaskCancellationHandler {
+      try await finish(run)
+    } onCancel: {
+      run.engine.stop(grace: Defaults.grace)
+    }
+  }
+
+  private func begin(_ goal: WorkerState.Goal, limits: [String: Int]?) throws -> Run {
+    try setup.withLock { setup in
       let limits = limits ?? setup.limits
       try Self.check(limits)
       guard let store else { throw JobError(.invalidArgument, "a worker needs a queue") }
@@ -164,17 +174,17 @@ public final class JobWorker: Sendable {
       let engine = WorkerEngine(
         goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
-      // A task of its own, because a cancel of the caller's is no order to stop at once. Awaited below.
+      // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
       let task = Task(executorPreference: EngineThread.shared) { try await engine.drive() }
-      setup.run = Run(engine: engine, task: task)
-      return Run(engine: engine, task: task)
+      let run = Run(engine: engine, task: task)
+      setup.run = run
+      return run
     }
-    defer { setup.withLock { $0.run = nil } }
-    return try await withTaskCancellationHandler {
-      try await run.task.value
-    } onCancel: {
-      run.engine.stop(grace: Defaults.grace)
-    }
+  }
+
+  private func finish(_ run: Run) async throws -> WorkerEngine.Summary {
+    defer { setup.withLock { if $0.run?.engine === run.engine { $0.run = nil } } }
+    return try await run.task.value
   }
 
   private static func check(_ limits: [String: Int]) throws {

@@ -17,7 +17,12 @@ final class WorkerEngine: Sendable {
   private struct Shared {
     var state: WorkerState
     var handlers: HandlerTable
+    /// That the store was closed, once it was.
+    var closed: (any Error)?
   }
+
+  /// The engine whose handler the calling task is, or was begun by.
+  @TaskLocal static var ofThisHandler: WorkerEngine?
 
   private let store: any JobStore
   private let id: WorkerID
@@ -62,6 +67,7 @@ final class WorkerEngine: Sendable {
       case .wait(let time):
         await wait(until: time)
       case .done:
+        if let closed = shared.withLock({ $0.closed }) { throw closed }
         await retire()
         return summary
       }
@@ -127,6 +133,14 @@ final class WorkerEngine: Sendable {
   }
 
   private func failedTurn(_ settlements: [ClaimSettlement], wantedClaim: Bool, _ error: any Error) throws {
+    if (error as? JobError)?.code == .closed {
+      for attempt in attemptsAtWork { attempt.stop(.claimLost, at: uptime) }
+      shared.withLock { shared in
+        shared.state.storeClosed(uptime)
+        shared.closed = error
+      }
+      return
+    }
     let isPassing = (error as? JobError)?.isPassing ?? false
     let (refused, mayGiveUp) = shared.withLock { shared in
       let refused = shared.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, uptime)
@@ -234,7 +248,7 @@ final class WorkerEngine: Sendable {
     let context = JobContext(
       id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, running: attempt)
     do {
-      let output = try await handler.run(claim, context)
+      let output = try await Self.$ofThisHandler.withValue(self) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))
     } catch {
       let result = AttemptEnd.result(

@@ -148,8 +148,11 @@ struct WorkerState: Sendable {
   }
 
   private var mayAskIfIdle: Bool {
-    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !(workMayWait && knowsKinds)
+    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !mayClaim
   }
+
+  /// There may be work, and this worker could take it.
+  private var mayClaim: Bool { workMayWait && knowsKinds }
 
   private func nextTime(_ now: Duration) -> Duration? {
     var times: [Duration?] = [graceEnd.flatMap { isInterrupted ? nil : $0 }]
@@ -194,6 +197,14 @@ struct WorkerState: Sendable {
     return nil
   }
 
+  /// The store is gone for this process: what is not stored yet never will be, and the claims lapse.
+  mutating func storeClosed(_ now: Duration) {
+    results = []
+    suspects = 0
+    lost.formUnion(atWork.keys)
+    stop(graceEnd: now)
+  }
+
   mutating func renewed(_ standings: [ClaimToken: ClaimStanding]) {
     for case (let token, .lost) in standings where atWork[token] != nil { lost.insert(token) }
   }
@@ -212,7 +223,7 @@ struct WorkerState: Sendable {
     }
   }
 
-  mutating func askedIfIdle(_ isIdle: Bool) { self.isIdle = isIdle && !workMayWait }
+  mutating func askedIfIdle(_ isIdle: Bool) { self.isIdle = isIdle && !mayClaim }
 
   // MARK: Events from handlers
 

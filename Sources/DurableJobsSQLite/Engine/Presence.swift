@@ -28,7 +28,7 @@ final class Presence: Sendable {
   func session() throws -> String {
     try state.withLock { state in
       if let session = state.session { return session.name }
-      guard !state.hasEnded else { throw JobError(.storeFailed, "the store was closed") }
+      guard !state.hasEnded else { throw JobError(.closed, "the store was closed") }
       let session = try ProcessSession(folder: folder, onSignal: state.onSignal, onDeath: state.onDeath)
       state.session = session
       return session.name

@@ -24,6 +24,7 @@ extension WriteTransaction {
     let wasRunning = row.course.state == .running
     try row.course.apply(change, now: date)
     if change == .remove { return try delete(row) }
+    if row.before.state.isFinished, row.course == row.before { return }
 
     let endsClaim = wasRunning && JobCourse.endsClaim(change)
     let asksToStop = row.course.stopAsked != nil && row.course.stopAsked != row.before.stopAsked

@@ -73,7 +73,7 @@ extension WriteTransaction {
       if try isStanding(known.id) {
         for job in try heldBy(known.id, limit: .max) {
           guard var row = try load(job) else { continue }
-          _ = row.course.settle(.interrupted, now: date)
+          _ = row.course.settle(.interrupted, now: date, policy: policy, random: 0)
           try save(row)
         }
         try run(.deleteWorker, known.id)

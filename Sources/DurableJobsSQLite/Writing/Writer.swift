@@ -63,7 +63,7 @@ final class Writer: @unchecked Sendable {
       defer { waiting.isAsleep = false }
       return (false, waiting.isAsleep)
     }
-    if isClosed { request.finish(JobError(.storeFailed, "the store \(path) was closed")) }
+    if isClosed { request.finish(JobError(.closed, "the store \(path) was closed")) }
     if mustRing { bell.signal() }
   }
 
@@ -154,7 +154,7 @@ final class Writer: @unchecked Sendable {
 
   private func commit(_ requests: [WriteRequest]) throws -> News {
     try pool.writeWithoutTransaction { db in
-      guard let handle = db.sqliteConnection else { throw JobError(.storeFailed, "the store \(path) was closed") }
+      guard let handle = db.sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
       let connection = self.connection ?? WriterConnection(handle: handle)
       self.connection = connection
       do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }

@@ -96,7 +96,7 @@
 
   struct CompleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "complete", abstract: "End a running or suspended job with success, from outside.")
+      commandName: "complete", abstract: "End an unfinished job with success, from outside.")
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
     @Option(help: ArgumentHelp("What it is to have put out.", valueName: "json")) var output: String?
@@ -118,7 +118,7 @@
 
   struct FailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "fail", abstract: "End a running or suspended job with failure, from outside.")
+      commandName: "fail", abstract: "End an unfinished job with failure, from outside.")
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
     @Option(help: ArgumentHelp("What went wrong; kept with the job.", valueName: "text"))

@@ -89,7 +89,7 @@
       switch error.code {
       case .invalidArgument, .notEncodable, .notDecodable, .wrongState: self = .usage
       case .notFound: self = .noSuchJob
-      case .claimLost, .alreadyRunning: self = .jobFailed
+      case .alreadyRunning: self = .jobFailed
       default: self = .storeNotUsable
       }
     }

@@ -5,7 +5,7 @@ import Logging
 
 /// A process for the crash tests to kill: a worker or a producer on a store, that says in a file what it did.
 ///
-///     CrashProbe work STORE RECORD [idle]
+///     CrashProbe work STORE RECORD [idle | by-signals]    by-signals: no timer ever fires
 ///     CrashProbe produce STORE RECORD COUNT BATCH
 ///     CrashProbe recover STORE RECORD SHIFT        by a clock that is so many seconds ahead
 @main struct CrashProbe {
@@ -15,10 +15,12 @@ import Logging
     let record = Record(path: arguments[3])
     switch arguments[1] {
     case "work":
-      let queue = JobQueue(store: try store(at: arguments[2]))
+      let mode = arguments.dropFirst(4).first
+      let clock: any JobClock = mode == "by-signals" ? TimerlessClock() : SystemClock()
+      let queue = JobQueue(store: try store(at: arguments[2], clock: clock))
       let worker = JobWorker(queue, maxConcurrentJobs: 4)
       register(with: worker, on: queue, record)
-      if arguments.count > 4 { try await worker.runUntilIdle() } else { try await worker.run() }
+      if mode == "idle" { try await worker.runUntilIdle() } else { try await worker.run() }
     case "produce":
       let queue = JobQueue(store: try store(at: arguments[2]))
       try await produce(Int(arguments[4])!, batch: Int(arguments[5])!, on: queue, record)
@@ -54,6 +56,11 @@ import Logging
     worker.register(kind: "poison") { _, context in
       record.write("run \(context.id) \(context.attempt)")
       kill(getpid(), SIGKILL)
+      return nil
+    }
+    worker.register(kind: "poison-once") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      if try await queue.job(context.id).crashes == 0 { kill(getpid(), SIGKILL) }
       return nil
     }
     worker.register(kind: "poison-that-progresses") { _, context in
@@ -96,6 +103,15 @@ import Logging
       stored += jobs.count
     }
   }
+}
+
+/// The machine's clock, with timers that never fire: who goes by it is woken by signals alone.
+struct TimerlessClock: JobClock {
+  private struct Never: JobTimer { func cancel() {} }
+
+  var now: Date { SystemClock().now }
+  var uptime: Duration { SystemClock().uptime }
+  func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer { Never() }
 }
 
 /// The machine's clock, ahead of its time.

@@ -10,6 +10,7 @@ final class Campaign {
   private let recordPath: String
   private var processes: [Process] = []
   private(set) var killed: Set<Int32> = []
+  private(set) var killedThemselves = 0
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "crash-\(UUID().uuidString.prefix(8))")
@@ -34,20 +35,21 @@ final class Campaign {
     var environment = ProcessInfo.processInfo.environment
     environment["DURABLE_FAULT"] = fault
     process.environment = environment
-    process.standardError = FileHandle.nullDevice
     try process.run()
     processes.append(process)
     return process
   }
 
-  /// SIGKILL, and the end of it. A process that killed itself meanwhile counts all the same.
+  /// SIGKILL, and the end of it. One that killed itself meanwhile, at a fault point, counts all the same.
   func kill(_ process: Process) {
+    let wasRunning = process.isRunning
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    noteEnd(of: process)
+    if !wasRunning { killedThemselves += 1 }
+    #expect(noteEnd(of: process), "process \(process.processIdentifier) ended by itself: \(process.terminationStatus)")
   }
 
-  /// Whether it ended by a SIGKILL: ours, or its own at a fault point.
+  /// Whether it ended by a SIGKILL.
   @discardableResult
   func noteEnd(of process: Process) -> Bool {
     let wasKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
@@ -88,8 +90,10 @@ final class Campaign {
   struct Deeds {
     /// Acknowledged to a producer.
     var stored: Set<JobID> = []
-    /// The processes that began each job, in order.
-    var runs: [JobID: [(process: Int32, attempt: Int)]] = [:]
+    /// The processes that began each job, in order, and at which line of the record.
+    var runs: [JobID: [(process: Int32, attempt: Int, line: Int)]] = [:]
+    /// The last line of each process.
+    var lastLine: [Int32: Int] = [:]
     /// Why a handler that was told to stop was told so.
     var stopped: [JobID: String] = [:]
     /// By each process that only recovered.
@@ -99,14 +103,15 @@ final class Campaign {
   func deeds() throws -> Deeds {
     var deeds = Deeds()
     let text = (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
-    for line in text.split(separator: "\n") {
+    for (number, line) in text.split(separator: "\n").enumerated() {
       let words = line.split(separator: " ")
       let process = try #require(Int32(words[0]))
+      deeds.lastLine[process] = number
       switch words[1] {
       case "stored": deeds.stored.formUnion(words[2...].compactMap { JobID(String($0)) })
       case "run":
         let id = try #require(JobID(String(words[2])))
-        deeds.runs[id, default: []].append((process, Int(words[3])!))
+        deeds.runs[id, default: []].append((process, Int(words[3])!, number))
       case "stopped": deeds.stopped[try #require(JobID(String(words[2])))] = String(words[3])
       case "recovered": deeds.recovered.append(Int(words[2])!)
       default: Issue.record("what is '\(line)'?")

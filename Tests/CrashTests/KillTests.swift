@@ -1,7 +1,8 @@
 import DurableJobs
-import DurableJobsSQLite
 import Foundation
 import Testing
+
+@testable import DurableJobsSQLite
 
 /// Real processes that are really killed.
 @Suite(.serialized) struct KillTests {
@@ -42,15 +43,77 @@ import Testing
     for (id, runs) in deeds.runs {
       let wanted = byID[id]?.kind == "flaky" ? 2 : 1
       repeats += runs.count - wanted
-      // Of the runs of one attempt all but the last were cut short, and that takes a kill.
+      // Of the runs of one attempt all but the last were cut short. That takes a kill, before the next began: a process
+      // that writes a line later, or runs the job again itself, was not killed by then.
       for (attempt, same) in Dictionary(grouping: runs, by: \.attempt) {
-        let unexplained = same.dropLast().filter { !campaign.killed.contains($0.process) }
-        #expect(unexplained.isEmpty, "job \(id), attempt \(attempt): \(same)")
+        for (earlier, later) in zip(same, same.dropFirst()) {
+          let wasKilled = campaign.killed.contains(earlier.process) && deeds.lastLine[earlier.process]! < later.line
+          #expect(wasKilled, "job \(id), attempt \(attempt): \(same)")
+        }
       }
     }
     print(
-      "kills \(campaign.killed.count), jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +)), repeats \(repeats)"
+      "kills \(campaign.killed.count), \(campaign.killedThemselves) at fault points, jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +)), repeats \(repeats)"
     )
+  }
+
+  @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: FaultPoint.allCases)
+  func `C9 C19 a process that dies at a named place loses nothing and blocks nobody`(point: FaultPoint) async throws {
+    let campaign = try Campaign()
+    // Each life that comes to the place dies there; the next one finds what it left.
+    for fault in [point.rawValue, nil] {
+      let producer = try campaign.start("produce", ["3", "1"], fault: fault)
+      producer.waitUntilExit()
+      campaign.noteEnd(of: producer)
+    }
+    let queue = JobQueue(store: try campaign.store())
+    let poison = try await queue.enqueue(kind: "poison-once", payload: Data("{}".utf8))
+    let late = try await queue.enqueue(
+      kind: "work", payload: Data("{}".utf8), options: JobOptions(start: .after(.milliseconds(1))))
+    for fault in [nil, point.rawValue] {
+      let worker = try campaign.start("work", ["idle"], fault: fault)
+      worker.waitUntilExit()
+      campaign.noteEnd(of: worker)
+    }
+    #expect(campaign.killed.count >= 2, "the poison killed one, and one died at \(point.rawValue)")
+    try campaign.drain()
+    let jobs = try await campaign.allJobs()
+    #expect(try campaign.deeds().stored.union([poison, late]).subtracting(jobs.map(\.id)) == [])
+    #expect(jobs.filter { $0.state != .succeeded }.map(\.id) == [])
+    #expect(try await queue.job(poison).crashes >= 1)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a job that one process adds starts in another by signal: that one has no timer at all`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let worker = try campaign.start("work", ["by-signals"])
+    let first = try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
+    _ = try await queue.store.whenFinished(first)  // it is up, and has nothing more to do
+    let second = try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
+    #expect(try await queue.store.whenFinished(second).state == .succeeded)
+    campaign.kill(worker)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a death is noticed by a living peer through the dead one's lock: that one has no timer at all`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let first = try campaign.start("work")
+    let held = try await queue.enqueue(kind: "hold", payload: Data("{}".utf8))
+    try await queue.untilRunning(held)
+    let full = try await queue.enqueue(contentsOfHold: 3)  // no slot is left for what comes now
+    let peer = try campaign.start("work", ["by-signals"])
+    let work = try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
+    _ = try await queue.store.whenFinished(work)  // the peer is up, and behind its first look
+    campaign.kill(first)
+    _ = try await queue.store.firstAfterEachSignal {
+      let jobs = try await queue.jobs(where: .kind("hold"))
+      return jobs.allSatisfy { $0.state == .running && $0.crashes == 1 } ? true : nil
+    }
+    #expect(try campaign.deeds().runs[held]?.map(\.process) == [first.processIdentifier, peer.processIdentifier])
+    #expect(full.count == 3)
+    campaign.kill(peer)
   }
 
   @Test func `C30 a job that kills its process every time ends alone, and its neighbours succeed`() async throws {
@@ -134,7 +197,9 @@ import Testing
     try await queue.untilRunning(id)
     let worker = JobWorker(queue)
     worker.register(kind: "hold") { _, _ in nil }
+    worker.register(kind: "mine") { _, _ in nil }
     worker.start()
+    _ = try await queue.store.whenFinished(try await queue.enqueue(kind: "mine", payload: Data()))
     campaign.kill(first)
     let began = ContinuousClock.now
     try await queue.waitUntilIdle()
@@ -176,11 +241,7 @@ import Testing
     #endif
   }
 
-  private static let faults = [
-    "insert.job", "insert.spec", "claim.promoted", "claim.picked", "claim.worker", "claim.marked", "settle.begun",
-    "settle.marked", "settle.result", "recover.taken", "recover.job", "recover.buried", "counts.written",
-    "commit.before", "commit.after",
-  ]
+  private static var faults: [String] { FaultPoint.allCases.map(\.rawValue) }
 }
 
 extension Process {
@@ -192,6 +253,14 @@ extension Process {
 }
 
 extension JobQueue {
+  /// Jobs that hold their slots.
+  fileprivate func enqueue(contentsOfHold count: Int) async throws -> [JobID] {
+    let jobs = (0..<count).map { _ in NewJob(queue: name, kind: "hold", payload: Data("{}".utf8)) }
+    let ids = try await store.insert(JobInsertion(jobs)).ids
+    for id in ids { try await untilRunning(id) }
+    return ids
+  }
+
   /// Returns when the job runs.
   fileprivate func untilRunning(_ id: JobID) async throws {
     _ = try await store.firstAfterEachSignal { try await self.job(id).state == .running ? true : nil }

@@ -1,4 +1,5 @@
 import DurableJobs
+import DurableJobsTesting
 import Foundation
 import Testing
 
@@ -602,5 +603,19 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(throws: JobError.self) { try worker.setMaxConcurrentJobs(0) }
     #expect(throws: JobError.self) { try worker.setMaxConcurrentJobs(1, for: JobQueue("other", store: queue.store)) }
     await worker.stop()
+  }
+
+  @Test func `a worker that has stopped is not counted with the living`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Double.self)
+    try await worker.runUntilIdle()
+    try await queue.enqueue(Double(number: 1))
+    #expect(try await queue.isIdle)
+  }
+
+  @Test func `many jobs are enqueued in one call of the store`() async throws {
+    let store = FaultyStore(InMemoryStore())
+    try await JobQueue(store: store).enqueue(contentsOf: (1...10).map { Double(number: $0) })
+    #expect(store.calls(of: .insert) == 1)
   }
 }

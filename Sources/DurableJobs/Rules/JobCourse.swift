@@ -171,7 +171,7 @@ public struct JobCourse: Hashable, Sendable {
     case (.cancel, .cancelled):
       break
     case (.cancel, _):
-      throw refusal("has ended already: it is \(state)")
+      throw refusal("has ended already: \(state)")
 
     case (.suspend(let why), .ready), (.suspend(let why), .scheduled), (.suspend(let why), .blocked):
       state = .suspended
@@ -183,7 +183,7 @@ public struct JobCourse: Hashable, Sendable {
     case (.suspend, .suspended):
       break
     case (.suspend, _):
-      throw refusal("has ended already: it is \(state)")
+      throw refusal("has ended already: \(state)")
 
     case (.resume, .suspended):
       reason = nil
@@ -205,7 +205,7 @@ public struct JobCourse: Hashable, Sendable {
     case (.progress, _) where !state.isFinished:
       break
     case (.complete, _), (.fail, _), (.progress, _):
-      throw refusal("has ended already: it is \(state)")
+      throw refusal("has ended already: \(state)")
 
     case (.remove, .running):
       throw refusal("is running; cancel it first, or wait until it ends")

@@ -116,6 +116,9 @@ public final class JobWorker: Sendable {
 
   /// Runs until nothing is left that this worker can do, and returns what is left all the same: jobs that wait for a
   /// later start, are suspended, paused, or of a kind that it does not know. See ``OutstandingWork``.
+  ///
+  /// Back-offs are waited for: a job that fails is run again, as its policy says, until it succeeds or has failed for
+  /// good. With ten attempts, the default, that is hours.
   @discardableResult
   public func runUntilIdle() async throws -> JobCounts {
     try await run(.idle, limits: nil).left

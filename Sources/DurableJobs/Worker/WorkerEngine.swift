@@ -253,8 +253,27 @@ final class WorkerEngine: Sendable {
     } catch {
       let result = AttemptEnd.result(
         ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
-      logger.debug("attempt ended with an error", metadata: ["job": "\(context.id)", "error": "\(error.briefly)"])
+      tell(of: error, claim, result)
       end(attempt, result)
+    }
+  }
+
+  private func tell(of error: any Error, _ claim: ClaimedJob, _ result: ClaimSettlement.Result?) {
+    var metadata: Logger.Metadata = [
+      "job": "\(claim.token.job)", "kind": "\(claim.kind)", "attempt": "\(claim.attempt)",
+      "error": "\(error.briefly)",
+    ]
+    switch result {
+    case .retry(let time, _) where claim.attempt < claim.maxAttempts:
+      if case .after(let wait) = time { metadata["again"] = "\(wait)" }
+      logger.info("attempt failed", metadata: metadata)
+    case .retry, .failed:
+      logger.info("job failed", metadata: metadata)
+    case .suspended(let reason):
+      metadata["error"] = "\(reason)"
+      logger.info("job suspended", metadata: metadata)
+    case .succeeded, .snoozed, .interrupted, .crashed, nil:
+      logger.debug("attempt ended with an error", metadata: metadata)
     }
   }
 

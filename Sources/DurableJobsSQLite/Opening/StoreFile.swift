@@ -94,6 +94,13 @@ enum StoreInspection {
     try look(path, busyTimeout)
   }
 
+  private static func isMigratedElsewhere(_ handle: OpaquePointer) throws -> Bool {
+    guard try number("SELECT count(*) FROM sqlite_master WHERE name='grdb_migrations'", handle) != 0 else {
+      return false
+    }
+    return try number("SELECT count(*) FROM grdb_migrations", handle) != 0
+  }
+
   /// A new file that is private to the user. Another process may have made it meanwhile: as well.
   private static func create(_ path: String) throws {
     let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
@@ -116,7 +123,10 @@ enum StoreInspection {
     defer { sqlite3_close_v2(handle) }
     guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: handle) }
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
-    let hasTables = try number("SELECT count(*) FROM sqlite_master", handle) != 0
+    // GRDB makes its table of migrations before the first of them: a process may have died in between, or be there now.
+    let hasTables =
+      try number("SELECT count(*) FROM sqlite_master WHERE tbl_name<>'grdb_migrations'", handle) != 0
+      || isMigratedElsewhere(handle)
     // A file that SQLite could only open for reading is told of by SQLite, whatever the reason.
     guard sqlite3_db_readonly(handle, "main") == 0 else {
       throw JobError(

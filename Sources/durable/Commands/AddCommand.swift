@@ -33,7 +33,7 @@
     @Option(help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name")) var tag: [String] = []
     @Option(help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue = "default"
     @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
-    @Flag(help: "Run it here and now, and exit as it does.") var follow = false
+    @Flag(help: "Run it here and now. Exits with 0 if it succeeded, else with 1.") var follow = false
     @OptionGroup var options: StoreOptions
     @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command.", valueName: "cmd"))
     var command: [String] = []

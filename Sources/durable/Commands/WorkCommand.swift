@@ -44,7 +44,7 @@
       let interruption = Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       try await store.forgetOldFolders()
-      if !drain, Screen.error.isTerminal { Talk.line("Working on \(store.path). Ctrl-C stops.") }
+      if !drain { Talk.line("Working on \(store.path)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
       if drain { try await worker.runUntilIdle() } else { try await worker.run() }
       withExtendedLifetime(subscription) {}
       let left = try await Leftovers(store, Set(queue))

@@ -68,11 +68,12 @@
     }
 
     private static func dataFolder(_ environment: [String: String]) -> String {
+      func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+      let home = folder("HOME") ?? NSHomeDirectory()
       #if os(Linux)
-        let base = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (base ?? NSHomeDirectory() + "/.local/share") + "/durable"
+        return (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/durable"
       #else
-        return NSHomeDirectory() + "/Library/Application Support/durable"
+        return home + "/Library/Application Support/durable"
       #endif
     }
   }

@@ -5,15 +5,18 @@
   /// What a worker leaves undone, and why.
   struct Leftovers {
     private let lines: [String]
+    /// Ready jobs of queues that this worker was not asked to work on.
+    private let elsewhere: Int
 
     init(_ store: OpenStore, _ queues: Set<String>) async throws {
       let scope = WorkScope.worker(queues: queues, kinds: [ShellCommand.kind])
       let left = try await store.store.outstanding(scope).left
+      let here = queues.sorted().map { JobFilter.queue($0) }.reduce(!JobFilter.all) { $0 || $1 }
+      elsewhere = try await store.store.counts(where: .state(.ready) && !here)[.ready]
       guard left.unfinished > 0 else {
         lines = []
         return
       }
-      let here = queues.sorted().map { JobFilter.queue($0) }.reduce(!JobFilter.all) { $0 || $1 }
       var paused: Set<String> = []
       for case .queue(let name, isPaused: true) in try await store.store.settings() { paused.insert(name) }
       var lines: [String] = []
@@ -50,6 +53,7 @@
       for (index, line) in lines.enumerated() {
         Talk.line((index == 0 ? "Left: " : "      ") + line.withVisibleControls)
       }
+      if elsewhere > 0 { Talk.line("In other queues: \(elsewhere) ready; --queue works on them") }
     }
   }
 

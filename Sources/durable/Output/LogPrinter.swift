@@ -42,7 +42,7 @@
         // Later runs exist only after this one has ended, however that was.
         guard run.record.endedAt != nil || index < runs.count - 1 || isFinal else { return }
         for stream in LogStream.allCases { flush(stream) }
-        foot(run)
+        foot(run, isCutShort: index < runs.count - 1)
         done = run.number
         current = nil
       }
@@ -53,8 +53,8 @@
       say("── attempt \(run.record.attempt), started \(run.record.startedAt.forPeople)")
     }
 
-    private mutating func foot(_ run: CommandRun) {
-      let ending = run.record.ending ?? "no end: it runs, or its worker died"
+    private mutating func foot(_ run: CommandRun, isCutShort: Bool) {
+      let ending = run.record.ending ?? (isCutShort ? "cut short: its worker died" : "no end yet")
       if json {
         Screen.out.line(
           JSONText.object([

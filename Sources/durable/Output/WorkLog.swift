@@ -19,17 +19,21 @@
       switch event {
       case .started(let started):
         (mark, colour, command) = ("start", .dim, started)
-        end = context.attempt > 1 ? "attempt \(context.attempt)" : ""
+        end = context.attempt > 1 ? "attempt \(context.attempt) of \(context.maxAttempts)" : ""
       case .ended(let ended, let result, let took):
         command = ended
         let time = took.forPeople
+        var which = ""
         switch result.outcome {
         case "succeeded": (mark, colour) = ("done", .green)
+        case "failed" where result.mayBeRetried && context.attempt < context.maxAttempts:
+          (mark, colour) = ("again", .yellow)
+          which = "attempt \(context.attempt) of \(context.maxAttempts) "
         case "failed": (mark, colour) = ("failed", .red)
         case "cancelled", "suspended": (mark, colour) = ("ended", .yellow)
         default: (mark, colour) = ("back", .yellow)
         }
-        end = result.succeeded ? time : "\(result), \(time)"
+        end = result.succeeded ? time : "\(which)\(result), \(time)"
       }
       let head = "\(context.id)".padded(4, alignedRight: true) + "  "
       let title = command.typed.withVisibleControls
@@ -72,6 +76,11 @@
       case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
       case .refused, .supervisorDied, .stopped: "returned"
       }
+    }
+
+    /// A failure after which another attempt may go better.
+    var mayBeRetried: Bool {
+      if case .impossible = self { false } else { true }
     }
   }
 

@@ -39,9 +39,8 @@
         return count
       }) {
       case 1:
-        if Screen.error.isTerminal {
-          Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end. Ctrl-C again ends it at once.")
-        }
+        let hint = Screen.error.isTerminal ? " Once more ends it at once." : ""
+        Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end.\(hint)")
         Task { await worker.stop() }  // ended by the worker's own end
       case 2:
         handler.killWhatStops()

@@ -48,7 +48,7 @@ let package = Package(
       name: "DurableJobsTests", dependencies: ["DurableJobs", "DurableJobsTesting"]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
-      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe"],
+      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
       exclude: ["Fixtures"]),
     .executableTarget(
       name: "ProcessProbe", dependencies: ["DurableJobsSQLite"], path: "Tests/ProcessProbe"),
@@ -56,8 +56,9 @@ let package = Package(
       name: "CrashProbe",
       dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],
       path: "Tests/CrashProbe"),
-    .testTarget(name: "CrashTests", dependencies: ["DurableJobsSQLite", "CrashProbe"]),
-    .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
+    .target(name: "TestProcesses", path: "Tests/TestProcesses"),
+    .testTarget(name: "CrashTests", dependencies: ["DurableJobsSQLite", "CrashProbe", "TestProcesses"]),
+    .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite", "TestProcesses"]),
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [

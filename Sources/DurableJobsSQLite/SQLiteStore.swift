@@ -84,6 +84,7 @@ public final class SQLiteStore: JobStore {
     _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
   ) async throws -> ChangeReport {
     let limit = try check(limit)
+    try filter.checkSize()
     return try await engine.write(.other) { try $0.change(change, where: filter, after: after, limit: limit) }
   }
 
@@ -93,11 +94,13 @@ public final class SQLiteStore: JobStore {
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     _ = try check(query.limit)
+    try query.filter.checkSize()
     return try await engine.read { try readJobs(query, on: $0) }
   }
 
   public func counts(where filter: JobFilter) async throws -> JobCounts {
-    try await engine.read { try readCounts(where: filter, on: $0) }
+    try filter.checkSize()
+    return try await engine.read { try readCounts(where: filter, on: $0) }
   }
 
   public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {

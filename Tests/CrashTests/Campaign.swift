@@ -1,6 +1,7 @@
 import DurableJobs
 import DurableJobsSQLite
 import Foundation
+import TestProcesses
 import Testing
 
 /// Producers and workers on one file, which are killed again and again and replaced, and what they said they did.
@@ -35,7 +36,7 @@ final class Campaign {
     var environment = ProcessInfo.processInfo.environment
     environment["DURABLE_FAULT"] = fault
     process.environment = environment
-    try process.run()
+    try launch(process)
     processes.append(process)
     return process
   }

@@ -137,6 +137,21 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
+    @Test("a command that stops its supervisor is ended all the same", .timeLimit(.minutes(1)))
+    func supervisorStopped() async throws {
+      let id = try await durable.add("--timeout", "300ms", "--shell", "--", "kill -STOP $PPID; exec sleep 600")
+      #expect(try await durable("work", "--drain").status != .exited(0))
+      #expect(try await durable.untilGone(id) < hung)
+      #expect(try await durable.state(id) != "running")
+    }
+
+    @Test("a command has no terminal")
+    func noTerminal() async throws {
+      let id = try await durable.add("--shell", "--", "true </dev/tty")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id).contains("exited with code"))
+    }
+
     @Test("a process that has left its group and still lives suspends the job, with that reason")
     func escaped() async throws {
       let fifo = try Fifo(in: durable)

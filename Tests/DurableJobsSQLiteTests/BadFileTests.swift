@@ -56,6 +56,41 @@ import Testing
     #expect(refusal(path)?.code == .unusableFile)
   }
 
+  @Test func `C72 A file with two names is refused: its companions go by one of them`() async throws {
+    let path = try await closedStore(jobs: 1)
+    try FileManager.default.linkItem(atPath: path, toPath: folder.path("other.sqlite"))
+    #expect(refusal(path)?.code == .unusableFile)
+    #expect(refusal(folder.path("other.sqlite"))?.code == .unusableFile)
+  }
+
+  @Test func `C72 A path is a path, though it looks like a URI`() async throws {
+    let path = folder.path("file:jobs.sqlite")
+    let store = try SQLiteStore(path: path)
+    await store.close()
+    #expect(FileManager.default.fileExists(atPath: path))
+    #expect(refusal("jobs\0.sqlite")?.code == .unusableFile)
+  }
+
+  @Test func `A busy time-out beyond all sense is no trap`() async throws {
+    for timeout in [Duration.seconds(-5), .seconds(3_000_000), .seconds(Int64.max)] {
+      var configuration = SQLiteStore.Configuration()
+      configuration.busyTimeout = timeout
+      await (try SQLiteStore(path: folder.path(), configuration: configuration)).close()
+    }
+  }
+
+  @Test func `A filter of many parts is answered, and one of too many is refused`() async throws {
+    let store = try SQLiteStore(path: folder.path())
+    func filter(_ count: Int64) -> JobFilter {
+      (2...count).reduce(.id(JobID(rawValue: 1))) { $0 || .id(JobID(rawValue: $1)) }
+    }
+    #expect(try await store.jobs(JobQuery(filter(400))).isEmpty)
+    await #expect { try await store.jobs(JobQuery(filter(2000))) } throws: { error in
+      (error as? JobError)?.code == .invalidArgument
+    }
+    await store.close()
+  }
+
   @Test func `C72 A folder that doesn't exist is not made`() throws {
     let path = folder.path("none/jobs.sqlite")
     try expect(.unusableFile, path, isFile: false)

@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 
 @testable import DurableJobsSQLite
 
@@ -20,7 +21,7 @@ final class ProcessProbe: Sendable {
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
-    try process.run()
+    try launch(process)
     self.input = input.fileHandleForWriting
     let (lines, continuation) = AsyncStream<String>.makeStream()
     self.lines = lines

@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 import Testing
 
 /// That the snippets compile is shown by this target being built; that they are today's, by this.
@@ -12,7 +13,7 @@ func snippetsAreCurrent() throws {
   let output = Pipe()
   check.standardOutput = output
   check.standardError = output
-  try check.run()
+  try launch(check)
   let printed = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   check.waitUntilExit()
   #expect(check.terminationStatus == 0, "\(printed)")

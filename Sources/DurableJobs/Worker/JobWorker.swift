@@ -156,7 +156,7 @@ public final class JobWorker: Sendable {
   public func stop(grace: Duration = Defaults.grace) async {
     guard let run = setup.withLock({ $0.run }) else { return }
     run.engine.stop(grace: grace)
-    if WorkerEngine.ofThisHandler !== run.engine { _ = await run.task.result }
+    if WorkerEngine.ofThisHandler !== run.engine { _ = try? await finish(run) }
   }
 
   private func run(_ goal: WorkerState.Goal, limits: [String: Int]?) async throws -> WorkerEngine.Summary {

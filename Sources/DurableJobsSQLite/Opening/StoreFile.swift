@@ -25,7 +25,9 @@ struct StoreFile {
       // Two processes that make the same new file must not do so at once.
       let hasTurn = turn.take(within: busyTimeout)
       defer { if hasTurn { turn.giveBack() } }
-      let pool = try DatabasePool(path: path, configuration: Self.configuration(busyTimeout))
+      // Not as SQLite's URI, whatever it begins with.
+      let pool = try DatabasePool(
+        path: path.hasPrefix("/") ? path : "./\(path)", configuration: Self.configuration(busyTimeout))
       try Self.migrate(pool, path)
       try Self.makeDurable(pool, path)
       latest = try pool.read { db in
@@ -41,7 +43,7 @@ struct StoreFile {
 
   private static func configuration(_ busyTimeout: Duration) -> GRDB.Configuration {
     var configuration = GRDB.Configuration()
-    configuration.busyMode = .timeout(busyTimeout.seconds)
+    configuration.busyMode = .timeout(min(max(busyTimeout.seconds, 0), 1_000_000))
     configuration.foreignKeysEnabled = false
     configuration.maximumReaderCount = 4
     configuration.label = "durable"
@@ -77,6 +79,7 @@ struct StoreFile {
 /// Looks at a path before anything is opened for good, so that what is no store is never touched.
 enum StoreInspection {
   static func run(path: String, busyTimeout: Duration) throws {
+    guard !path.contains("\0") else { throw unusable(path, "its path has a NUL in it") }
     guard !path.isEmpty, path != ":memory:" else {
       throw unusable(path, "it names no file; for a store in memory use InMemoryStore")
     }
@@ -89,6 +92,10 @@ enum StoreInspection {
     case S_IFREG: break
     case S_IFDIR: throw unusable(path, "it is a folder; name a file in it, as in \(path)/jobs.sqlite")
     default: throw unusable(path, "it is no regular file")
+    }
+    // Its companions go by its name, so two names would be two stores in one file.
+    guard status.st_nlink == 1 else {
+      throw unusable(path, "it has \(status.st_nlink) names (hard links); keep one of them, and use symbolic links")
     }
     guard access(path, R_OK) == 0 else { throw unusable(path, "you may not read it") }
     try look(path, busyTimeout)

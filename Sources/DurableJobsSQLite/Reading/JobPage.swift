@@ -80,8 +80,9 @@ struct JobPage {
     case .state(let state): "j.state=\(state.code)"
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
-    case .and(let a, let b): "(\(condition(a)) AND \(condition(b)))"
-    case .or(let a, let b): "(\(condition(a)) OR \(condition(b)))"
+    // Flat, since SQLite's parser does not bear deep nesting.
+    case .and: "(" + filter.conjuncts.map { condition($0) }.joined(separator: " AND ") + ")"
+    case .or: "(" + filter.disjuncts.map { condition($0) }.joined(separator: " OR ") + ")"
     case .not(let a): "NOT \(condition(a))"
     }
   }

@@ -79,6 +79,31 @@ extension JobFilter {
     if case .and(let a, let b) = self { a.conjuncts + b.conjuncts } else { [self] }
   }
 
+  /// Of which one must hold.
+  var disjuncts: [JobFilter] {
+    if case .or(let a, let b) = self { a.disjuncts + b.disjuncts } else { [self] }
+  }
+
+  /// Throws if it has more parts than SQLite takes. Looked at one part after the other, since recursion has its limit too.
+  func checkSize() throws {
+    var rest = [self]
+    var count = 0
+    while let part = rest.popLast() {
+      count += 1
+      guard count <= Self.mostParts else {
+        throw JobError(
+          .invalidArgument, "the filter has more than \(Self.mostParts) parts; ask for fewer jobs at a time")
+      }
+      switch part {
+      case .and(let a, let b), .or(let a, let b): rest += [a, b]
+      case .not(let a): rest.append(a)
+      case .all, .id, .queue, .kind, .state, .tag, .key: break
+      }
+    }
+  }
+
+  private static let mostParts = 1000
+
   /// The only states that can match; nil if it says nothing of that.
   var states: Set<JobState>? {
     switch self {

@@ -19,7 +19,7 @@
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
-      if let limit, limit < 0 { throw ValidationError("--limit is \(limit); it can't be less than 0") }
+      if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it must be at least 1") }
       if all, limit != nil { throw ValidationError("--all and --limit exclude each other") }
     }
 

@@ -45,7 +45,7 @@
 
     static func date(_ text: String, now: Date, calendar: Calendar) -> Date? {
       let full =
-        /(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,3})\d*)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?/
+        /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,3})[0-9]*)?)?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?/
       if let match = text.wholeMatch(of: full)?.output {
         var parts = DateComponents(year: Int(match.1), month: Int(match.2), day: Int(match.3))
         parts.hour = match.4.flatMap { Int($0) } ?? 0
@@ -60,7 +60,7 @@
         let milliseconds = match.7.flatMap { Double("0.\($0)") } ?? 0
         return calendar.date(from: parts)?.addingTimeInterval(milliseconds)
       }
-      if let match = text.wholeMatch(of: /(\d{1,2}):(\d{2})/)?.output,
+      if let match = text.wholeMatch(of: /([0-9]{1,2}):([0-9]{2})/)?.output,
         let hour = Int(match.1), let minute = Int(match.2), hour < 24, minute < 60
       {
         return calendar.nextDate(

@@ -43,7 +43,7 @@
       }
       let folder = JobFolder(store: store, id: context.id)
       let lock = CommandLock(path: folder.lockPath)
-      try folder.create()
+      do { try folder.create() } catch { throw try crash(error, context) }
       var isFree = lock.isFree
       if !isFree { isFree = await lock.endHolder() }
       try Task.checkCancellation()
@@ -52,7 +52,8 @@
           because: "a process of an earlier run of this command has left its group and still lives; end it, then resume"
         )
       }
-      let run = try folder.beginRun(attempt: context.attempt)
+      let run: CommandRun
+      do { run = try folder.beginRun(attempt: context.attempt) } catch { throw try crash(error, context) }
       tell(context, .started(command))
       let began = ContinuousClock.now
       let result: CommandResult
@@ -61,11 +62,18 @@
           RunOrder(command: command, store: store, job: context.id, run: run.number), lock, context)
       } catch {
         folder.end(run, "could not be started: \(error)")
-        throw error
+        throw try crash(error, context)
       }
       folder.end(run, "\(result)")
       tell(context, .ended(command, result, took: began.duration(to: .now)))
       return try result.output()
+    }
+
+    /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own.
+    private func crash(_ error: any Error, _ context: JobContext) throws -> JobExit {
+      if error is CancellationError { throw error }
+      Talk.error("job \(context.id) could not be started, and comes back: \(error.briefly)")
+      return .crash
     }
 
     /// Starts a supervisor, and returns when nothing of its group is left.
@@ -79,7 +87,8 @@
       message.append(UInt8(ascii: "\n"))
       let first = message
       var options = PlatformOptions()
-      options.processGroupID = 0
+      // No terminal either: what asks for a password fails at once, and stops nobody.
+      options.createSession = true
       let platformOptions = options
       // A task of its own, because a cancel must not kill the supervisor: it cuts the life line. Awaited at once.
       let task = Task {
@@ -101,19 +110,29 @@
       } onCancel: {
         lifeLine.cut()
         if self.lifeLines.withLock({ $0.areKilled }) { lifeLine.kill() }
+        // A supervisor that its command has stopped can't end it.
+        let limit = CommandLock.termination + .seconds(2)
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds) { lifeLine.kill() }
       }
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: data)
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
-      if report == nil { _ = await lock.killHolder() } else { _ = await lock.waitUntilFree(for: .seconds(1)) }
+      if report == nil {
+        _ = await lock.killHolder(group: lifeLine.lastGroup ?? -1)
+      } else {
+        _ = await lock.waitUntilFree(for: .seconds(1))
+      }
       return CommandResult(report, stopReason: context.stopReason)
     }
   }
 
   /// The worker's end of a supervisor's life line. Cutting it ends the command; so does the death of the worker.
   private final class LifeLine: Sendable {
-    private let state: Lock<(end: Int32?, group: pid_t?)>
+    private let state: Lock<(end: Int32?, group: pid_t?, lastGroup: pid_t?)>
 
-    init(_ end: Int32) { state = Lock((end, nil)) }
+    init(_ end: Int32) { state = Lock((end, nil, nil)) }
+
+    /// The group that there was, also after its end.
+    var lastGroup: pid_t? { state.withLock { $0.lastGroup } }
 
     var isCut: Bool { state.withLock { $0.end == nil } }
 
@@ -121,6 +140,7 @@
     func begin(with order: Data, group: pid_t) {
       state.withLock { state in
         state.group = group
+        state.lastGroup = group
         guard let end = state.end else { return }
         // A supervisor that has died already is noticed by its missing report.
         try? FileHandle(fileDescriptor: end, closeOnDealloc: false).write(contentsOf: order)

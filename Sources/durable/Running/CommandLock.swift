@@ -55,13 +55,13 @@
       return await killHolder()
     }
 
-    /// Ends it at once.
-    func killHolder() async -> Bool {
+    /// Ends it at once. With a `group`: only if that is what holds it, and not a run that somebody else began since.
+    func killHolder(group: pid_t? = nil) async -> Bool {
       let end = ContinuousClock.now + .seconds(1)
       // A launcher that has taken the lock and not yet written its group is met the next time round.
       repeat {
         if isFree { return true }
-        signalHolder(SIGKILL)
+        signalHolder(SIGKILL, only: group)
         await Self.pause()
       } while ContinuousClock.now < end
       return isFree
@@ -74,12 +74,14 @@
       }
     }
 
-    private func signalHolder(_ signal: Int32) {
+    private func signalHolder(_ signal: Int32, only expected: pid_t? = nil) {
       guard let text = FileManager.default.contents(atPath: path).map({ String(decoding: $0, as: UTF8.self) }) else {
         return
       }
       let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
-      guard numbers.count == 2, let group = pid_t(exactly: numbers[0]), group > 1, group != getpgrp() else { return }
+      guard numbers.count == 2, let group = pid_t(exactly: numbers[0]), group > 1, group != getpgrp(),
+        expected == nil || group == expected
+      else { return }
       // As long as a group lives, no process gets its number. So a process with that number which started at another
       // time means that the group is gone.
       if let leader = ProcessStart(of: group), leader.stamp != numbers[1] { return }

@@ -19,6 +19,7 @@
       let worker = JobWorker(store.queue(queue), maxConcurrentJobs: 1)
       handler.register(with: worker)
       let interruption = Interruption(worker, handler)
+      Screen.onClosed.withLock { $0 = { interruption.stop() } }
       let follower = LogFollower(store: store, id: id, attempt: nil, json: json)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await follower.run() }

@@ -28,7 +28,7 @@
 
     func run() async throws {
       // What ends the group is not for its leader.
-      for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] { Foundation.signal(signal, SIG_IGN) }
+      for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU] { Foundation.signal(signal, SIG_IGN) }
       guard getpgrp() == getpid(), let line = readLine() else {
         throw ValidationError("supervise-command is for the worker alone; use 'durable work'")
       }

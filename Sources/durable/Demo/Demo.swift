@@ -19,7 +19,7 @@
       let began = ContinuousClock.now
       var deaths: [DemoWorker.Death] = []
       var slowestEnd = Duration.zero
-      var done = 0
+      var done: Set<JobID> = []
       for number in 1...Self.moments.count + 1 {
         let moment = number <= Self.moments.count ? Int(Double(ids.count) * Self.moments[number - 1]) : Int.max
         let death = try await worker.run(&done) { process in

@@ -26,8 +26,8 @@
     let current: Lock<pid_t?>
 
     /// Runs a worker until nothing is left, or until `mayKill` says so while commands run. `done` counts over all workers.
-    func run(_ done: inout Int, started: (pid_t) -> Void, mayKill: (Int) -> Bool) async throws -> Death? {
-      var count = done
+    func run(_ done: inout Set<JobID>, started: (pid_t) -> Void, mayKill: (Int) -> Bool) async throws -> Death? {
+      var succeeded = done
       let result = try await Subprocess.run(
         Program.itself, arguments: ["work", "--drain", "--json", "--concurrency", "4", "--store", store],
         input: .none, output: .sequence, error: .discarded
@@ -44,12 +44,13 @@
             running[event.id] = event.command
           } else {
             running[event.id] = nil
-            count += event.result == "succeeded" ? 1 : 0
+            // A set, since one that ended just as its worker was killed runs again.
+            if event.result == "succeeded" { succeeded.insert(event.id) }
           }
           stage.show(
-            "\(event.result ?? event.event) \(event.id)  \(event.command)", done: count,
+            "\(event.result ?? event.event) \(event.id)  \(event.command)", done: succeeded.count,
             running: running.values.sorted())
-          if death == nil, event.event == "started", running.count >= 2, mayKill(count) {
+          if death == nil, event.event == "started", running.count >= 2, mayKill(succeeded.count) {
             // Give the youngest a moment, so that its work is really cut in two.
             try await Task.sleep(for: .milliseconds(150))
             kill(process, SIGKILL)
@@ -60,7 +61,7 @@
         death?.running = running
         return death
       }
-      done = count
+      done = succeeded
       return result.closureResult
     }
   }

@@ -68,18 +68,23 @@ extension JobQueue {
   public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
 
   private func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> Int {
-    var count = 0
-    var after: JobID?
-    repeat {
-      let report = try await store.change(change, where: .queue(name) && filter, after: after, limit: 500)
-      count += report.changed.count
-      after = report.next
-    } while after != nil
-    return count
+    try await store.changeAll(change, where: .queue(name) && filter).count
   }
 }
 
 extension JobStore {
+  /// Changes all jobs that match and can be changed so, a page after the other. Returns which.
+  package func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> [JobID] {
+    var changed: [JobID] = []
+    var after: JobID?
+    repeat {
+      let report = try await self.change(change, where: filter, after: after, limit: 500)
+      changed += report.changed
+      after = report.next
+    } while after != nil
+    return changed
+  }
+
   package func complete(_ id: JobID, _ output: Data?, kinds: [String] = []) async throws {
     if let output, output.count > Limits.payloadBytes {
       throw JobError(

@@ -45,15 +45,7 @@
         try await apply(.retry, to: ids, options, done: "will run again")
         return
       }
-      var changed: [JobID] = []
-      if let store = try options.existing() {
-        var after: JobID?
-        repeat {
-          let report = try await store.store.change(.retry, where: .state(.failed), after: after, limit: 500)
-          changed += report.changed
-          after = report.next
-        } while after != nil
-      }
+      let changed = try await options.existing()?.store.changeAll(.retry, where: .state(.failed)) ?? []
       if changed.isEmpty { Talk.line("No job has failed") }
       report(changed, options) { _ in "will run again" }
     }

@@ -9,11 +9,15 @@ let package = Package(
   products: [
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
+    .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
     .executable(name: "durable", targets: ["durable"]),
   ],
   traits: [
-    .trait(name: "Shell", description: "The command `durable`: ArgumentParser and swift-subprocess."),
+    .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient and swift-crypto."),
+    .trait(
+      name: "Shell", description: "The command `durable`: ArgumentParser and swift-subprocess, and HTTP.",
+      enabledTraits: ["HTTP"]),
     .trait(
       name: "FaultPoints",
       description: "Named places where a test may have the process killed. Never in what is shipped."),
@@ -23,6 +27,10 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     .target(
@@ -35,13 +43,25 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(
+      name: "DurableJobsHTTP",
+      dependencies: [
+        "DurableJobs",
+        .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
+      ]),
     .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
     .executableTarget(
       name: "durable",
       dependencies: [
-        "DurableJobs", "DurableJobsSQLite",
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Shell"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
     .testTarget(
@@ -58,6 +78,21 @@ let package = Package(
       path: "Tests/CrashProbe"),
     .target(name: "TestProcesses", path: "Tests/TestProcesses"),
     .testTarget(name: "CrashTests", dependencies: ["DurableJobsSQLite", "CrashProbe", "TestProcesses"]),
+    .target(
+      name: "LyingServer",
+      dependencies: [
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"])),
+      ],
+      path: "Tests/LyingServer"),
+    .executableTarget(
+      name: "DownloadProbe", dependencies: ["DurableJobsHTTP", "DurableJobsSQLite"], path: "Tests/DownloadProbe"),
+    .testTarget(
+      name: "DownloadTests",
+      dependencies: [
+        "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "DownloadProbe", "TestProcesses",
+      ],
+      exclude: ["Fixtures"]),
     .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite", "TestProcesses"]),
     .testTarget(
       name: "DurableCommandTests",

@@ -1,0 +1,37 @@
+#if HTTP
+  /// Why a download, or one attempt of it, failed.
+  public struct DownloadError: Error, Sendable, CustomStringConvertible {
+    @nonexhaustive
+    public enum Code: String, Sendable {
+      /// The URL, a header, the name or the checksum is none.
+      case invalidDownload
+      /// The folder is missing, is no folder, or can't be written to.
+      case unusableFolder
+      /// Another file is in its place.
+      case fileExists
+      /// The server's answer is an error: 404, 503.
+      case refused
+      /// No connection, or it broke.
+      case connection
+      /// The connection was too slow for too long.
+      case stalled
+      /// The answer contradicts itself, or what was said before.
+      case unusableAnswer
+      /// What came is not what was asked for: its checksum or its size.
+      case wrongContent
+      /// The disk refused.
+      case disk
+    }
+
+    public let code: Code
+    /// What is wrong, and what to do.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+      self.code = code
+      self.message = message
+    }
+
+    public var description: String { message }
+  }
+#endif

@@ -1,0 +1,2 @@
+#if HTTP
+#endif

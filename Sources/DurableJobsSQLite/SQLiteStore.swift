@@ -52,7 +52,7 @@ public final class SQLiteStore: JobStore {
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
-    guard !insertion.jobs.isEmpty else { return InsertionReply(ids: []) }
+    guard !insertion.jobs.isEmpty else { return InsertionReply([]) }
     return try await engine.write(.insert) { try $0.insert(insertion) }
   }
 

@@ -122,9 +122,10 @@ import Testing
     async throws
   {
     let path = try await closedStore()
-    try execute("UPDATE durable_meta SET version=2", at: path)
+    try execute("UPDATE durable_meta SET version=\(Schema.version + 1)", at: path)
     try expect(.newerVersion, path)
-    try execute("UPDATE durable_meta SET version=1; INSERT INTO grdb_migrations VALUES('v2')", at: path)
+    try execute(
+      "UPDATE durable_meta SET version=\(Schema.version); INSERT INTO grdb_migrations VALUES('v9999')", at: path)
     try expect(.newerVersion, path)
   }
 

@@ -45,17 +45,20 @@ public struct JobOptions: Hashable, Sendable {
   public var timeout: Duration?
   /// A name of your own, by which the job can be found. It need not be unique.
   public var key: String?
+  /// The job is stored only if no unfinished one holds this key; else that one stands for it.
+  public var unique: UniqueKey?
   public var tags: Set<String>
 
   public init(
     priority: JobPriority? = nil, start: JobTime? = nil, maxAttempts: Int? = nil, timeout: Duration? = nil,
-    key: String? = nil, tags: Set<String> = []
+    key: String? = nil, unique: UniqueKey? = nil, tags: Set<String> = []
   ) {
     self.priority = priority
     self.start = start
     self.maxAttempts = maxAttempts
     self.timeout = timeout
     self.key = key
+    self.unique = unique
     self.tags = tags
   }
 
@@ -64,6 +67,6 @@ public struct JobOptions: Hashable, Sendable {
     JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,
-      key: other.key ?? key, tags: tags.union(other.tags))
+      key: other.key ?? key, unique: other.unique ?? unique, tags: tags.union(other.tags))
   }
 }

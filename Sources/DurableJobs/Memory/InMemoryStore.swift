@@ -16,7 +16,7 @@ public final class InMemoryStore: JobStore {
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
-    return commit { table, now in InsertionReply(ids: insertion.jobs.map { table.insert($0, now: now) }) }
+    return commit { table, now in InsertionReply(insertion.jobs.map { table.insert($0, now: now) }) }
   }
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {

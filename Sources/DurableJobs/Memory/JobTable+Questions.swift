@@ -23,7 +23,7 @@ extension JobTable {
     var course = records[index].course
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
-    try course.apply(change, now: now)
+    try course.apply(change, now: now, keyHolder: holder(of: records[index].job.terms.unique))
     if change == .remove {
       tell(records.remove(at: index))
       return

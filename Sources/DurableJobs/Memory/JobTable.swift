@@ -57,14 +57,21 @@ struct JobTable {
 
   // MARK: Jobs
 
-  mutating func insert(_ job: NewJob, now: Date) -> JobID {
+  mutating func insert(_ job: NewJob, now: Date) -> InsertedJob {
+    if let holder = holder(of: job.terms.unique) { return InsertedJob(id: holder, disposition: .kept) }
     lastID += 1
     let id = JobID(rawValue: lastID)
     let course = JobCourse(inserting: job.terms, now: now)
     let record = Record(id: id, job: job, createdAt: now, course: course, enteredAt: now)
     records.append(record)
     tell(record)
-    return id
+    return InsertedJob(id: id, disposition: .inserted)
+  }
+
+  /// The unfinished job with this unique key.
+  func holder(of unique: UniqueKey?) -> JobID? {
+    guard let unique else { return nil }
+    return records.first { !$0.course.state.isFinished && $0.job.terms.unique?.key == unique.key }?.id
   }
 
   func index(of id: JobID) -> Int? {

@@ -3,6 +3,9 @@ import Foundation
 /// A job that is stored, with the type of its output.
 public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   public let id: JobID
+  /// Whether the call that gave this handle stored the job: false where a unique key led to an earlier one, and for a
+  /// handle made from an id.
+  public let isNew: Bool
   let store: any JobStore
   let kinds: [String]
   let coding: OutputCoding<Output>

@@ -1,7 +1,8 @@
 import Foundation
 
 extension JobQueue {
-  /// Stores a job. It is durable when this returns.
+  /// Stores a job. It is durable when this returns. If an unfinished job holds its unique key, nothing is stored, and the
+  /// handle is that job's: ``JobHandle/isNew`` tells. It may be of another kind: see ``UniqueKey``.
   ///
   /// Throws what ``JobPayload/validate()`` throws, ``JobError/Code/notEncodable`` if the payload can't be stored,
   /// ``JobError/Code/invalidArgument`` for options that make no sense, or what the store throws; then nothing is stored.
@@ -9,10 +10,11 @@ extension JobQueue {
   public func enqueue<P: JobPayload>(_ job: P, options: JobOptions = JobOptions()) async throws -> JobHandle<P.Output> {
     let new = try prepare(job, options: options)
     let reply = try await store.insert(JobInsertion([new]))
-    return handle(reply.ids[0], as: P.self)
+    return handle(reply.jobs[0], as: P.self)
   }
 
   /// Stores jobs in one transaction: all of them, or none. They are durable when this returns, with ids in their order.
+  /// Where a unique key is held, the handle is its holder's, which may be an earlier job of the same call.
   @discardableResult
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
@@ -20,10 +22,11 @@ extension JobQueue {
     guard !jobs.isEmpty else { return [] }
     let new = try jobs.map { try prepare($0, options: options) }
     let reply = try await store.insert(JobInsertion(new))
-    return reply.ids.map { handle($0, as: P.self) }
+    return reply.jobs.map { handle($0, as: P.self) }
   }
 
   /// Stores a job of a kind that has no Swift type here. `payload` should be JSON: what shows jobs shows it so.
+  /// Returns the id of the job that holds the unique key, if one does.
   @discardableResult
   public func enqueue(kind: String, payload: Data, options: JobOptions = JobOptions()) async throws -> JobID {
     let new = NewJob(queue: name, kind: kind, payload: payload, terms: JobTerms(options, retry: .exponential()))
@@ -53,7 +56,7 @@ extension JobTerms {
     self.init(
       priority: options.priority ?? .normal, start: options.start ?? .now,
       maxAttempts: options.maxAttempts ?? retry.maxAttempts, timeout: options.timeout, key: options.key,
-      tags: options.tags)
+      unique: options.unique, tags: options.tags)
   }
 }
 

@@ -3,7 +3,13 @@ import Foundation
 extension JobQueue {
   /// The job with that id, also one that was enqueued by an earlier process. Nothing is read yet.
   public func handle<P: JobPayload>(_ id: JobID, as type: P.Type) -> JobHandle<P.Output> {
-    JobHandle(id: id, store: store, kinds: [P.kind] + P.formerKinds, coding: P.outputCoding)
+    handle(InsertedJob(id: id, disposition: .kept), as: type)
+  }
+
+  func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
+    JobHandle(
+      id: job.id, isNew: job.disposition == .inserted, store: store, kinds: [P.kind] + P.formerKinds,
+      coding: P.outputCoding)
   }
 
   /// The job with that id. Throws ``JobError/Code/notFound`` if there is none in the store.

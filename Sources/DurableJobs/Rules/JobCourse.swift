@@ -142,9 +142,17 @@ public struct JobCourse: Hashable, Sendable {
 
   /// What `change` does to it. Throws ``JobError/Code/wrongState`` if it can't be done now; what is so already is no error.
   /// ``JobChange/remove`` changes nothing here: it only says whether the store may delete the job.
-  public mutating func apply(_ change: JobChange, now: Date) throws {
+  ///
+  /// A job that has ended let its unique key go, and takes it again with a retry. `keyHolder` is the unfinished job that
+  /// holds the key by now, and is only asked for then.
+  public mutating func apply(
+    _ change: JobChange, now: Date, keyHolder: @autoclosure () throws -> JobID? = nil
+  ) throws {
     switch (change, state) {
     case (.retry, .failed), (.retry, .cancelled):
+      if let holder = try keyHolder() {
+        throw refusal("can't be retried: its unique key is held by job \(holder); wait until that ends, or cancel it")
+      }
       attempt = 0
       crashesInRow = 0
       crashes = 0

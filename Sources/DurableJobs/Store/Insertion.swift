@@ -26,6 +26,7 @@ public struct NewJob: Sendable {
     try Self.check(name: queue, "the name of the queue")
     try Self.check(name: kind, "the kind")
     if let key = terms.key { try Self.check(name: key, "the key") }
+    if let unique = terms.unique { try Self.check(name: unique.key, "the unique key") }
     for tag in terms.tags { try Self.check(name: tag, "the tag") }
     guard payload.count <= Limits.payloadBytes else {
       throw JobError(
@@ -58,24 +59,47 @@ public struct JobTerms: Hashable, Sendable {
   public var maxAttempts: Int
   public var timeout: Duration?
   public var key: String?
+  public var unique: UniqueKey?
   public var tags: Set<String>
 
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
-    timeout: Duration? = nil, key: String? = nil, tags: Set<String> = []
+    timeout: Duration? = nil, key: String? = nil, unique: UniqueKey? = nil, tags: Set<String> = []
   ) {
     self.priority = priority
     self.start = start
     self.maxAttempts = maxAttempts
     self.timeout = timeout
     self.key = key
+    self.unique = unique
     self.tags = tags
   }
 }
 
 public struct InsertionReply: Hashable, Sendable {
   /// One for each new job, in their order.
-  public var ids: [JobID]
+  public var jobs: [InsertedJob]
 
-  public init(ids: [JobID]) { self.ids = ids }
+  public init(_ jobs: [InsertedJob]) { self.jobs = jobs }
+
+  public var ids: [JobID] { jobs.map(\.id) }
+}
+
+/// The job that stands for a new one.
+public struct InsertedJob: Hashable, Sendable {
+  @nonexhaustive
+  public enum Disposition: Hashable, Sendable {
+    /// The new one itself.
+    case inserted
+    /// The one that held its unique key. The new one was not stored.
+    case kept
+  }
+
+  public var id: JobID
+  public var disposition: Disposition
+
+  public init(id: JobID, disposition: Disposition) {
+    self.id = id
+    self.disposition = disposition
+  }
 }

@@ -13,7 +13,8 @@ import Foundation
 ///
 /// The rules are ``JobCourse``'s. `DurableJobsTesting` has a conformance suite that holds a store against them.
 public protocol JobStore: AnyObject, Sendable {
-  /// Stores new jobs and gives them ascending ids, in their order.
+  /// Stores new jobs and gives them ascending ids, in their order. One whose unique key is held, by an unfinished job of
+  /// the store or by one before it in the insertion, is not stored: the holder stands for it.
   func insert(_ insertion: JobInsertion) async throws -> InsertionReply
 
   /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready.

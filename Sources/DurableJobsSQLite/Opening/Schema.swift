@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -16,6 +16,7 @@ enum Schema {
       try db.execute(sql: first)
       FaultPoint.migrateEnded.reach()
     }
+    migrator.registerMigration("v2") { try $0.execute(sql: second) }
     return migrator
   }
 
@@ -64,5 +65,12 @@ enum Schema {
       highest REAL NOT NULL);
     CREATE TABLE durable_crash(job INTEGER PRIMARY KEY, in_row INT NOT NULL, total INT NOT NULL);
     CREATE TABLE durable_note(job INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    """
+
+  private static let second = """
+    UPDATE durable_meta SET version=2;
+
+    -- Which unfinished job holds a unique key.
+    CREATE TABLE durable_uniq(key TEXT PRIMARY KEY, job INT NOT NULL) WITHOUT ROWID;
     """
 }

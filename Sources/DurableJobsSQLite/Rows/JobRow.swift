@@ -65,6 +65,9 @@ extension WriteTransaction {
         try run(.deleteCrash, row.id)
       }
     }
+    if links.contains(.unique), old.state.isFinished != new.state.isFinished, let key = row.terms.unique {
+      try name(new.state.isFinished ? .releaseKey : .takeKey, key, row.id)
+    }
     if new != old {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds

@@ -34,6 +34,8 @@ let stubCode: Int64 = 11
 /// What a job's hot row knows of the tables beside it, and of what was asked of its worker.
 struct Links: OptionSet {
   let rawValue: Int64
+  /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished.
+  static let unique = Links(rawValue: 8)
   static let cancelAsked = Links(rawValue: 16)
   static let suspendAsked = Links(rawValue: 256)
   /// A row in `durable_crash`.

@@ -7,6 +7,8 @@ struct StoredTerms: Codable, Equatable {
   /// In milliseconds.
   var timeout: Int64?
   var key: String?
+  /// A unique key. Its policy matters only at the insertion.
+  var unique: String?
   var tags: [String]?
 
   init() {}
@@ -15,6 +17,7 @@ struct StoredTerms: Codable, Equatable {
     maxAttempts = terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts
     timeout = terms.timeout?.milliseconds
     key = terms.key
+    unique = terms.unique?.key
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
   }
 

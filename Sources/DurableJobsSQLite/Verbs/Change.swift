@@ -22,7 +22,7 @@ extension WriteTransaction {
     guard var row = try load(id) else { return }
     row.course.promote(now: date)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = row.course.state == .running
-    try row.course.apply(change, now: date)
+    try row.course.apply(change, now: date, keyHolder: try keyHolder(row.terms.unique))
     if change == .remove { return try delete(row) }
     if row.before.state.isFinished, row.course == row.before { return }
 
@@ -43,6 +43,7 @@ extension WriteTransaction {
     for table in [HeldStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, row.id) }
     if row.links.contains(.crash) { try run(.deleteCrash, row.id) }
     if row.links.contains(.note) { try run(.deleteNote, row.id) }
+    if row.links.contains(.unique), let key = row.terms.unique { try name(.releaseKey, key, row.id) }
     if let key = row.terms.key { try name(.deleteKey, key, row.id) }
     for tag in row.terms.tags ?? [] { try name(.deleteTag, tag, row.id) }
     if try number(.highestID) == row.id {

@@ -34,7 +34,9 @@ extension WriteTransaction {
           timeout: job.terms.duration))
     }
     onCommit { [memory] in
-      for job in picked { memory.held[job.id] = WriterMemory.Held(claim: claim, route: job.route.id) }
+      for job in picked {
+        memory.held[job.id] = WriterMemory.Held(claim: claim, route: job.route.id, unique: job.terms.unique)
+      }
     }
     return batch
   }

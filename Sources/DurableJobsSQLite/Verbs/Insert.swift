@@ -4,13 +4,15 @@ import Foundation
 extension WriteTransaction {
   func insert(_ insertion: JobInsertion) throws -> InsertionReply {
     FaultPoint.insertBegun.reach()
-    var ids: [JobID] = []
-    ids.reserveCapacity(insertion.jobs.count)
-    for job in insertion.jobs { ids.append(try insert(job)) }
-    return InsertionReply(ids: ids)
+    var jobs: [InsertedJob] = []
+    jobs.reserveCapacity(insertion.jobs.count)
+    for job in insertion.jobs { jobs.append(try insert(job)) }
+    return InsertionReply(jobs)
   }
 
-  private func insert(_ job: NewJob) throws -> JobID {
+  private func insert(_ job: NewJob) throws -> InsertedJob {
+    let unique = job.terms.unique?.key
+    if let holder = try keyHolder(unique) { return InsertedJob(id: holder, disposition: .kept) }
     let route = try memory.routes.intern(queue: job.queue, kind: job.kind, on: connection)
     let course = JobCourse(inserting: job.terms, now: date)
     let priority = job.terms.priority
@@ -23,6 +25,7 @@ extension WriteTransaction {
     hot.bind(4, priority.stored)
     hot.bind(5, runAt)
     hot.bind(6, now)
+    hot.bind(7, unique == nil ? 0 : Links.unique.rawValue)
     try hot.run()
     let id = connection.lastInsertedID
     FaultPoint.insertJob.reach()
@@ -34,10 +37,21 @@ extension WriteTransaction {
     try cold.run(with: job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
+    if let unique { try name(.takeKey, unique, id) }
     if let key = job.terms.key { try name(.insertKey, key, id) }
     for tag in job.terms.tags { try name(.insertTag, tag, id) }
     try moved(id, route: route, from: nil, to: course.state)
-    return JobID(rawValue: id)
+    return InsertedJob(id: JobID(rawValue: id), disposition: .inserted)
+  }
+
+  /// The unfinished job that holds a unique key.
+  func keyHolder(_ key: String?) throws -> JobID? {
+    guard let key else { return nil }
+    let statement = try connection[.keyHolder]
+    statement.bind(1, key)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return JobID(rawValue: statement.int(0))
   }
 
   /// Runs a statement whose values are a key or a tag and a job.

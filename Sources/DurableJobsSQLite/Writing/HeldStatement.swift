@@ -6,6 +6,8 @@ enum HeldStatement: Int, CaseIterable {
   case begin, commit, rollback
   // New jobs
   case insertJob, insertSpec, insertKey, insertTag
+  // Unique keys
+  case keyHolder, takeKey, releaseKey
   // Routes and queues
   case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
   // Claims
@@ -32,11 +34,20 @@ enum HeldStatement: Int, CaseIterable {
     case .insertJob:
       """
       INSERT INTO durable_job(route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
-      VALUES(?1,?2,?3,?4,0,0,1099511627776,?5,?6,?6)
+      VALUES(?1,?2,?3,?4,?7,0,1099511627776,?5,?6,?6)
       """
     case .insertSpec: "INSERT INTO durable_spec(id,created_at,options,payload) VALUES(?1,?2,?3,?4)"
     case .insertKey: "INSERT INTO durable_job_key(key,job) VALUES(?1,?2)"
     case .insertTag: "INSERT INTO durable_tag(tag,job) VALUES(?1,?2)"
+
+    case .keyHolder:
+      // A row that damage or another program left behind holds nothing: the job has the last word.
+      """
+      SELECT u.job FROM durable_uniq u CROSS JOIN durable_job j ON j.id=u.job WHERE u.key=?1 AND j.state<7
+      """
+    case .takeKey:
+      "INSERT INTO durable_uniq(key,job) VALUES(?1,?2) ON CONFLICT(key) DO UPDATE SET job=excluded.job"
+    case .releaseKey: "DELETE FROM durable_uniq WHERE key=?1 AND job=?2"
 
     case .routes:
       "SELECT r.id,q.name,r.kind,q.paused FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue"

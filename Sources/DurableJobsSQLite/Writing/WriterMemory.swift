@@ -23,6 +23,8 @@ final class WriterMemory {
   struct Held {
     let claim: Int64
     let route: Int64
+    /// Its unique key.
+    let unique: String?
     /// Something was asked of it, or it was lost: its row must be looked at.
     var isDoubtful = false
   }

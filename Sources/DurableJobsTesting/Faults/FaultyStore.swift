@@ -90,9 +90,9 @@ public final class FaultyStore: JobStore {
     try await call(.insert) {
       switch fault {
       case .splitInsertion:
-        var ids: [JobID] = []
-        for job in insertion.jobs { ids += try await base.insert(JobInsertion([job])).ids }
-        return InsertionReply(ids: ids)
+        var jobs: [InsertedJob] = []
+        for job in insertion.jobs { jobs += try await base.insert(JobInsertion([job])).jobs }
+        return InsertionReply(jobs)
       case .earlySignals:
         try await tellEarly(insertion)
         return try await base.insert(insertion)

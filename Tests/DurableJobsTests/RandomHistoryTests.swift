@@ -10,7 +10,8 @@ import Testing
 
   /// All but those that show only in signals, or when an insertion is refused.
   private static let visibleFaults: [FaultyStore.Fault] = [
-    .noFence, .lostResult, .wrongOrder, .noRecovery, .attemptKept, .overCapacity, .stopForgotten,
+    .noFence, .lostResult, .wrongOrder, .noRecovery, .attemptKept, .overCapacity, .stopForgotten, .keysIgnored,
+    .keysForEver,
   ]
 
   @Test("Random lives tell a broken store from a whole one", arguments: visibleFaults)

@@ -40,7 +40,8 @@ public enum StoreConformance {
   }
 
   public static let cases: [Case] =
-    insertionCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases + crashCases
+    insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
+    + crashCases
     + leaseCases + timeCases + queryCases + idlenessCases + signalCases + reopeningCases
 }
 

@@ -25,6 +25,10 @@ public final class FaultyStore: JobStore {
     case noSignals
     /// Tells no worker that its job is to stop.
     case stopForgotten
+    /// Stores a job whose unique key is held.
+    case keysIgnored
+    /// Lets no unique key go.
+    case keysForEver
   }
 
   /// A call that can be made to fail.
@@ -43,6 +47,7 @@ public final class FaultyStore: JobStore {
     var failures: [Failure] = []
     var calls: [Verb: Int] = [:]
     var newestTokens: [JobID: ClaimToken] = [:]
+    var holders: [String: JobID] = [:]
   }
 
   public let signals: StoreSignals
@@ -93,6 +98,10 @@ public final class FaultyStore: JobStore {
         var jobs: [InsertedJob] = []
         for job in insertion.jobs { jobs += try await base.insert(JobInsertion([job])).jobs }
         return InsertionReply(jobs)
+      case .keysIgnored:
+        return try await base.insert(JobInsertion(insertion.jobs.map { $0.withoutUniqueKey() }))
+      case .keysForEver:
+        return try await insertForEver(insertion)
       case .earlySignals:
         try await tellEarly(insertion)
         return try await base.insert(insertion)
@@ -213,6 +222,23 @@ public final class FaultyStore: JobStore {
     return try await base.settle([settlement], thenClaim: nil).replies[0]
   }
 
+  /// Leads to whoever was the first to hold a key, whatever has become of it.
+  private func insertForEver(_ insertion: JobInsertion) async throws -> InsertionReply {
+    let known = state.withLock { $0.holders }
+    let holders = insertion.jobs.map { $0.terms.unique.flatMap { known[$0.key] } }
+    let new = zip(insertion.jobs, holders).filter { $0.1 == nil }.map(\.0)
+    var inserted = try await base.insert(JobInsertion(new)).jobs[...]
+    let jobs = holders.map { holder in
+      holder.map { InsertedJob(id: $0, disposition: .kept) } ?? inserted.removeFirst()
+    }
+    state.withLock { state in
+      for (job, reply) in zip(insertion.jobs, jobs) {
+        if let unique = job.terms.unique { state.holders[unique.key] = reply.id }
+      }
+    }
+    return InsertionReply(jobs)
+  }
+
   /// Tells of jobs, and then gives whoever heard it the time to look.
   private func tellEarly(_ insertion: JobInsertion) async throws {
     let last = try await base.jobs(JobQuery(order: .newestFirst, limit: 1)).first?.id.rawValue ?? 0
@@ -224,5 +250,13 @@ public final class FaultyStore: JobStore {
             id: JobID(rawValue: last + 1 + Int64(index)), queue: job.queue, kind: job.kind, state: .ready)
         }))
     for _ in 0..<1000 where signals.hasListeners && calls(of: .jobs) == looks { await Task.yield() }
+  }
+}
+
+extension NewJob {
+  fileprivate func withoutUniqueKey() -> NewJob {
+    var job = self
+    job.terms.unique = nil
+    return job
   }
 }

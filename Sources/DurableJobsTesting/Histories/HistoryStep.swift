@@ -44,6 +44,7 @@ enum HistoryStep: Sendable {
   static let queues = ["q1", "q2"]
   static let kinds = ["k1", "k2", "k3"]
   private static let keys = ["one", "two"]
+  private static let uniqueKeys = ["u", "v", "w"]
   private static let tags = ["a", "b"]
 
   private static func some(_ all: [String], _ random: inout SeededNumbers) -> Set<String> {
@@ -65,7 +66,9 @@ enum HistoryStep: Sendable {
     let terms = JobTerms(
       priority: random.pick([.normal, .normal, .normal, .high, .low, 3]), start: time(&random, at: now),
       maxAttempts: random.pick([1, 2, 3, 10]), timeout: random.chance(20) ? .milliseconds(1500) : nil,
-      key: random.chance(20) ? random.pick(keys) : nil, tags: random.chance(30) ? some(tags, &random) : [])
+      key: random.chance(20) ? random.pick(keys) : nil,
+      unique: random.chance(30) ? UniqueKey(random.pick(uniqueKeys)) : nil,
+      tags: random.chance(30) ? some(tags, &random) : [])
     let payload = Data((0..<random.pick([0, 2, 100])).map { UInt8($0) })
     return NewJob(queue: random.pick(queues), kind: random.pick(kinds), payload: payload, terms: terms)
   }

@@ -70,15 +70,19 @@ struct StorePair {
   // MARK: Steps
 
   private mutating func insert(_ jobs: [NewJob]) async throws {
-    let expected = try await model.store.insert(JobInsertion(jobs)).ids
-    let actual = try await subject.store.insert(JobInsertion(jobs)).ids
-    try same(actual.count, expected.count, "the ids")
+    let expected = try await model.store.insert(JobInsertion(jobs)).jobs
+    let actual = try await subject.store.insert(JobInsertion(jobs)).jobs
+    try same(actual.map(\.disposition), expected.map(\.disposition), "what became of the new jobs")
     for (mine, theirs) in zip(expected, actual) {
-      try holds(modelIDs[theirs] == nil, "\(theirs) is a new id")
-      subjectIDs[mine] = theirs
-      modelIDs[theirs] = mine
+      if mine.disposition == .inserted {
+        try holds(modelIDs[theirs.id] == nil, "\(theirs.id) is a new id")
+        subjectIDs[mine.id] = theirs.id
+        modelIDs[theirs.id] = mine.id
+        ids.append(mine.id)
+      } else {
+        try same(name(theirs.id), mine.id, "the job that stands for a new one")
+      }
     }
-    ids += expected
   }
 
   /// A store need not write a lease anew with each claim, but it does with each renewal: that keeps the two equal.

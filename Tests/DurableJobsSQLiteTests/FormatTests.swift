@@ -35,6 +35,17 @@ import Testing
     #expect(counts == JobCounts([.succeeded: 1, .scheduled: 2, .suspended: 1, .running: 1, .cancelled: 1]))
   }
 
+  @Test func `A file of version 1 becomes one of this version, and knows unique keys from then on`() async throws {
+    #expect(try await store.numbers("SELECT version FROM durable_meta") == [Schema.version])
+    let first = try await store.insert(JobInsertion([.unique("u")])).jobs[0]
+    #expect(first.disposition == .inserted)
+    await store.close()
+    let again = try folder.store()
+    #expect(
+      try await again.insert(JobInsertion([.unique("u")])).jobs == [InsertedJob(id: first.id, disposition: .kept)])
+    #expect(try await again.counts(where: .all).total == 7)
+  }
+
   @Test func `A file of version 1 goes on: new jobs run, and what was left waits`() async throws {
     let new = try await store.insert(.plain("greet"))
     #expect(new.map(\.rawValue) == [7])

@@ -74,6 +74,38 @@ import Testing
     #expect(try await store.claim(.of(10, kinds: ["a", "b", "never"])).jobs.count == 3)
   }
 
+  @Test func `C45 The one that won a unique key is rolled back: another of the group wins it, and nothing is lost`()
+    async throws
+  {
+    let held = try await store.insert(.unique("held"))[0]
+    let running = try await store.claim(.of(1)).jobs[0]
+    let store = store
+    let replies = Lock<[InsertedJob]>([])
+    func insert(_ key: String) -> @Sendable () async throws -> Void {
+      {
+        let jobs = try await store.insert(JobInsertion([.unique(key)])).jobs
+        replies.withLock { $0 += jobs }
+      }
+    }
+    let fails: @Sendable () async throws -> Void = {
+      try await store.onWriter { transaction in
+        _ = try transaction.insert(JobInsertion([.unique("u"), .unique("v"), .unique("held")]))
+        throw Refusal()
+      }
+    }
+    let results = try await together([
+      fails, insert("u"), fails, insert("u"), insert("u"),
+      { _ = try await store.settle([running.settled()], thenClaim: .of(1, kinds: ["none"])) },
+    ])
+    #expect(results.map { (try? $0.get()) != nil } == [false, true, false, true, true, true])
+    let jobs = replies.withLock { $0 }
+    #expect(jobs.count { $0.disposition == .inserted } == 1)
+    #expect(Set(jobs.map(\.id)) == [JobID(rawValue: held.rawValue + 1)])
+    #expect(try await store.counts(where: .all) == JobCounts([.ready: 1, .succeeded: 1]))
+    let after = try await store.insert(JobInsertion([.unique("v"), .unique("held")])).jobs
+    #expect(after.map(\.disposition) == [.inserted, .inserted])
+  }
+
   @Test func `Signals come once, after the commit, in the order of the jobs`() async throws {
     let heard = Lock<[JobID]>([])
     let subscription = store.signals.listen { signal in

@@ -29,6 +29,8 @@ extension NewJob {
   ) -> NewJob {
     NewJob(queue: queue, kind: kind, payload: Data(payload.utf8), terms: terms)
   }
+
+  static func unique(_ key: String) -> NewJob { .plain(terms: JobTerms(unique: UniqueKey(key))) }
 }
 
 extension ClaimRequest {

@@ -204,6 +204,29 @@ import Testing
     }
   }
 
+  @Test("Who holds a job's unique key matters to a retry of one that has ended, and is asked for nothing else")
+  func uniqueKeys() throws {
+    let changes: [JobChange] = [
+      .retry, .cancel(reason: nil), .suspend(reason: nil), .resume, .remove, .complete(output: nil), .fail(message: ""),
+      .progress(JobProgress(fraction: 0)), .reset,
+    ]
+    for state in JobState.allCases {
+      for change in changes {
+        var (course, isAsked) = (JobCourse(state: state, attempt: 1), false)
+        func holder() -> JobID? {
+          isAsked = true
+          return JobID(rawValue: 7)
+        }
+        var message = ""
+        do { try course.apply(change, now: now, keyHolder: holder()) } catch { message = "\(error)" }
+        let isRetryAfterEnd = change == .retry && [.failed, .cancelled].contains(state)
+        #expect(isAsked == isRetryAfterEnd, "\(change) of a job that is \(state)")
+        #expect(message.contains("held by job 7") == isRetryAfterEnd)
+        if isRetryAfterEnd { #expect(course == JobCourse(state: state, attempt: 1)) }
+      }
+    }
+  }
+
   @Test("Only what ends a running job from outside ends its claim")
   func endsClaim() {
     for change: JobChange in [.complete(output: nil), .fail(message: ""), .reset] {

@@ -11,13 +11,16 @@ import Testing
   @Test("Options that are set replace those that stood, the others stay, and tags add up")
   func options() {
     let kind = JobOptions(
-      priority: .low, start: .after(.seconds(5)), maxAttempts: 3, timeout: .seconds(9), key: "k", tags: ["a"])
+      priority: .low, start: .after(.seconds(5)), maxAttempts: 3, timeout: .seconds(9), key: "k",
+      unique: UniqueKey("u"), tags: ["a"])
     #expect(kind.overridden(by: JobOptions()) == kind)
     #expect(JobOptions().overridden(by: kind) == kind)
     let call = JobOptions(priority: .high, start: .now, tags: ["b"])
     let both = JobOptions(
-      priority: .high, start: .now, maxAttempts: 3, timeout: .seconds(9), key: "k", tags: ["a", "b"])
+      priority: .high, start: .now, maxAttempts: 3, timeout: .seconds(9), key: "k", unique: UniqueKey("u"),
+      tags: ["a", "b"])
     #expect(kind.overridden(by: call) == both)
+    #expect(kind.overridden(by: JobOptions(unique: UniqueKey("v"))).unique == UniqueKey("v"))
   }
 
   // MARK: Times
@@ -128,6 +131,7 @@ import Testing
       (NewJob(queue: "", kind: "k", payload: Data()), "queue"),
       (NewJob(queue: "q", kind: long, payload: Data()), "kind"),
       (NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(key: long)), "key"),
+      (NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(unique: UniqueKey(long))), "unique key"),
       (NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(tags: [""])), "tag"),
       (NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(maxAttempts: 0)), "maxAttempts"),
       (NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(timeout: .zero)), "timeout"),

@@ -6,7 +6,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "meet" where arguments.count == 2: try meet(databasePath: arguments[1])
 case "turn" where arguments.count == 2: try takeTurns(databasePath: arguments[1])
+case "unique" where arguments.count == 2: try await enqueueUnique(databasePath: arguments[1])
 default:
-  FileHandle.standardError.write(Data("usage: ProcessProbe meet DATABASE | turn DATABASE\n".utf8))
+  FileHandle.standardError.write(Data("usage: ProcessProbe meet DATABASE | turn DATABASE | unique DATABASE\n".utf8))
   exit(2)
 }

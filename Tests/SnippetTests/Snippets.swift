@@ -86,6 +86,14 @@ func snippet9() async throws {
 
 // README.md, block 11
 func snippet10() async throws {
+  let sync = JobOptions(unique: UniqueKey("sync-7"))
+  let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
+  let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
+  print(first.isNew, again.isNew, again.id == first.id)  // true false true
+}
+
+// README.md, block 12
+func snippet11() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -94,8 +102,8 @@ func snippet10() async throws {
   }
 }
 
-// README.md, block 12
-func snippet11() async throws {
+// README.md, block 13
+func snippet12() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -107,23 +115,23 @@ func snippet11() async throws {
   }
 }
 
-// README.md, block 13
-func snippet12() async throws {
+// README.md, block 14
+func snippet13() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 14
-func snippet13() async throws {
+// README.md, block 15
+func snippet14() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 15
-func snippet14() async throws {
+// README.md, block 16
+func snippet15() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -137,8 +145,8 @@ func snippet14() async throws {
   }
 }
 
-// README.md, block 16
-func snippet15() async throws {
+// README.md, block 17
+func snippet16() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -146,8 +154,8 @@ func snippet15() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 18
+func snippet17() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -163,8 +171,8 @@ func snippet16() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 19
+func snippet18() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }

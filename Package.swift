@@ -60,8 +60,10 @@ let package = Package(
         "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Shell"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Shell"])),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
     .testTarget(
@@ -81,6 +83,7 @@ let package = Package(
     .target(
       name: "LyingServer",
       dependencies: [
+        "DurableJobs",
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"])),
       ],
@@ -91,6 +94,7 @@ let package = Package(
       name: "DownloadTests",
       dependencies: [
         "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "DownloadProbe", "TestProcesses",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
       ],
       exclude: ["Fixtures"]),
     .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite", "TestProcesses"]),

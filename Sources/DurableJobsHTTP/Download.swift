@@ -1,4 +1,5 @@
 #if HTTP
+  import Crypto
   import DurableJobs
   import Foundation
 
@@ -65,6 +66,51 @@
       self.overwrites = overwrites
       self.keepsServerTime = keepsServerTime
       self.caCertificates = caCertificates?.standardizedFileURL.path
+    }
+  }
+
+  extension Download {
+    /// What it is known by, and what there is one unfinished download of: its URL and its destination.
+    public var identity: String {
+      let text = "\(url.withoutCredentials) -> \(folder)/\(name ?? "")"
+      guard text.utf8.count > DurableJobs.Limits.nameBytes else { return text }
+      return "download \(SHA256.hash(data: Data(text.utf8)).hexadecimal)"
+    }
+
+    public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
+
+    /// Throws ``DownloadError/Code/invalidDownload``.
+    public func validate() throws {
+      func refuse(_ message: String) -> DownloadError { DownloadError(.invalidDownload, message) }
+      guard let scheme = url.scheme?.lowercased() else {
+        throw refuse("\(url) has no scheme; write https://\(url)")
+      }
+      guard ["http", "https"].contains(scheme) else {
+        throw refuse("\(url) is no http or https URL; others can't be downloaded")
+      }
+      guard url.isFetchable else { throw refuse("\(url) names no host") }
+      guard folder.hasPrefix("/") else { throw refuse("the folder '\(folder)' is no absolute path") }
+      if let name, FileName(exactly: name) == nil {
+        throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 245 bytes")
+      }
+      if let sha256, sha256.count != 64 || !sha256.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
+        throw refuse("'\(sha256)' is no SHA-256; it has 64 hexadecimal digits")
+      }
+      if let size, size < 0 { throw refuse("a file can't have \(size) bytes") }
+      for header in headers { try header.validate() }
+    }
+  }
+
+  extension Download.Header {
+    /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would be another one too.
+    func validate() throws {
+      let marks = Set("!#$%&'*+-.^_`|~")
+      guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || marks.contains($0) }) else {
+        throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a header; as in: Accept: text/plain")
+      }
+      guard value.unicodeScalars.allSatisfy({ $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7f }) else {
+        throw DownloadError(.invalidDownload, "the value of the header \(name) has control characters in it")
+      }
     }
   }
 

@@ -13,12 +13,16 @@
       case refused
       /// No connection, or it broke.
       case connection
+      /// The server could not show that it is the one in the URL.
+      case untrusted
       /// The connection was too slow for too long.
       case stalled
       /// The answer contradicts itself, or what was said before.
       case unusableAnswer
       /// What came is not what was asked for: its checksum or its size.
       case wrongContent
+      /// The disk is full. The download waits for room by itself.
+      case diskFull
       /// The disk refused.
       case disk
     }

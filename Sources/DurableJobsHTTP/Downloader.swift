@@ -2,18 +2,19 @@
   import DurableJobs
   import Foundation
 
-  /// Runs ``Download`` jobs: one for a process, or one for each set of limits.
+  /// Runs ``Download`` jobs. One serves any number of workers of a store, and its limits hold for all of them together.
   ///
-  /// Proxies are those of the environment: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`, as curl reads them.
+  /// Proxies are those of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them.
   public final class Downloader: Sendable {
-    /// What binds all downloads of a ``Downloader`` together. How many there are at once is the worker's limit.
+    /// What binds all downloads of a ``Downloader``. How many there are at once is the worker's limit.
     public struct Limits: Hashable, Sendable {
-      /// Connections to one host and port at once. A download whose host is busy gives its slot to others.
+      /// Downloads from one host and port at once. One whose host is busy gives its slot to others after a second.
       public var perHost: Int
       /// All downloads together; nil for as fast as they come.
       public var bytesPerSecond: Int64?
-      /// A connection that brings less than this many bytes within ``slowFor`` is given up, and the attempt has failed.
+      /// A connection that brings less than this within ``slowFor`` is given up: the attempt failed.
       public var minimumBytes: Int64
+      /// Also how long an answer may take to begin.
       public var slowFor: Duration
       /// How long making a connection may take.
       public var connectTimeout: Duration
@@ -30,35 +31,195 @@
       }
     }
 
-    /// News of a download that runs here, for a screen. Sent often, from any thread.
+    /// News of a download that runs here, for a screen. Told on threads of the library, which they must not hold up.
     @nonexhaustive
     public enum Event: Sendable {
       case began
-      /// How many bytes of the file are here, and of how many if that is known.
+      /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
       case received(Int64, of: Int64?)
-      /// It goes on later, by itself, for this reason: a full disk, a busy host.
-      case waits(String)
+      /// It goes on by itself, later, and no attempt is used: a busy host, a full disk, a connection that broke.
+      case waits(String, Duration)
       case succeeded(DownloadedFile)
-      /// The attempt failed; another follows if `isFinal` is false and attempts are left.
-      case failed(DownloadError, isFinal: Bool)
-      /// It was stopped, and can go on where it is.
+      /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
+      case failed(DownloadError, isFinal: Bool, retryAfter: Duration?)
+      /// It was stopped, and goes on where it is.
       case stopped
     }
+
+    private let store: any JobStore
+    private let limits: Limits
+    private let hosts: Hosts
+    private let speed: SpeedLimit?
+    private let clients: Clients
+    private let proxies: Proxies
+    private let onEvent: @Sendable (JobContext, Download, Event) -> Void
+    private let leftovers = Leftovers()
+    private let subscription: StoreSignals.Subscription
 
     public init(
       store: any JobStore, limits: Limits = Limits(),
       environment: [String: String] = ProcessInfo.processInfo.environment,
       onEvent: @escaping @Sendable (JobContext, Download, Event) -> Void = { _, _, _ in }
     ) {
+      self.store = store
+      self.limits = limits
+      self.onEvent = onEvent
+      hosts = Hosts(seats: limits.perHost, clock: store.clock)
+      speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
+      clients = Clients(connectTimeout: limits.connectTimeout)
+      proxies = Proxies(environment: environment)
+      subscription = store.signals.listen { [leftovers] signal in
+        if case .committed(let changes) = signal { leftovers.heard(changes) }
+      }
     }
 
     /// Lets `worker` run downloads.
     public func register(with worker: JobWorker) {
-      worker.register(Download.self) { try await self.run($0, $1) }
+      worker.register(Download.self) { download, context in
+        try await withTaskExecutorPreference(DiskThreads.shared) { try await self.run(download, context) }
+      }
     }
 
     private func run(_ download: Download, _ context: JobContext) async throws -> DownloadedFile {
-      throw JobExit.permanent(DownloadError(.unusableFolder, "not yet"))
+      let attempt = Attempt(download: download, context: context, clock: store.clock, onEvent: onEvent)
+      attempt.tell(.began)
+      do {
+        let seat = try await seat(download)
+        defer { withExtendedLifetime(seat) {} }
+        let result = try await transfer(attempt).run()
+        if let record = result.record { leftovers.add(context.id, record.folder, record.name) }
+        attempt.tell(.succeeded(result.file))
+        return result.file
+      } catch {
+        throw end(error, attempt)
+      }
+    }
+
+    private func transfer(_ attempt: Attempt) -> Transfer {
+      let download = attempt.download
+      return Transfer(
+        download: download, request: FileRequest(download: download, clients: clients, proxies: proxies),
+        reception: Reception(limits: limits, speed: speed, clock: store.clock, report: attempt.received),
+        recorded: { [store] in try await Self.recorded(download, path: $0, store) })
+    }
+
+    private func seat(_ download: Download) async throws -> Hosts.Seat {
+      let host = download.url.hostAndPort
+      switch try await hosts.enter(download.url.origin, patience: .seconds(1)) {
+      case .seat(let seat): return seat
+      case .isBusy: throw Setback.mustWait("\(host) is busy with others", .seconds(.random(in: 0.5...1.5)))
+      case .isPaused(let rest):
+        throw Setback.mustWait("\(host) asked to wait", rest + .seconds(.random(in: 0...0.5)))
+      }
+    }
+
+    /// What the job is told of an attempt that brought no file.
+    private func end(_ error: any Error, _ attempt: Attempt) -> any Error {
+      switch error {
+      case Setback.final(let error): return attempt.fail(error, isFinal: true)
+      case Setback.forNow(let error): return attempt.fail(error, isFinal: false)
+      case let error as DownloadError: return attempt.fail(error, isFinal: error.isFinal)
+      case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
+      case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)
+      case Setback.busy(let error, let retryAfter):
+        guard let time = retryAfter.flatMap({ RetryAfter.wait($0, now: store.clock.now) }) else {
+          return attempt.fail(error, isFinal: false)
+        }
+        hosts.pause(attempt.download.url.origin, for: time)
+        attempt.tell(.failed(error, isFinal: false, retryAfter: time))
+        return JobExit.retry(after: time, because: error)
+      default:
+        attempt.tell(.stopped)
+        return error
+      }
+    }
+
+    /// The file at `path` as the last download of the same URL to the same place brought it.
+    private static func recorded(
+      _ download: Download, path: String, _ store: any JobStore
+    ) async throws -> DownloadedFile? {
+      let query = JobQuery(
+        .kind(Download.self) && .key(download.identity) && .state(.succeeded), detail: .output,
+        order: .newestFirst, limit: 1)
+      guard let output = try await store.jobs(query).first?.output else { return nil }
+      let file = try? JSONDecoder().decode(DownloadedFile.self, from: output)
+      return file?.path == path ? file : nil
+    }
+  }
+
+  /// What one attempt tells, to the job and to who watches here.
+  private final class Attempt: Sendable {
+    let download: Download
+    private let context: JobContext
+    private let clock: any JobClock
+    private let onEvent: @Sendable (JobContext, Download, Downloader.Event) -> Void
+    private let news: Lock<(next: Duration, fraction: Double)>
+
+    init(
+      download: Download, context: JobContext, clock: any JobClock,
+      onEvent: @escaping @Sendable (JobContext, Download, Downloader.Event) -> Void
+    ) {
+      self.download = download
+      self.context = context
+      self.clock = clock
+      self.onEvent = onEvent
+      // A file that is here at once needs no telling.
+      news = Lock((next: clock.uptime + .milliseconds(100), fraction: 0))
+    }
+
+    func tell(_ event: Downloader.Event) { onEvent(context, download, event) }
+
+    @Sendable func received(_ bytes: Int64, of total: Int64?) {
+      let now = clock.uptime
+      let fraction = total.map { $0 > 0 ? Double(bytes) / Double($0) : 0 } ?? 0
+      let isDue = news.withLock { news in
+        guard now >= news.next else { return false }
+        news = (now + .milliseconds(100), fraction)
+        return true
+      }
+      guard isDue else { return }
+      tell(.received(bytes, of: total))
+      report(fraction, total.map { "\(bytes.megabytes) of \($0.megabytes) MB" } ?? "\(bytes.megabytes) MB")
+    }
+
+    func fail(_ error: DownloadError, isFinal: Bool) -> any Error {
+      tell(.failed(error, isFinal: isFinal, retryAfter: nil))
+      return isFinal ? JobExit.permanent(error) : error
+    }
+
+    func wait(_ reason: String, _ time: Duration) -> any Error {
+      tell(.waits(reason, time))
+      report(news.withLock { $0.fraction }, "waits: \(reason)")
+      return JobExit.snooze(for: time)
+    }
+
+    /// It only throws where the task was cancelled, which the transfer notices by itself.
+    private func report(_ fraction: Double, _ message: String) {
+      try? context.report(progress: fraction, message)
+    }
+  }
+
+  extension Int64 {
+    /// As in "12.3".
+    fileprivate var megabytes: String { "\(self / 1_000_000).\(self % 1_000_000 / 100_000)" }
+  }
+
+  /// Records of parts whose file is in its place. They go when the success is stored: an attempt that comes after a crash
+  /// needs them.
+  private final class Leftovers: Sendable {
+    private let records = Lock<[JobID: (folder: Folder, name: String)]>([:])
+
+    func add(_ id: JobID, _ folder: Folder, _ name: String) {
+      records.withLock { $0[id] = (folder, name) }
+    }
+
+    func heard(_ changes: [JobTransition]) {
+      let ended = records.withLock { records in
+        changes.compactMap { change in
+          records.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
+        }
+      }
+      for record in ended { record.folder.remove(record.name) }
     }
   }
 #endif

@@ -1,0 +1,61 @@
+#if HTTP
+  import Foundation
+
+  /// A name that a file may have in the folder that it goes into, whatever a server wished.
+  ///
+  /// One component, no separators, no control characters, not hidden, and short enough for the names beside it.
+  struct FileName: Hashable, Sendable, CustomStringConvertible {
+    static let partEnding = ".part"
+    static let recordEnding = ".part.json"
+    private static let longest = 255 - recordEnding.utf8.count
+
+    let description: String
+
+    /// The nearest harmless name.
+    init(harmless wish: String) {
+      // What comes before a separator is a way, and not of our choosing.
+      let last = wish.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
+      var name = String(String.UnicodeScalarView(last.unicodeScalars.filter(Self.isHarmless)))
+      while name.hasPrefix(".") || name.hasPrefix(" ") { name.removeFirst() }
+      while name.hasSuffix(" ") { name.removeLast() }
+      description = Self.cut(name.isEmpty ? "download" : name)
+    }
+
+    /// The name that a URL gives the file: its last component.
+    init(of url: URL) {
+      let path = url.path(percentEncoded: true)
+      let last = path.hasSuffix("/") ? "" : path.split(separator: "/").last.map(String.init) ?? ""
+      self.init(harmless: last.removingPercentEncoding ?? last)
+    }
+
+    /// The name as somebody gave it; nil unless it is harmless as it is.
+    init?(exactly name: String) {
+      guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longest,
+        name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" })
+      else { return nil }
+      description = name
+    }
+
+    var part: String { description + Self.partEnding }
+    var record: String { description + Self.recordEnding }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+      switch scalar.properties.generalCategory {
+      case .control, .surrogate, .lineSeparator, .paragraphSeparator: false
+      // Marks that turn the reading direction make "gpj.exe" look like something else.
+      case .format: scalar == "\u{200d}" || scalar == "\u{200c}"
+      default: true
+      }
+    }
+
+    /// At most ``longest`` bytes, the ending kept.
+    private static func cut(_ name: String) -> String {
+      guard name.utf8.count > longest else { return name }
+      let dot = name.lastIndex(of: ".")
+      let ending = dot.map { String(name[$0...]) }.flatMap { $0.utf8.count <= 16 ? $0 : nil } ?? ""
+      var stem = String(name.dropLast(ending.count))
+      while stem.utf8.count + ending.utf8.count > longest { stem.removeLast() }
+      return stem + ending
+    }
+  }
+#endif

@@ -1,0 +1,145 @@
+#if HTTP
+  import Foundation
+
+  /// An open file or folder, closed with its last reference.
+  final class Descriptor: Sendable {
+    let number: Int32
+    init(_ number: Int32) { self.number = number }
+    deinit { close(number) }
+
+    /// What was written is on the disk when this returns. False if the disk refused, with `errno`.
+    func flush() -> Bool {
+      #if canImport(Darwin)
+        fcntl(number, F_FULLFSYNC) == 0
+      #else
+        fdatasync(number) == 0
+      #endif
+    }
+  }
+
+  /// The folder that files come into. Everything in it is reached through its descriptor and by one component, with no
+  /// symbolic link followed, so that nothing can lead outside.
+  struct Folder: Sendable {
+    let path: String
+    private let descriptor: Descriptor
+
+    init(path: String) throws {
+      self.path = path
+      let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard number >= 0 else {
+        throw switch errno {
+        case ENOENT: DownloadError(.unusableFolder, "there is no folder \(path); make it, or choose another")
+        case ENOTDIR: DownloadError(.unusableFolder, "\(path) is no folder; choose another")
+        default: DownloadError.disk("open the folder", path)
+        }
+      }
+      descriptor = Descriptor(number)
+    }
+
+    func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
+
+    /// Nil if there is none. Throws for what is no plain file of one name.
+    func open(_ name: String, _ flags: Int32) throws -> Descriptor? {
+      let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
+      guard number >= 0 else {
+        switch errno {
+        case ENOENT where flags & O_CREAT == 0, EEXIST: return nil
+        case ELOOP: throw DownloadError(.fileExists, "\(path(of: name)) is a symbolic link; remove it")
+        case EISDIR, ENXIO: throw DownloadError(.fileExists, "\(path(of: name)) is no plain file; remove it")
+        case EACCES, EROFS, EPERM:
+          throw DownloadError(
+            .unusableFolder, "can't write to \(path(of: name)): \(String(cString: strerror(errno)))")
+        default: throw DownloadError.disk("open", path(of: name))
+        }
+      }
+      let file = Descriptor(number)
+      let status = try FileStatus(of: file, path(of: name))
+      guard status.isPlain else {
+        throw DownloadError(.fileExists, "\(path(of: name)) is no plain file of one name; remove it")
+      }
+      return file
+    }
+
+    /// Nil if there is nothing of that name. A symbolic link is told as itself.
+    func status(of name: String) -> FileStatus? {
+      var status = stat()
+      return fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
+    }
+
+    func remove(_ name: String) { unlinkat(descriptor.number, name, 0) }
+
+    /// Gives `old` the name `new`, in one step. Without `replacing`, false if something has that name already.
+    func rename(_ old: String, to new: String, replacing: Bool) throws -> Bool {
+      let folder = descriptor.number
+      if !replacing {
+        if linkat(folder, old, folder, new, 0) == 0 {
+          unlinkat(folder, old, 0)
+          return true
+        }
+        if errno == EEXIST { return false }
+        // A file system without hard links.
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS].contains(errno) else {
+          throw DownloadError.disk("name the file", path(of: new))
+        }
+        if status(of: new) != nil { return false }
+      }
+      guard renameat(folder, old, folder, new) == 0 else { throw DownloadError.disk("name the file", path(of: new)) }
+      return true
+    }
+
+    /// What was named or removed in it stays so, also after a power cut.
+    func flush() throws {
+      guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
+    }
+
+    /// Bytes that may still be written; nil if the file system doesn't say.
+    var freeBytes: Int64? {
+      var status = statvfs()
+      guard fstatvfs(descriptor.number, &status) == 0, status.f_blocks > 0 else { return nil }
+      let (bytes, overflows) = Int64(status.f_bavail).multipliedReportingOverflow(by: Int64(status.f_frsize))
+      return overflows ? nil : bytes
+    }
+  }
+
+  /// What the file system knows of a file.
+  struct FileStatus: Equatable {
+    let isRegular: Bool
+    let size: Int64
+    /// Nanoseconds since 1970.
+    let modified: Int64
+    let inode: UInt64
+    let links: Int
+
+    init(_ status: stat) {
+      isRegular = status.st_mode & S_IFMT == S_IFREG
+      size = Int64(status.st_size)
+      #if canImport(Darwin)
+        let time = status.st_mtimespec
+      #else
+        let time = status.st_mtim
+      #endif
+      modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+      inode = UInt64(status.st_ino)
+      links = Int(status.st_nlink)
+    }
+
+    init(of file: Descriptor, _ path: String) throws {
+      var status = stat()
+      guard fstat(file.number, &status) == 0 else { throw DownloadError.disk("look at", path) }
+      self.init(status)
+    }
+
+    /// A file that a write reaches under no other name.
+    var isPlain: Bool { isRegular && links == 1 }
+  }
+
+  extension DownloadError {
+    /// What the operating system refused, from `errno`.
+    static func disk(_ verb: String, _ path: String) -> DownloadError {
+      let number = errno
+      let isFull = number == ENOSPC || number == EDQUOT
+      return DownloadError(
+        isFull ? .diskFull : .disk, "can't \(verb) \(path): \(String(cString: strerror(number)))")
+    }
+  }
+#endif

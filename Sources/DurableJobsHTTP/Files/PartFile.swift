@@ -1,0 +1,225 @@
+#if HTTP
+  import Crypto
+  import DurableJobs
+  import Foundation
+
+  /// A file on its way: its bytes in `NAME.part`, and what is known of them in `NAME.part.json`. Held by one process at a
+  /// time, through a lock on the record that dies with it.
+  ///
+  /// Its functions block; they are called on the threads of ``DiskThreads``.
+  final class PartFile: Sendable {
+    private struct State {
+      var record: PartRecord
+      var length: Int64 = 0
+    }
+
+    let folder: Folder
+    let name: FileName
+    private let state: Lock<State>
+    /// Of what is here, if somebody wants it.
+    private let sha256: Lock<SHA256?>
+    private let part: Descriptor
+    private let recordFile: Descriptor
+
+    /// Somebody else holds it.
+    struct IsHeld: Error {}
+
+    /// Opens the part, or makes it. Throws ``IsHeld``, or ``DownloadError/Code/fileExists`` if what is there under its names
+    /// is not this download's, unless `overwrites`. With `hashes`, reads what is here to have its checksum.
+    init(_ name: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool) throws {
+      self.folder = folder
+      self.name = name
+      recordFile = try Self.hold(name, folder)
+      let text = try Self.read(recordFile, folder.path(of: name.record))
+      let old = PartRecord(text).flatMap { $0.url == url ? $0 : nil }
+      let record = old ?? PartRecord(url: url)
+      // Without a record of ours nothing that is there is ours.
+      let isForeign = old == nil && (!text.isEmpty || folder.status(of: name.part) != nil)
+      if isForeign, !overwrites {
+        if text.isEmpty { folder.remove(name.record) }
+        throw DownloadError(
+          .fileExists,
+          "\(folder.path(of: name.part)) is there and not of this download; remove it, or start anew with --overwrite")
+      }
+      if isForeign { folder.remove(name.part) }
+      // First whose it is, then the part: a part without a record is never ours.
+      if old == nil { try Self.write(record, to: recordFile, folder.path(of: name.record)) }
+      guard let part = try folder.open(name.part, O_RDWR | O_CREAT) else {
+        throw DownloadError.disk("open", folder.path(of: name.part))
+      }
+      self.part = part
+      state = Lock(State(record: record))
+      sha256 = Lock(nil)
+      try cut(to: record.trusted(try FileStatus(of: part, path).size))
+      guard hashes else { return }
+      var sum = SHA256()
+      try Self.hash(part, length: length, path, into: &sum)
+      sha256.withLock { $0 = sum }
+    }
+
+    /// The record, locked. It is looked at again once it is: who held it before may have removed it.
+    private static func hold(_ name: FileName, _ folder: Folder) throws -> Descriptor {
+      while true {
+        guard let file = try folder.open(name.record, O_RDWR | O_CREAT) else { continue }
+        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { throw IsHeld() }
+        let mine = try FileStatus(of: file, name.record)
+        if folder.status(of: name.record)?.inode == mine.inode { return file }
+      }
+    }
+
+    var path: String { folder.path(of: name.part) }
+    var record: PartRecord { state.withLock { $0.record } }
+    /// How many bytes of the file are here and written.
+    var length: Int64 { state.withLock { $0.length } }
+
+    // MARK: Growing
+
+    /// Forgets what is here: the file comes anew, in this version.
+    func startOver(_ version: FileVersion, serverName: String?) throws {
+      try change { $0 = PartRecord(url: $0.url) }
+      try cut(to: 0)
+      sha256.withLock { if $0 != nil { $0 = SHA256() } }
+      try learn(version, serverName: serverName)
+    }
+
+    /// What the server says of the file whose bytes come now.
+    func learn(_ version: FileVersion, serverName: String?) throws {
+      try change { record in
+        record.version = version
+        record.name = serverName
+        record.boot = PartRecord.currentBoot
+      }
+    }
+
+    /// Only one task at a time appends.
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+      var rest = bytes
+      var end = length
+      defer { state.withLock { $0.length = end } }
+      while !rest.isEmpty {
+        let count = pwrite(part.number, rest.baseAddress, rest.count, off_t(end))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw DownloadError.disk("write to", path) }
+        end += Int64(count)
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      sha256.withLock { $0?.update(bufferPointer: bytes) }
+    }
+
+    /// Of what is here; nil if it was not asked for.
+    var checksum: String? { sha256.withLock { $0?.finalize().hexadecimal } }
+
+    /// The first `length` bytes, written before, are on the disk when this returns, and the record says so. May be called
+    /// while another task appends.
+    func flush(_ length: Int64) throws {
+      guard part.flush() else { throw DownloadError.disk("flush", path) }
+      let line = Data("\(length)\n".utf8)
+      let end = lseek(recordFile.number, 0, SEEK_END)
+      guard line.withUnsafeBytes({ pwrite(recordFile.number, $0.baseAddress, $0.count, end) }) == line.count else {
+        throw DownloadError.disk("write to", folder.path(of: name.record))
+      }
+      state.withLock { $0.record.flushed = length }
+    }
+
+    private func cut(to length: Int64) throws {
+      guard ftruncate(part.number, off_t(length)) == 0 else { throw DownloadError.disk("cut", path) }
+      state.withLock { $0.length = length }
+    }
+
+    private func change(_ body: (inout PartRecord) -> Void) throws {
+      let old = record
+      var new = old
+      body(&new)
+      guard new != old else { return }
+      try Self.write(new, to: recordFile, folder.path(of: name.record))
+      state.withLock { $0.record = new }
+    }
+
+    static func hash(_ file: Descriptor, length: Int64, _ path: String, into sha256: inout SHA256) throws {
+      var buffer = [UInt8](repeating: 0, count: 1 << 20)
+      var offset: Int64 = 0
+      while offset < length {
+        try Task.checkCancellation()
+        let count = buffer.withUnsafeMutableBytes {
+          pread(file.number, $0.baseAddress, min($0.count, Int(length - offset)), off_t(offset))
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw DownloadError.disk("read", path) }
+        buffer.withUnsafeBytes { sha256.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        offset += Int64(count)
+      }
+    }
+
+    // MARK: The end
+
+    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false.
+    ///
+    /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
+    func finish(
+      as final: FileName, modified: Date?, sha256: String?, replacing: Bool
+    ) throws -> DownloadedFile? {
+      if let modified { try set(modified) }
+      guard part.flush() else { throw DownloadError.disk("flush", path) }
+      let status = try FileStatus(of: part, path)
+      try change { record in
+        record.flushed = status.size
+        record.whole = PartRecord.Whole(
+          name: final.description, size: status.size, modified: status.modified, sha256: sha256)
+      }
+      guard try folder.rename(name.part, to: final.description, replacing: replacing) else { return nil }
+      try folder.flush()
+      return DownloadedFile(
+        path: folder.path(of: final.description), size: status.size, sha256: sha256, modified: status.modified,
+        wasThere: false)
+    }
+
+    private func set(_ modified: Date) throws {
+      let seconds = modified.timeIntervalSince1970
+      let time = timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: 0)
+      guard futimens(part.number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
+    }
+
+    /// The file that an earlier attempt named before it could tell so.
+    static func finished(_ name: FileName, in folder: Folder, url: String) throws -> DownloadedFile? {
+      guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
+        let record = PartRecord(try read(file, folder.path(of: name.record))), record.url == url,
+        let whole = record.whole, let status = folder.status(of: whole.name),
+        status.isRegular, status.size == whole.size, status.modified == whole.modified
+      else { return nil }
+      // Between getting its name and losing the old one it has two.
+      if folder.status(of: name.part)?.inode == status.inode { folder.remove(name.part) }
+      try folder.flush()
+      return DownloadedFile(
+        path: folder.path(of: whole.name), size: whole.size, sha256: whole.sha256, modified: whole.modified,
+        wasThere: false)
+    }
+
+    /// Removes both: the bytes are not what they should be, or are not needed.
+    func discard() {
+      folder.remove(name.part)
+      folder.remove(name.record)
+    }
+
+    // MARK: The record
+
+    private static func read(_ file: Descriptor, _ path: String) throws -> Data {
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      var data = Data()
+      while data.count < 1 << 24 {
+        let count = buffer.withUnsafeMutableBytes { pread(file.number, $0.baseAddress, $0.count, off_t(data.count)) }
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw DownloadError.disk("read", path) }
+        if count == 0 { break }
+        data.append(contentsOf: buffer[..<count])
+      }
+      return data
+    }
+
+    private static func write(_ record: PartRecord, to file: Descriptor, _ path: String) throws {
+      let text = record.text
+      guard ftruncate(file.number, 0) == 0,
+        text.withUnsafeBytes({ pwrite(file.number, $0.baseAddress, $0.count, 0) }) == text.count
+      else { throw DownloadError.disk("write to", path) }
+    }
+  }
+#endif

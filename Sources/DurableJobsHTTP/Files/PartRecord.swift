@@ -1,0 +1,67 @@
+#if HTTP
+  import Foundation
+
+  /// What is known of a part, in the file beside it: whose it is, which version of the file, how much of it is flushed, and
+  /// whether it is whole. A line of JSON, then a line for each flush.
+  struct PartRecord: Codable, Equatable {
+    var url: String
+    var version = FileVersion()
+    /// The name that the server gave the file.
+    var name: String?
+    /// The start of the machine that the part was written under. As long as it is the same, what was written is there,
+    /// flushed or not; after another start only what was flushed is to be trusted.
+    var boot: String?
+    /// Bytes that were on the disk at the last flush.
+    var flushed: Int64 = 0
+    /// The whole file, once it was checked and was about to be named.
+    var whole: Whole?
+
+    struct Whole: Codable, Equatable {
+      var name: String
+      var size: Int64
+      var modified: Int64
+      var sha256: String?
+    }
+
+    private enum CodingKeys: String, CodingKey { case url, version, name, boot, whole }
+
+    init(url: String) { self.url = url }
+
+    /// Nil for text that is no record.
+    init?(_ text: Data) {
+      var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      guard lines.count > 1, let record = try? JSONDecoder().decode(PartRecord.self, from: Data(lines.removeFirst()))
+      else { return nil }
+      self = record
+      // A line without an end was being written.
+      flushed = lines.dropLast().last.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
+    var text: Data {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let head = (try? encoder.encode(self)) ?? Data()
+      return head + Data((flushed > 0 ? "\n\(flushed)\n" : "\n").utf8)
+    }
+
+    /// How much of a part of `length` bytes can be gone on from.
+    func trusted(_ length: Int64) -> Int64 {
+      let isSameBoot = boot != nil && boot == Self.currentBoot
+      let there = isSameBoot ? length : min(length, flushed)
+      return min(there, version.total ?? there)
+    }
+
+    /// What tells this start of the machine from others; nil if the system doesn't say.
+    static let currentBoot: String? = {
+      #if canImport(Darwin)
+        var size = 64
+        var bytes = [CChar](repeating: 0, count: size)
+        guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      #else
+        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        return text?.trimmingCharacters(in: .whitespacesAndNewlines)
+      #endif
+    }()
+  }
+#endif

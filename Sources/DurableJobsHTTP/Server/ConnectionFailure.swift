@@ -1,0 +1,55 @@
+#if HTTP
+  import AsyncHTTPClient
+  import Foundation
+  import NIOCore
+  import NIOHTTP1
+  import NIOPosix
+  import NIOSSL
+
+  extension DownloadError {
+    /// What the client threw, for a person. Nil if it only says that it was cancelled.
+    static func connection(_ error: any Error, _ host: String) -> DownloadError? {
+      switch error {
+      case is CancellationError: nil
+      case let error as HTTPClientError where error == .cancelled: nil
+      case let error as DownloadError: error
+      case let error as NIOConnectionError:
+        error.connectionErrors.isEmpty
+          ? DownloadError(.connection, "can't find the host \(error.host)")
+          : DownloadError(
+            .connection, "can't connect to \(host): \(error.connectionErrors.first.map { reason($0.error) } ?? "")")
+      case let error as HTTPClientError where error == .connectTimeout:
+        DownloadError(.connection, "can't connect to \(host): no answer")
+      case let error as HTTPClientError:
+        DownloadError(.connection, "the connection to \(host) broke: \(error.shortDescription)")
+      case let error as NIOSSLError: tls("\(error)", host)
+      case let error as NIOSSLExtraError: tls(error.description, host)
+      case HTTPParserError.invalidEOFState:
+        DownloadError(.connection, "\(host) closed the connection before the end of the file")
+      case is HTTPParserError: DownloadError(.unusableAnswer, "\(host) doesn't speak HTTP as it should: \(error)")
+      default: DownloadError(.connection, "the connection to \(host) broke: \(reason(error))")
+      }
+    }
+
+    private static func tls(_ text: String, _ host: String) -> DownloadError {
+      guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("HostnameMismatch") || text.contains("hostname")
+      else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }
+      return DownloadError(
+        .untrusted,
+        "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert")
+    }
+
+    private static func reason(_ error: any Error) -> String {
+      if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
+      return "\(error)"
+    }
+
+    /// Another attempt would meet the same.
+    var isFinal: Bool {
+      switch code {
+      case .invalidDownload, .unusableFolder, .fileExists, .untrusted: true
+      case .refused, .connection, .stalled, .unusableAnswer, .wrongContent, .disk, .diskFull: false
+      }
+    }
+  }
+#endif

@@ -1,0 +1,33 @@
+#if HTTP
+  import Foundation
+
+  /// What a server says of when to come again: seconds, or a date.
+  enum RetryAfter {
+    /// A server that says more is not believed.
+    static let longest = Duration.seconds(24 * 3600)
+
+    static func wait(_ text: String, now: Date) -> Duration? {
+      let text = text.trimmingCharacters(in: .whitespaces)
+      let seconds: Double
+      if let number = Double(text), text.allSatisfy(\.isNumber) {
+        seconds = number
+      } else if let date = HTTPDate.date(text) {
+        seconds = date.timeIntervalSince(now)
+      } else {
+        return nil
+      }
+      return .seconds(min(max(seconds, 0), Double(longest.components.seconds)))
+    }
+  }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`
+  enum HTTPDate {
+    static func date(_ text: String) -> Date? {
+      let formatter = DateFormatter()
+      formatter.locale = Locale(identifier: "en_US_POSIX")
+      formatter.timeZone = TimeZone(secondsFromGMT: 0)
+      formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+      return formatter.date(from: text)
+    }
+  }
+#endif

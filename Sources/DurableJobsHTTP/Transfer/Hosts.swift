@@ -1,0 +1,96 @@
+#if HTTP
+  import DurableJobs
+
+  /// How many downloads talk to each host, and which hosts asked to be left alone.
+  final class Hosts: Sendable {
+    /// A connection to a host, for as long as it is kept.
+    final class Seat: Sendable {
+      private let leave: @Sendable () -> Void
+      fileprivate init(_ leave: @escaping @Sendable () -> Void) { self.leave = leave }
+      deinit { leave() }
+    }
+
+    enum Answer {
+      case seat(Seat)
+      /// All its seats were taken for as long as one may wait here.
+      case isBusy
+      /// It asked for this.
+      case isPaused(Duration)
+    }
+
+    private final class Waiter: Sendable {
+      let gate = Gate()
+      let isSeated = Lock(false)
+    }
+
+    private struct Host {
+      var taken = 0
+      var waiting: [Waiter] = []
+      var pausedUntil = Duration.zero
+    }
+
+    private let seats: Int
+    private let clock: any JobClock
+    private let hosts = Lock<[String: Host]>([:])
+
+    init(seats: Int, clock: any JobClock) {
+      self.seats = max(seats, 1)
+      self.clock = clock
+    }
+
+    /// Waits for a seat, first come, first served, but no longer than `patience`.
+    func enter(_ name: String, patience: Duration) async throws -> Answer {
+      let waiter = Waiter()
+      let now = clock.uptime
+      let pause = hosts.withLock { hosts -> Duration in
+        var host = hosts[name, default: Host()]
+        defer { hosts[name] = host }
+        guard host.pausedUntil <= now else { return host.pausedUntil - now }
+        if host.taken < seats {
+          host.taken += 1
+          waiter.isSeated.withLock { $0 = true }
+        } else {
+          host.waiting.append(waiter)
+        }
+        return .zero
+      }
+      if pause > .zero { return .isPaused(pause) }
+      if !waiter.isSeated.withLock({ $0 }) {
+        let timer = clock.schedule(after: patience) { waiter.gate.open() }
+        await waiter.gate.pass()
+        timer.cancel()
+      }
+      let isSeated = hosts.withLock { hosts in
+        if waiter.isSeated.withLock({ $0 }) { return true }
+        hosts[name]?.waiting.removeAll { $0 === waiter }
+        return false
+      }
+      let seat = isSeated ? Seat { [weak self] in self?.leave(name) } : nil
+      try Task.checkCancellation()
+      return seat.map { .seat($0) } ?? .isBusy
+    }
+
+    /// Nobody is let to the host for a while. Those that talk to it go on.
+    func pause(_ name: String, for duration: Duration) {
+      let until = clock.uptime + duration
+      hosts.withLock { hosts in
+        hosts[name, default: Host()].pausedUntil = max(hosts[name]?.pausedUntil ?? .zero, until)
+      }
+    }
+
+    private func leave(_ name: String) {
+      let next = hosts.withLock { hosts -> Waiter? in
+        guard var host = hosts[name] else { return nil }
+        defer { hosts[name] = host.taken > 0 || host.pausedUntil > clock.uptime ? host : nil }
+        guard host.waiting.isEmpty else {
+          let next = host.waiting.removeFirst()
+          next.isSeated.withLock { $0 = true }
+          return next
+        }
+        host.taken -= 1
+        return nil
+      }
+      next?.gate.open()
+    }
+  }
+#endif

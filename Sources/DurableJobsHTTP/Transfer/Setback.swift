@@ -1,0 +1,14 @@
+#if HTTP
+  /// Why an attempt ended without the file, and with that what comes next.
+  enum Setback: Error {
+    /// Another attempt would meet the same.
+    case final(DownloadError)
+    case forNow(DownloadError)
+    /// The connection broke, but the file is further than it was: no attempt is used.
+    case wentFurther(DownloadError)
+    /// Nothing is wrong with the download; something else must happen first.
+    case mustWait(String, Duration)
+    /// The server says that it has too much to do. `retryAfter` as it said it.
+    case busy(DownloadError, retryAfter: String?)
+  }
+#endif

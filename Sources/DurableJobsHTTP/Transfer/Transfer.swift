@@ -1,0 +1,208 @@
+#if HTTP
+  import Crypto
+  import DurableJobs
+  import Foundation
+
+  /// One attempt to bring a file here: from what is here already to the file under its own name.
+  struct Transfer {
+    let download: Download
+    let request: FileRequest
+    let reception: Reception
+    /// The file at that path as a download of this store brought it, if one did.
+    let recorded: @Sendable (String) async throws -> DownloadedFile?
+
+    struct Result {
+      var file: DownloadedFile
+      /// The record, to be removed once the job's success is stored.
+      var record: (folder: Folder, name: String)?
+    }
+
+    /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What came is kept, unless it was wrong.
+    func run() async throws -> Result {
+      let folder = try Folder(path: download.folder)
+      let name = try partName
+      let url = download.url.withoutCredentials
+      if let file = try PartFile.finished(name, in: folder, url: url) {
+        return Result(file: file, record: (folder, name.record))
+      }
+      if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
+      let part: PartFile
+      do {
+        part = try PartFile(
+          name, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil)
+      } catch is PartFile.IsHeld {
+        throw Setback.mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
+      }
+      let begin = part.length
+      do {
+        let file = try await fetch(part)
+        return Result(file: file, record: file.wasThere ? nil : (folder, name.record))
+      } catch {
+        if part.length > part.record.flushed { try? part.flush(part.length) }
+        guard let error = error as? DownloadError else { throw error }
+        switch error.code {
+        case .connection, .stalled: throw part.length > begin ? Setback.wentFurther(error) : .forNow(error)
+        case .diskFull: throw Setback.mustWait(error.message, .seconds(10))
+        default: throw error
+        }
+      }
+    }
+
+    private var partName: FileName {
+      get throws {
+        guard let wish = download.name else { return FileName(of: download.url) }
+        guard let name = FileName(exactly: wish) else {
+          throw DownloadError(.invalidDownload, "'\(wish)' can't be the name of a file")
+        }
+        return name
+      }
+    }
+
+    // MARK: What is there already
+
+    /// The file of that name, if it is the one that is wanted. Throws for another one where the name is final.
+    private func existing(_ name: FileName, _ folder: Folder, isFinalName: Bool) async throws -> DownloadedFile? {
+      guard let status = folder.status(of: name.description) else { return nil }
+      let path = folder.path(of: name.description)
+      var found = DownloadedFile(
+        path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
+      if status.isRegular, let wanted = download.sha256?.lowercased(),
+        let file = try folder.open(name.description, O_RDONLY)
+      {
+        var sha256 = SHA256()
+        try PartFile.hash(file, length: status.size, path, into: &sha256)
+        found.sha256 = sha256.finalize().hexadecimal
+        if found.sha256 == wanted { return found }
+      }
+      if download.overwrites { return nil }
+      if status.isRegular, download.sha256 == nil, let file = try await recorded(path),
+        file.size == status.size, file.modified == status.modified
+      {
+        found.sha256 = file.sha256
+        return found
+      }
+      guard isFinalName else { return nil }
+      throw Self.fileExists(path)
+    }
+
+    private static func fileExists(_ path: String) -> DownloadError {
+      DownloadError(.fileExists, "\(path) is there already; move it away, or replace it with --overwrite")
+    }
+
+    // MARK: Fetching
+
+    private func fetch(_ part: PartFile) async throws -> DownloadedFile {
+      let wasResumed = part.length > 0
+      var question = Answer.Question(
+        size: download.size, hasChecksum: download.sha256 != nil, name: part.name.description)
+      var isComplete = wasResumed && part.length == part.record.version.total
+      var isPage = false
+      // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
+      var fruitless = 0
+      while !isComplete {
+        let canResume = part.record.version.validator != nil || download.sha256 != nil
+        question.offset = canResume && !question.decodes ? part.length : 0
+        question.known = part.record.version
+        let reply = try await reception.ended(waiting: request.host) { [question] in
+          try await request.reply(to: question)
+        }
+        isPage = reply.answer.isPage
+        switch reply.answer.verdict(on: question) {
+        case .complete:
+          isComplete = true
+        case .askForAll(let reason):
+          fruitless += 1
+          guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
+          try part.startOver(FileVersion(), serverName: nil)
+        case .askDecoded:
+          question.decodes = true
+        case .redirect(let target):
+          throw Setback.final(DownloadError(.unusableAnswer, "the redirect to '\(target)' was not followed"))
+        case .failed(let error):
+          throw Setback.final(error)
+        case .failedForNow(let error, let retryAfter):
+          throw Setback.busy(error, retryAfter: retryAfter)
+        case .body(let from, let end, let version):
+          if let file = try await conflict(reply.answer.fileName, part) { return file }
+          if from == 0 {
+            try part.startOver(version, serverName: reply.answer.fileName)
+          } else {
+            try part.learn(version, serverName: reply.answer.fileName)
+          }
+          try checkRoom(part, until: version.total)
+          let before = part.length
+          try await reception.receive(
+            reply.body, into: part, until: end, of: version.total ?? download.size, request.host)
+          fruitless = part.length > before ? 0 : fruitless + 1
+          guard end.map({ part.length >= $0 }) ?? true, fruitless < 3 else {
+            throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
+          }
+          isComplete = version.total.map { part.length >= $0 } ?? true
+        }
+      }
+      let sha256 = try check(part, wasResumed: wasResumed, isPage: isPage)
+      return try finish(part, sha256)
+    }
+
+    /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
+    /// if it is the one that is wanted.
+    private func conflict(_ serverName: String?, _ part: PartFile) async throws -> DownloadedFile? {
+      let final = finalName(serverName, part)
+      do {
+        let file = try await existing(final, part.folder, isFinalName: true)
+        if file != nil { part.discard() }
+        return file
+      } catch {
+        if part.length == 0 { part.discard() }
+        throw error
+      }
+    }
+
+    private func finalName(_ serverName: String?, _ part: PartFile) -> FileName {
+      download.name == nil ? serverName.map { FileName(harmless: $0) } ?? part.name : part.name
+    }
+
+    private func checkRoom(_ part: PartFile, until total: Int64?) throws {
+      guard let total, let free = part.folder.freeBytes, free < total - part.length else { return }
+      throw Setback.mustWait(
+        "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free", .seconds(10))
+    }
+
+    /// Returns the checksum, if one was asked for.
+    private func check(_ part: PartFile, wasResumed: Bool, isPage: Bool) throws -> String? {
+      if let size = download.size, part.length != size {
+        throw wrong("the file has \(part.length) bytes, not \(size)", part, wasResumed: wasResumed, isPage: isPage)
+      }
+      guard let wanted = download.sha256?.lowercased() else { return nil }
+      guard let sum = part.checksum, sum == wanted else {
+        throw wrong(
+          "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)", part, wasResumed: wasResumed,
+          isPage: isPage)
+      }
+      return sum
+    }
+
+    /// What came in pieces may have been put together wrongly, and a page may go away; what came whole is what the server
+    /// has.
+    private func wrong(_ text: String, _ part: PartFile, wasResumed: Bool, isPage: Bool) -> Setback {
+      part.discard()
+      if isPage { return .forNow(.page(in: "place of the file: \(text)")) }
+      let error = DownloadError(.wrongContent, text)
+      return wasResumed ? .forNow(error) : .final(error)
+    }
+
+    private func finish(_ part: PartFile, _ sha256: String?) throws -> DownloadedFile {
+      let final = finalName(part.record.name, part)
+      let modified = download.keepsServerTime ? part.record.version.lastModified.flatMap(HTTPDate.date) : nil
+      guard let file = try part.finish(as: final, modified: modified, sha256: sha256, replacing: download.overwrites)
+      else { throw Self.fileExists(part.folder.path(of: final.description)) }
+      return file
+    }
+  }
+
+  extension Sequence<UInt8> {
+    var hexadecimal: String {
+      map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+    }
+  }
+#endif

@@ -38,7 +38,7 @@
       /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
       case received(Int64, of: Int64?)
       /// It goes on by itself, later, and no attempt is used: a busy host, a full disk, a connection that broke.
-      case waits(String, Duration)
+      case waits(String, for: Duration)
       case succeeded(DownloadedFile)
       /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
       case failed(DownloadError, isFinal: Bool, retryAfter: Duration?)
@@ -188,7 +188,7 @@
     }
 
     func wait(_ reason: String, _ time: Duration) -> any Error {
-      tell(.waits(reason, time))
+      tell(.waits(reason, for: time))
       report(news.withLock { $0.fraction }, "waits: \(reason)")
       return JobExit.snooze(for: time)
     }

@@ -31,19 +31,25 @@
       self.name = name
       recordFile = try Self.hold(name, folder)
       let text = try Self.read(recordFile, folder.path(of: name.record))
+      try Self.dropBrokenLine(text, recordFile)
       let old = PartRecord(text).flatMap { $0.url == url ? $0 : nil }
       let record = old ?? PartRecord(url: url)
-      // Without a record of ours nothing that is there is ours.
-      let isForeign = old == nil && (!text.isEmpty || folder.status(of: name.part) != nil)
+      // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
+      let isForeign = old == nil && (text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil)
       if isForeign, !overwrites {
-        if text.isEmpty { folder.remove(name.record) }
+        if !text.contains(UInt8(ascii: "\n")) { folder.remove(name.record) }
         throw DownloadError(
           .fileExists,
           "\(folder.path(of: name.part)) is there and not of this download; remove it, or start anew with --overwrite")
       }
       if isForeign { folder.remove(name.part) }
       // First whose it is, then the part: a part without a record is never ours.
-      if old == nil { try Self.write(record, to: recordFile, folder.path(of: name.record)) }
+      if old == nil {
+        guard ftruncate(recordFile.number, 0) == 0 else {
+          throw DownloadError.disk("cut", folder.path(of: name.record))
+        }
+        try Self.append(record.lines, to: recordFile, folder.path(of: name.record))
+      }
       guard let part = try folder.open(name.part, O_RDWR | O_CREAT) else {
         throw DownloadError.disk("open", folder.path(of: name.part))
       }
@@ -113,11 +119,7 @@
     /// while another task appends.
     func flush(_ length: Int64) throws {
       guard part.flush() else { throw DownloadError.disk("flush", path) }
-      let line = Data("\(length)\n".utf8)
-      let end = lseek(recordFile.number, 0, SEEK_END)
-      guard line.withUnsafeBytes({ pwrite(recordFile.number, $0.baseAddress, $0.count, end) }) == line.count else {
-        throw DownloadError.disk("write to", folder.path(of: name.record))
-      }
+      try Self.append(Data("\(length)\n".utf8), to: recordFile, folder.path(of: name.record))
       state.withLock { $0.record.flushed = length }
     }
 
@@ -131,7 +133,7 @@
       var new = old
       body(&new)
       guard new != old else { return }
-      try Self.write(new, to: recordFile, folder.path(of: name.record))
+      try Self.append(new.lines, to: recordFile, folder.path(of: name.record))
       state.withLock { $0.record = new }
     }
 
@@ -215,11 +217,18 @@
       return data
     }
 
-    private static func write(_ record: PartRecord, to file: Descriptor, _ path: String) throws {
-      let text = record.text
-      guard ftruncate(file.number, 0) == 0,
-        text.withUnsafeBytes({ pwrite(file.number, $0.baseAddress, $0.count, 0) }) == text.count
-      else { throw DownloadError.disk("write to", path) }
+    /// The next line must not go on where a crash cut one off.
+    private static func dropBrokenLine(_ text: Data, _ file: Descriptor) throws {
+      let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text.distance(from: text.startIndex, to: $0) + 1 } ?? 0
+      guard whole < text.count, whole > 0 else { return }
+      guard ftruncate(file.number, off_t(whole)) == 0 else { throw DownloadError.disk("cut", "a record") }
+    }
+
+    private static func append(_ lines: Data, to file: Descriptor, _ path: String) throws {
+      let end = lseek(file.number, 0, SEEK_END)
+      guard lines.withUnsafeBytes({ pwrite(file.number, $0.baseAddress, $0.count, end) }) == lines.count else {
+        throw DownloadError.disk("write to", path)
+      }
     }
   }
 #endif

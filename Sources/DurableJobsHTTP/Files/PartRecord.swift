@@ -2,7 +2,10 @@
   import Foundation
 
   /// What is known of a part, in the file beside it: whose it is, which version of the file, how much of it is flushed, and
-  /// whether it is whole. A line of JSON, then a line for each flush.
+  /// whether it is whole.
+  ///
+  /// The file only grows, a line at a time, so that a crash leaves all that was said before: a line of JSON for each change
+  /// of what is known, and a number for each flush.
   struct PartRecord: Codable, Equatable {
     var url: String
     var version = FileVersion()
@@ -27,17 +30,24 @@
 
     init(url: String) { self.url = url }
 
-    /// Nil for text that is no record.
+    /// What the lines of a record file say, the last of a kind. Nil if no line is a record. A line without an end was
+    /// being written.
     init?(_ text: Data) {
-      var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      guard lines.count > 1, let record = try? JSONDecoder().decode(PartRecord.self, from: Data(lines.removeFirst()))
-      else { return nil }
+      var record: PartRecord?
+      let decoder = JSONDecoder()
+      for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
+        if let flushed = Int64(String(decoding: line, as: UTF8.self)) {
+          record?.flushed = flushed
+        } else if let next = try? decoder.decode(PartRecord.self, from: Data(line)) {
+          record = next
+        }
+      }
+      guard let record else { return nil }
       self = record
-      // A line without an end was being written.
-      flushed = lines.dropLast().last.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
     }
 
-    var text: Data {
+    /// Lines that say all of this.
+    var lines: Data {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let head = (try? encoder.encode(self)) ?? Data()

@@ -1,0 +1,113 @@
+#if HTTP
+  /// What the server does with a request: the truth, changed by what a test asks for.
+  ///
+  ///     server.serve("/a", .file(content).cut(after: 1000), .file(content))
+  public struct Answer: Sendable {
+    /// What becomes of a range that is asked for.
+    public enum Ranges: Sendable {
+      case honoured
+      /// The whole file comes, with 200.
+      case ignored
+      /// What comes, and is said to come, begins this many bytes off.
+      case shifted(Int64)
+      /// At most this many bytes come, as the answer says.
+      case atMost(Int64)
+      /// The answer gives this as the whole file's size.
+      case ofTotal(Int64)
+      /// As a part of a `multipart/byteranges`.
+      case multipart
+      /// 206 without a `Content-Range`.
+      case unsaid
+      /// 416, with or without the file's size.
+      case refused(tellingSize: Bool)
+    }
+
+    /// How the end of the body is told.
+    public enum Framing: Sendable {
+      case length
+      /// The length that is told is this much more than what comes; the connection closes after that.
+      case lengthOff(by: Int64)
+      case chunked
+      /// Without the last chunk.
+      case chunkedCut
+      /// By the end of the connection, and in no other way.
+      case close
+    }
+
+    enum Kind: Sendable {
+      case file
+      /// The body goes with this status, whatever was asked for.
+      case status(Int)
+      case silence
+      case hangUp
+    }
+
+    var kind: Kind
+    var content: Content
+    /// In the order in which they are sent.
+    var fields: [(name: String, value: String)] = []
+    var ranges = Ranges.honoured
+    var heedsIfRange = true
+    var framing = Framing.length
+    /// After so many bytes of this answer's body it waits until the test lets it go on.
+    var holds: [Int64] = []
+    /// After so many bytes of this answer's body it breaks off.
+    var cut: Int64?
+    var bytesPerSecond: Int64?
+
+    // MARK: Whole answers
+
+    public static let etag = "\"first\""
+    public static let lastModified = "Mon, 05 Jan 2026 10:20:30 GMT"
+
+    /// The file, its ranges, and what is needed to go on: a strong entity tag and the time of its last change.
+    public static func file(
+      _ content: Content, etag: String? = etag, lastModified: String? = lastModified
+    ) -> Answer {
+      var answer = Answer(kind: .file, content: content).with("Accept-Ranges", "bytes")
+      answer = answer.with("Content-Type", "application/octet-stream")
+      if let etag { answer = answer.with("ETag", etag) }
+      if let lastModified { answer = answer.with("Last-Modified", lastModified) }
+      return answer
+    }
+
+    /// A page for people, as a server shows it: with an error, or with 200 in place of what was asked for.
+    public static func page(_ status: Int, _ text: String = "<html><body>Sorry.</body></html>") -> Answer {
+      Answer(kind: .status(status), content: Content(text)).with("Content-Type", "text/html; charset=utf-8")
+    }
+
+    public static func redirect(_ status: Int = 302, to location: String) -> Answer {
+      page(status, "<html><body>Moved.</body></html>").with("Location", location)
+    }
+
+    /// It takes the request and never says a word, until the test lets it go on: then it hangs up.
+    public static let silence = Answer(kind: .silence, content: Content(""))
+    /// It takes the request and closes the connection.
+    public static let hangUp = Answer(kind: .hangUp, content: Content(""))
+
+    // MARK: Changes
+
+    /// With a header, in place of one of that name.
+    public func with(_ name: String, _ value: String) -> Answer {
+      changed {
+        $0.fields.removeAll { $0.name.lowercased() == name.lowercased() }
+        $0.fields.append((name, value))
+      }
+    }
+
+    public func ranges(_ ranges: Ranges) -> Answer { changed { $0.ranges = ranges } }
+    /// It sends the range that was asked for, whatever the file was when the client saw it.
+    public func ignoringIfRange() -> Answer { changed { $0.heedsIfRange = false } }
+    public func framed(_ framing: Framing) -> Answer { changed { $0.framing = framing } }
+    /// May be said several times, for one hold after the other.
+    public func holding(after bytes: Int64) -> Answer { changed { $0.holds.append(bytes) } }
+    public func cut(after bytes: Int64) -> Answer { changed { $0.cut = bytes } }
+    public func paced(bytesPerSecond: Int64) -> Answer { changed { $0.bytesPerSecond = bytesPerSecond } }
+
+    private func changed(_ change: (inout Answer) -> Void) -> Answer {
+      var answer = self
+      change(&answer)
+      return answer
+    }
+  }
+#endif

@@ -1,0 +1,126 @@
+#if HTTP
+  /// What goes over the wire for a request, decided before the first byte.
+  struct Reply {
+    enum Step {
+      case text(String)
+      /// `isChunked`: each piece that is sent is a chunk of its own.
+      case content(Content, Range<Int64>, isChunked: Bool)
+      case hold
+      case close
+    }
+
+    /// 0 where no answer comes.
+    var status = 0
+    var steps: [Step] = []
+    var bytesPerSecond: Int64?
+
+    init(_ answer: Answer, to request: Request) {
+      bytesPerSecond = answer.bytesPerSecond
+      switch answer.kind {
+      case .silence: steps = [.hold, .close]
+      case .hangUp: steps = [.close]
+      case .status(let status): add(answer, status: status, range: 0..<answer.content.size, fields: [])
+      case .file: addFile(answer, request)
+      }
+    }
+
+    private mutating func addFile(_ answer: Answer, _ request: Request) {
+      let size = answer.content.size
+      guard let asked = Self.range(asked: request, answer) else {
+        return add(answer, status: 200, range: 0..<size, fields: [])
+      }
+      func said(_ range: Range<Int64>, of total: Int64) -> (String, String) {
+        ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)")
+      }
+      let isBeyond = asked.lowerBound >= size
+      switch answer.ranges {
+      case .ignored:
+        add(answer, status: 200, range: 0..<size, fields: [])
+      case .refused(let tellsSize):
+        addRefusal(answer, tellsSize: tellsSize)
+      case _ where isBeyond:
+        addRefusal(answer, tellsSize: true)
+      case .honoured:
+        add(answer, status: 206, range: asked, fields: [said(asked, of: size)])
+      case .shifted(let shift):
+        let range = max(0, asked.lowerBound + shift)..<size
+        add(answer, status: 206, range: range, fields: [said(range, of: size)])
+      case .atMost(let limit):
+        let range = asked.lowerBound..<min(asked.upperBound, asked.lowerBound + limit)
+        add(answer, status: 206, range: range, fields: [said(range, of: size)])
+      case .ofTotal(let total):
+        add(answer, status: 206, range: asked, fields: [said(asked, of: total)])
+      case .unsaid:
+        add(answer, status: 206, range: asked, fields: [])
+      case .multipart:
+        let (name, value) = said(asked, of: size)
+        let before = "--limit\r\nContent-Type: application/octet-stream\r\n\(name): \(value)\r\n\r\n"
+        let parts = [Content(before), Content(bytes: answer.content.bytes(asked)), Content("\r\n--limit--\r\n")]
+        var multipart = answer.with("Content-Type", "multipart/byteranges; boundary=limit")
+        multipart.content = Content(bytes: parts.flatMap(\.bytes))
+        add(multipart, status: 206, range: 0..<multipart.content.size, fields: [])
+      }
+    }
+
+    private mutating func addRefusal(_ answer: Answer, tellsSize: Bool) {
+      let fields = tellsSize ? [("Content-Range", "bytes */\(answer.content.size)")] : []
+      var empty = answer
+      empty.content = Content("")
+      add(empty, status: 416, range: 0..<0, fields: fields)
+    }
+
+    /// The range to be sent; nil for the whole file.
+    private static func range(asked request: Request, _ answer: Answer) -> Range<Int64>? {
+      guard let start = request.rangeStart else { return nil }
+      if answer.heedsIfRange, let condition = request["If-Range"] {
+        let validators = answer.fields.filter { ["ETag", "Last-Modified"].contains($0.name) }.map(\.value)
+        // A weak entity tag never fits.
+        guard validators.contains(condition), !condition.hasPrefix("W/") else { return nil }
+      }
+      return start..<max(start, answer.content.size)
+    }
+
+    private mutating func add(
+      _ answer: Answer, status: Int, range: Range<Int64>, fields: [(String, String)]
+    ) {
+      self.status = status
+      var lines = ["HTTP/1.1 \(status) \(status < 300 ? "Fine" : "Not so fine")"]
+      lines += (answer.fields + fields).map { "\($0.name): \($0.value)" }
+      var isChunked = false
+      var closes = answer.cut != nil
+      switch answer.framing {
+      case .length: lines.append("Content-Length: \(range.count)")
+      case .lengthOff(let difference):
+        lines.append("Content-Length: \(Int64(range.count) + difference)")
+        closes = true
+      case .chunked, .chunkedCut:
+        lines.append("Transfer-Encoding: chunked")
+        isChunked = true
+      case .close:
+        lines.append("Connection: close")
+        closes = true
+      }
+      steps.append(.text(lines.joined(separator: "\r\n") + "\r\n\r\n"))
+      addBody(answer, range, isChunked: isChunked)
+      switch answer.framing {
+      case .chunked where answer.cut == nil: steps.append(.text("0\r\n\r\n"))
+      case .chunkedCut: closes = true
+      default: break
+      }
+      if closes { steps.append(.close) }
+    }
+
+    private mutating func addBody(_ answer: Answer, _ range: Range<Int64>, isChunked: Bool) {
+      let end = answer.cut.map { min(range.upperBound, range.lowerBound + $0) } ?? range.upperBound
+      var start = range.lowerBound
+      for hold in answer.holds.sorted() {
+        let place = range.lowerBound + hold
+        guard place <= end else { break }
+        if place > start { steps.append(.content(answer.content, start..<place, isChunked: isChunked)) }
+        steps.append(.hold)
+        start = place
+      }
+      if end > start { steps.append(.content(answer.content, start..<end, isChunked: isChunked)) }
+    }
+  }
+#endif

@@ -1,0 +1,40 @@
+#if HTTP
+  import NIOCore
+
+  /// What a client asked.
+  public struct Request: Sendable {
+    public var method: String
+    /// With its query, as it was sent.
+    public var path: String
+    var fields: [(name: String, value: String)]
+
+    /// The value of a header; several are joined by commas.
+    public subscript(_ name: String) -> String? {
+      let values = fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+      return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// The first byte that was asked for with `bytes=N-`.
+    public var rangeStart: Int64? {
+      guard let range = self["Range"], range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
+      return Int64(range.dropFirst(6).dropLast())
+    }
+
+    /// Takes a request's head off `buffer`, if it is there whole. Requests with a body are none that a download makes.
+    init?(from buffer: inout ByteBuffer) {
+      let view = buffer.readableBytesView
+      let end = Array("\r\n\r\n".utf8)
+      guard let head = view.indices.first(where: { view[$0...].starts(with: end) }) else { return nil }
+      let lines = String(decoding: view[..<head], as: UTF8.self).split(separator: "\r\n")
+      buffer.moveReaderIndex(to: head + end.count)
+      let words = lines.first?.split(separator: " ") ?? []
+      method = words.first.map(String.init) ?? ""
+      path = words.count > 1 ? String(words[1]) : ""
+      fields = lines.dropFirst().map { line in
+        let parts = line.split(separator: ":", maxSplits: 1)
+        let value = parts.count > 1 ? parts[1].drop { $0 == " " } : ""
+        return (String(parts[0]), String(value))
+      }
+    }
+  }
+#endif

@@ -58,6 +58,7 @@ let package = Package(
       name: "durable",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP",
+        .product(name: "Logging", package: "swift-log"),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Shell"])),

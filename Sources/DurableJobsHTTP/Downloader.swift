@@ -35,6 +35,8 @@
     @nonexhaustive
     public enum Event: Sendable {
       case began
+      /// So many bytes of the file were here before; the rest of it comes now.
+      case goesOn(from: Int64)
       /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
       case received(Int64, of: Int64?)
       /// It goes on by itself, later, and no attempt is used: a busy host, a full disk, a connection that broke.
@@ -99,7 +101,9 @@
       let download = attempt.download
       return Transfer(
         download: download, request: FileRequest(download: download, clients: clients, proxies: proxies),
-        reception: Reception(limits: limits, speed: speed, clock: store.clock, report: attempt.received),
+        reception: Reception(
+          limits: limits, speed: speed, clock: store.clock,
+          goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
         recorded: { [store] in try await Self.recorded(download, path: $0, store) })
     }
 

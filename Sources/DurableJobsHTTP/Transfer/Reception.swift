@@ -12,6 +12,8 @@
     let limits: Downloader.Limits
     let speed: SpeedLimit?
     let clock: any JobClock
+    /// Tells how many bytes of the file were here before.
+    let goesOn: @Sendable (Int64) -> Void
     /// Tells how many bytes of the file are here, and of how many.
     let report: @Sendable (Int64, Int64?) -> Void
 

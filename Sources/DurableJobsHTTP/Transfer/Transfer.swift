@@ -131,6 +131,7 @@
           }
           try checkRoom(part, until: version.total)
           let before = part.length
+          if before > 0 { reception.goesOn(before) }
           try await reception.receive(
             reply.body, into: part, until: end, of: version.total ?? download.size, request.host)
           fruitless = part.length > before ? 0 : fruitless + 1

@@ -58,7 +58,7 @@
       if follow {
         try await Following(store: store, queue: queue, id: id, json: options.json).run()
       } else if Screen.error.isTerminal {
-        try await sayIfNobodyWorks(id, store)
+        try await options.sayIfNobodyWorks(on: id, queue: queue, store)
       }
     }
 
@@ -144,15 +144,6 @@
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (follow ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key, tags: Set(tag))
-    }
-
-    private func sayIfNobodyWorks(_ id: JobID, _ store: OpenStore) async throws {
-      guard try await store.store.job(id).state == .ready,
-        try await store.store.outstanding(.queue(queue)).active == 0
-      else { return }
-      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
-      let place = options.store.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
-      Talk.line("No worker is running. Start one with: durable work\(option)\(place)")
     }
   }
 #endif

@@ -7,8 +7,9 @@
   struct DurableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "durable",
-      abstract: "Commands that survive a crash: what you add stays until it is done.",
+      abstract: "Downloads and commands that survive a crash: what you ask for stays until it is done.",
       discussion: """
+        durable get https://…/big.iso   downloads a file, and goes on after any interruption
         durable add -- make backup      stores a command
         durable work                    runs what is stored, until Ctrl-C
         durable status                  shows where everything stands
@@ -18,7 +19,7 @@
         """,
       version: "0.1.0",
       groupedSubcommands: [
-        CommandGroup(name: "Run:", subcommands: [AddCommand.self, WorkCommand.self]),
+        CommandGroup(name: "Run:", subcommands: [GetCommand.self, AddCommand.self, WorkCommand.self]),
         CommandGroup(
           name: "Look:", subcommands: [StatusCommand.self, ShowCommand.self, LogCommand.self, WaitCommand.self]),
         CommandGroup(

@@ -1,6 +1,7 @@
 #if Shell
   import ArgumentParser
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   struct LogCommand: AsyncParsableCommand {
@@ -21,6 +22,10 @@
       if let attempt, attempt < 1 { throw ValidationError("--attempt is \(attempt); the first one is 1") }
     }
 
+    private func what(_ job: JobSnapshot) -> String {
+      job.kind == Download.kind ? "a download; 'durable show \(id)' tells about it" : "no command"
+    }
+
     func run() async throws {
       let store = try options.existing(for: [id])
       let job = try await store.store.job(id, detail: [])
@@ -35,7 +40,8 @@
         Talk.line("Job \(id) has no log of attempt \(attempt)")
       } else {
         Talk.line(
-          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and no command")")
+          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and \(what(job))")"
+        )
       }
     }
   }

@@ -1,6 +1,7 @@
 #if Shell
   import ArgumentParser
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   struct ShowCommand: AsyncParsableCommand {
@@ -17,7 +18,7 @@
         return
       }
       let screen = Screen.out
-      screen.line(job.title.withVisibleControls)
+      screen.line((Download(job)?.typed ?? job.title).withVisibleControls)
       for (name, value) in facts(job, store) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }
@@ -45,6 +46,11 @@
         for (name, value) in command.env.sorted(by: { $0.key < $1.key }) {
           facts.append(("env", "\(name)=\(value.shellQuoted)"))
         }
+      } else if let download = Download(job) {
+        facts.append(("url", download.url.absoluteString))
+        facts.append(("folder", download.folder))
+        if let sha256 = download.sha256 { facts.append(("sha256", sha256)) }
+        if let size = download.size { facts.append(("size", size.asBytes)) }
       } else {
         facts.append(("kind", job.kind))
         if let payload = job.payload { facts.append(("payload", String(decoding: payload, as: UTF8.self))) }
@@ -56,7 +62,11 @@
       if let progress = job.progress {
         facts.append(("progress", "\(Int(progress.fraction * 100)) %\(progress.message.map { ", \($0)" } ?? "")"))
       }
-      if let output = job.output { facts.append(("output", String(decoding: output, as: UTF8.self))) }
+      if let file = DownloadedFile(job) {
+        facts.append(("file", "\(file.path), \(file.size.asBytes)\(file.wasThere ? ", was there already" : "")"))
+      } else if let output = job.output {
+        facts.append(("output", String(decoding: output, as: UTF8.self)))
+      }
       if !store.folder(job.id).runs.isEmpty { facts.append(("log", "durable log \(job.id)")) }
       return facts
     }

@@ -1,6 +1,7 @@
 #if Shell
   import ArgumentParser
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   struct WorkCommand: AsyncParsableCommand {
@@ -10,7 +11,7 @@
       discussion: """
         A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, then \
         interrupts it: it goes back and runs again later. Ctrl-C twice ends everything at once. A command never \
-        outlives its worker.
+        outlives its worker; a download goes on where it was.
         """)
 
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
@@ -35,6 +36,7 @@
       let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
       let worker = JobWorker(Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }))
       handler.register(with: worker)
+      Downloader(store: store.store) { log.tell($0, $1, $2) }.register(with: worker)
       let failures = Lock(0)
       let subscription = store.store.signals.listen { signal in
         guard case .committed(let changes) = signal else { return }

@@ -63,6 +63,16 @@
       return try OpenStore(path)
     }
 
+    /// Says how to start a worker if this job is ready, and nobody lives who could run it.
+    func sayIfNobodyWorks(on id: JobID, queue: String, _ open: OpenStore) async throws {
+      guard try await open.store.job(id).state == .ready,
+        try await open.store.outstanding(.queue(queue)).active == 0
+      else { return }
+      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
+      let place = store.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
+      Talk.line("No worker is running. Start one with: durable work\(option)\(place)")
+    }
+
     private func absolute(_ path: String) -> String {
       path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }

@@ -1,5 +1,6 @@
 #if Shell
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   /// What a worker leaves undone, and why.
@@ -9,7 +10,7 @@
     private let elsewhere: Int
 
     init(_ store: OpenStore, _ queues: Set<String>) async throws {
-      let scope = WorkScope.worker(queues: queues, kinds: [ShellCommand.kind])
+      let scope = WorkScope.worker(queues: queues, kinds: [ShellCommand.kind, Download.kind])
       let left = try await store.store.outstanding(scope).left
       let here = queues.sorted().map { JobFilter.queue($0) }.reduce(!JobFilter.all) { $0 || $1 }
       elsewhere = try await store.store.counts(where: .state(.ready) && !here)[.ready]
@@ -24,7 +25,7 @@
         let held = paused.intersection(queues).sorted()
         if held.isEmpty {
           let foreign = try await store.store.counts(
-            where: here && .state(.ready) && !.kind(ShellCommand.kind))[.ready]
+            where: here && .state(.ready) && !.kind(ShellCommand.kind) && !.kind(Download.kind))[.ready]
           if foreign > 0 { lines.append("\(foreign) ready, of kinds that run in another program") }
           if left[.ready] > foreign { lines.append("\(left[.ready] - foreign) ready to run") }
         } else {

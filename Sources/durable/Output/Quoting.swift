@@ -81,12 +81,20 @@
   extension Character {
     fileprivate var columns: Int {
       guard let scalar = unicodeScalars.first else { return 0 }
+      if scalar.isASCII, unicodeScalars.count == 1 { return 1 }
+      if unicodeScalars.contains(where: { $0.value == 0xfe0f }) { return 2 }
+      switch scalar.properties.generalCategory {
+      case .nonspacingMark, .enclosingMark, .format: return 0
+      default: break
+      }
+      // Two of these letters are a flag.
+      if (0x1f1e6...0x1f1ff).contains(scalar.value) { return unicodeScalars.count > 1 ? 2 : 1 }
+      if scalar.properties.isEmojiPresentation { return 2 }
       switch scalar.value {
-      case 0x0300...0x036f, 0x200b...0x200f: return 0
-      case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
-        0xffe0...0xffe6, 0x1f300...0x1f64f, 0x1f900...0x1f9ff, 0x20000...0x3fffd:
+      case 0x1100...0x115f, 0x2e80...0xa4cf, 0xa960...0xa97c, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f,
+        0xff00...0xff60, 0xffe0...0xffe6, 0x16fe0...0x18aff, 0x1b000...0x1b2ff, 0x20000...0x3fffd:
         return 2
-      default: return unicodeScalars.contains { $0.value == 0xfe0f } ? 2 : 1
+      default: return 1
       }
     }
   }

@@ -11,19 +11,28 @@
     let isTerminal: Bool
     let hasColours: Bool
 
+    /// Whether lines that stand there can be changed.
+    let canMove: Bool
+
     private init(_ descriptor: Int32) {
       self.descriptor = descriptor
       isTerminal = isatty(descriptor) == 1
       let environment = ProcessInfo.processInfo.environment
-      hasColours = isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+      canMove = isTerminal && environment["TERM"] != "dumb"
+      hasColours = canMove && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
     /// Columns of the terminal; nil where nothing needs to be cut.
-    var width: Int? {
+    var width: Int? { size?.columns }
+
+    /// The terminal's size as it is now; nil where there is none.
+    var size: TerminalSize? {
       guard isTerminal else { return nil }
       var size = winsize()
-      guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-      return Int(size.ws_col)
+      guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+        return TerminalSize(columns: 80, rows: 24)
+      }
+      return TerminalSize(columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
     /// What to do when the reader has gone. By default the process ends, quietly.
@@ -52,6 +61,11 @@
     func coloured(_ text: String, _ colour: Colour) -> String {
       hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
     }
+  }
+
+  struct TerminalSize: Hashable, Sendable {
+    var columns: Int
+    var rows: Int
   }
 
   enum Colour: String {

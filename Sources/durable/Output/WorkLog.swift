@@ -1,50 +1,54 @@
 #if Shell
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   /// A worker's own screen: a line for each start and each end.
   struct WorkLog: Sendable {
     let json: Bool
+    private let diary = Lock(DownloadDiary())
+
+    init(json: Bool) { self.json = json }
 
     func tell(_ context: JobContext, _ event: CommandHandler.Event) {
-      if json { Screen.out.line(record(context, event).text) } else { Screen.out.line(line(context, event)) }
+      if json {
+        Screen.out.line(record(context, event).text)
+      } else {
+        Screen.out.line(line(context, event).text(for: .out))
+      }
     }
 
-    private func line(_ context: JobContext, _ event: CommandHandler.Event) -> String {
-      let screen = Screen.out
-      let mark: String
-      let colour: Colour
-      let command: ShellCommand
-      let end: String
+    func tell(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
+      let attempt = DownloadDiary.Attempt(context)
+      guard
+        let line = diary.withLock({ $0.line(attempt, download, event, now: SystemClock().uptime) })
+      else { return }
+      Screen.out.line(
+        json ? JSONText(attempt, download, line, event).text : line.text(for: .out))
+    }
+
+    private func line(_ context: JobContext, _ event: CommandHandler.Event) -> WorkLine {
       switch event {
-      case .started(let started):
-        (mark, colour, command) = ("start", .dim, started)
-        end = context.attempt > 1 ? "attempt \(context.attempt) of \(context.maxAttempts)" : ""
-      case .ended(let ended, let result, let took):
-        command = ended
-        let time = took.forPeople
+      case .started(let command):
+        return WorkLine(
+          id: context.id, mark: .start, title: command.typed,
+          detail: context.attempt > 1 ? "attempt \(context.attempt) of \(context.maxAttempts)" : "")
+      case .ended(let command, let result, let took):
         var which = ""
+        let mark: WorkLine.Mark
         switch result.outcome {
-        case "succeeded": (mark, colour) = ("done", .green)
+        case "succeeded": mark = .done
         case "failed" where result.mayBeRetried && context.attempt < context.maxAttempts:
-          (mark, colour) = ("again", .yellow)
+          mark = .again
           which = "attempt \(context.attempt) of \(context.maxAttempts) "
-        case "failed": (mark, colour) = ("failed", .red)
-        case "cancelled", "suspended": (mark, colour) = ("ended", .yellow)
-        default: (mark, colour) = ("back", .yellow)
+        case "failed": mark = .failed
+        case "cancelled", "suspended": mark = .ended
+        default: mark = .back
         }
-        end = result.succeeded ? time : "\(which)\(result), \(time)"
+        return WorkLine(
+          id: context.id, mark: mark, title: command.typed,
+          detail: result.succeeded ? took.forPeople : "\(which)\(result), \(took.forPeople)")
       }
-      let head = "\(context.id)".padded(4, alignedRight: true) + "  "
-      let title = command.typed.withVisibleControls
-      let tail = end.isEmpty ? "" : "  " + end.withVisibleControls
-      var text = title + tail
-      if let width = screen.width {
-        let room = max(width - head.columns - 8, 20)
-        let forTail = min(tail.columns, room * 2 / 3)
-        text = title.cut(to: room - forTail) + tail.cut(to: forTail)
-      }
-      return head + screen.coloured(mark.padded(6), colour) + "  " + text
     }
 
     private func record(_ context: JobContext, _ event: CommandHandler.Event) -> JSONText {

@@ -2,16 +2,25 @@
   import DurableJobs
   import Foundation
 
-  /// Ctrl-C and SIGTERM for a worker: once, it stops when what runs has had its grace; twice, everything ends at once.
+  /// Ctrl-C and SIGTERM for a worker: once, it stops when what runs has had its grace; twice, everything ends at once,
+  /// and so does this process if there are no commands to end first.
   final class Interruption: Sendable {
     private let worker: JobWorker
-    private let handler: CommandHandler
+    private let handler: CommandHandler?
+    private let grace: Duration
+    private let tell: @Sendable () -> Void
     private let count = Lock(0)
     private let sources = Lock<[any DispatchSourceSignal]>([])
 
-    init(_ worker: JobWorker, _ handler: CommandHandler) {
+    /// Calls `tell` to say that it stops.
+    init(
+      _ worker: JobWorker, _ handler: CommandHandler? = nil, grace: Duration = Defaults.grace,
+      tell: @escaping @Sendable () -> Void = Interruption.sayThatItStops
+    ) {
       self.worker = worker
       self.handler = handler
+      self.grace = grace
+      self.tell = tell
       let made = [SIGINT, SIGTERM, SIGHUP].map { number in
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -30,7 +39,12 @@
         count += 1
         return count == 1
       }
-      if isFirst { Task { await worker.stop() } }  // ended by the worker's own end
+      if isFirst { Task { await worker.stop(grace: grace) } }  // ended by the worker's own end
+    }
+
+    static let sayThatItStops: @Sendable () -> Void = {
+      let hint = Screen.error.isTerminal ? " Once more ends it at once." : ""
+      Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end.\(hint)")
     }
 
     private func ask() {
@@ -39,11 +53,10 @@
         return count
       }) {
       case 1:
-        let hint = Screen.error.isTerminal ? " Once more ends it at once." : ""
-        Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end.\(hint)")
-        Task { await worker.stop() }  // ended by the worker's own end
-      case 2:
-        handler.killWhatStops()
+        tell()
+        Task { await worker.stop(grace: grace) }  // ended by the worker's own end
+      case 2 where handler != nil:
+        handler?.killWhatStops()
         Task { await worker.stop(grace: .zero) }  // ended by the worker's own end
       default:
         // Life lines break with this process.

@@ -1,5 +1,6 @@
 #if Shell
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   /// A command as it is stored: the payload of a job of the kind "command".
@@ -53,7 +54,7 @@
   }
 
   extension JobSnapshot {
-    /// What it does, in a line: a command as one could type it, or the kind.
-    var title: String { ShellCommand(self)?.typed ?? kind }
+    /// What it does, in a line: a command as one could type it, a download's URL, or the kind.
+    var title: String { ShellCommand(self)?.typed ?? Download(self)?.title ?? kind }
   }
 #endif

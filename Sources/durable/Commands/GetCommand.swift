@@ -1,0 +1,181 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+
+  struct GetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "get",
+      abstract: "Download files, and go on after any interruption.",
+      usage: "durable get [options] URL…",
+      discussion: """
+        Each file grows as NAME.part and gets its name when it is whole. After Ctrl-C, a crash or a power cut, the same \
+        command goes on where it stopped; so does 'durable work'. A download that is stored already, or under way in \
+        another process, is joined.
+
+        durable get https://example.org/big.iso
+        durable get -o iso --sha256 9f86d0…0f00a08 https://example.org/big.iso
+        durable get -i list.txt --concurrency 4
+        generate-list | durable get -i - --detach
+        """)
+
+    @Option(
+      name: [.customShort("o"), .customLong("folder")],
+      help: ArgumentHelp("The folder for the files; it must exist.", valueName: "folder"))
+    var folder = "."
+    @Option(
+      name: [.customShort("O"), .customLong("name")],
+      help: ArgumentHelp("The file's name, for one URL. Else the server's, else the URL's.", valueName: "name"))
+    var name: String?
+    @Option(help: ArgumentHelp("What the file's SHA-256 must be, for one URL.", valueName: "hex")) var sha256: String?
+    @Option(help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes")) var size: Int64?
+    @Option(
+      help: ArgumentHelp(
+        "A header for the requests, to the URL's own host only; may be repeated.", valueName: "'name: value'"))
+    var header: [String] = []
+    @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
+    var cacert: String?
+    @Flag(help: "Replace a file that is there.") var overwrite = false
+    @Flag(help: "Give the file the server's modification time.") var remoteTime = false
+    @Option(
+      help: ArgumentHelp("All together at most so fast: 800K, 1.5M, 1G bytes a second.", valueName: "speed"))
+    var limitRate: String?
+    @Option(help: ArgumentHelp("Files at once. Default: 8.", valueName: "number")) var concurrency: Int?
+    @Option(help: ArgumentHelp("Connections to one host at once. Default: 6.", valueName: "number")) var perHost: Int?
+    @Option(help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
+    var maxAttempts: Int?
+    @Option(
+      name: [.customShort("i"), .customLong("input")],
+      help: ArgumentHelp("A list of URLs, one a line; '-' is standard input.", valueName: "file"))
+    var list: String?
+    @Flag(help: "Only store the downloads and print their ids; 'durable work' fetches them.") var detach = false
+    @Option(help: ArgumentHelp("The queue to put them in.", valueName: "name")) var queue = "default"
+    @OptionGroup var options: StoreOptions
+    @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
+
+    func run() async throws {
+      let (downloads, broken) = try downloads()
+      for line in broken { Talk.error(line) }
+      let own = Self.withoutRepeats(downloads)
+      let repeats = downloads.count - own.count
+      if repeats > 0 {
+        Talk.line("\(repeats) of the URLs \(repeats == 1 ? "is" : "are") named twice; each is fetched once")
+      }
+      let store = try options.open()
+      let handles = try await enqueue(own, store)
+      if detach {
+        try await tell(handles.map(\.id), store)
+      } else {
+        var limits = Downloader.Limits(perHost: perHost ?? 6)
+        limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
+        try await Getting(
+          store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency ?? 8,
+          json: options.json, goOn: goOn
+        ).run()
+      }
+      if !broken.isEmpty { throw ExitCode(.usage) }
+    }
+
+    /// What is asked for, and what is wrong with the list. Nothing is touched before all of this is right.
+    private func downloads() throws -> ([Download], broken: [String]) {
+      try checkNumbers()
+      var list = DownloadList(Data(), name: "")
+      let typed = try urls.map { try DownloadWords.url($0) }
+      let folder = try DownloadWords.folder(folder)
+      let headers = try header.map { try DownloadWords.header($0) }
+      let certificates = try cacert.map { try DownloadWords.certificates($0) }
+      if typed.count != 1 || self.list != nil {
+        for (option, isGiven) in [("-O", name != nil), ("--sha256", sha256 != nil), ("--size", size != nil)]
+        where isGiven {
+          throw ValidationError("\(option) is of one file; give it with one URL")
+        }
+      }
+      let name = try name.map { try DownloadWords.name($0) }
+      let sha256 = try sha256.map { try DownloadWords.sha256($0) }
+      if let path = self.list { list = try DownloadList.read(path) }
+      let urls = typed + list.urls
+      guard !urls.isEmpty else {
+        for line in list.broken { Talk.error(line) }
+        throw ValidationError(
+          self.list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
+            ?? "nothing to get. Give URLs, as in: durable get https://example.org/file, or a list with -i")
+      }
+      let downloads = urls.map {
+        Download(
+          from: $0, to: folder, named: name, sha256: sha256, size: size, headers: headers, overwrites: overwrite,
+          keepsServerTime: remoteTime, caCertificates: certificates)
+      }
+      do {
+        for download in downloads { try download.validate() }
+      } catch let error as DownloadError {
+        throw ValidationError(error.message)
+      }
+      return (downloads, list.broken)
+    }
+
+    private func checkNumbers() throws {
+      for (option, value) in [
+        ("--concurrency", concurrency), ("--per-host", perHost), ("--max-attempts", maxAttempts),
+      ] {
+        if let value, value < 1 { throw ValidationError("\(option) is \(value); it must be at least 1") }
+      }
+      if let size, size < 0 { throw ValidationError("--size is \(size); it can't be less than 0") }
+      if let limitRate { _ = try DownloadWords.speed(limitRate) }
+      guard !queue.isEmpty, queue.utf8.count <= Limits.nameBytes else {
+        throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
+      }
+      guard detach else { return }
+      for (option, isGiven) in [
+        ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),
+      ] where isGiven {
+        throw ValidationError(
+          "\(option) is of the process that fetches; --detach fetches nothing. Leave one of them out")
+      }
+    }
+
+    private static func withoutRepeats(_ downloads: [Download]) -> [Download] {
+      var seen: Set<URL> = []
+      return downloads.filter { seen.insert($0.url).inserted }
+    }
+
+    private func enqueue(_ downloads: [Download], _ store: OpenStore) async throws -> [JobHandle<DownloadedFile>] {
+      // What somebody waits for goes before what waits for itself, and before what somebody waited for earlier: a small
+      // file need not wait for a long list.
+      var rank: JobPriority?
+      if !detach {
+        let earlier = try await store.store.jobs(
+          JobQuery(.queue(queue) && .kind(Download.self) && .unfinished, order: .newestFirst, limit: 100))
+        let highest = earlier.map(\.priority.rawValue).max() ?? 0
+        rank = JobPriority(rawValue: min(max(1000, highest + 1), 1_000_000))
+      }
+      return try await store.queue(queue).enqueue(
+        contentsOf: downloads, options: JobOptions(priority: rank, maxAttempts: maxAttempts))
+    }
+
+    private func tell(_ ids: [JobID], _ store: OpenStore) async throws {
+      for id in ids {
+        Screen.out.line(options.json ? JSONText(try await store.store.job(id)).text : "\(id)")
+      }
+      if !options.json, Screen.error.isTerminal, let first = ids.first {
+        try await options.sayIfNobodyWorks(on: first, queue: queue, store)
+      }
+    }
+
+    /// What to type to go on; nil if it can't be typed.
+    private var goOn: String? {
+      let words = SystemText.lastArguments(Int(CommandLine.argc) - 1)
+      let line = (["durable"] + words.map(\.shellQuoted)).joined(separator: " ")
+      return list == "-" || line.utf8.count > 1500 ? nil : line
+    }
+  }
+
+  extension JobFilter {
+    /// Jobs that have not ended.
+    static var unfinished: JobFilter {
+      JobState.allCases.filter { !$0.isFinished }.map { .state($0) }.reduce(nil) { (all: JobFilter?, one) in
+        all.map { $0 || one } ?? one
+      }!
+    }
+  }
+#endif

@@ -1,0 +1,63 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+
+  extension Download {
+    /// In a line, without what may be a secret.
+    var title: String { "get \(url.withoutPassword)" }
+
+    /// The command line that asks for it again.
+    var typed: String {
+      func quoted(_ text: String) -> String { SystemText(text).shellQuoted }
+      var words = ["durable", "get", quoted(url.absoluteString), "-o", quoted(folder)]
+      if let name { words += ["-O", quoted(name)] }
+      if let sha256 { words += ["--sha256", sha256] }
+      if let size { words += ["--size", "\(size)"] }
+      for header in headers { words += ["--header", quoted("\(header.name): \(header.value)")] }
+      if let caCertificates { words += ["--cacert", quoted(caCertificates)] }
+      if overwrites { words.append("--overwrite") }
+      if keepsServerTime { words.append("--remote-time") }
+      return words.joined(separator: " ")
+    }
+
+    /// What to call it until the server has said.
+    var expectedName: String {
+      if let name { return name }
+      let last = url.lastPathComponent
+      return last.isEmpty || last == "/" ? url.host() ?? url.absoluteString : last
+    }
+
+    /// The download of a job; nil if it is of another kind, or its payload is none.
+    init?(_ job: JobSnapshot) {
+      guard job.kind == Self.kind, let payload = job.payload,
+        let download = try? JSONDecoder().decode(Self.self, from: payload)
+      else { return nil }
+      self = download
+    }
+  }
+
+  extension DownloadedFile {
+    /// Its last name.
+    var name: String { (path as NSString).lastPathComponent }
+
+    /// What the download of a job brought; nil if it is no download, or brought nothing.
+    init?(_ job: JobSnapshot) {
+      guard job.kind == Download.kind, let output = job.output,
+        let file = try? JSONDecoder().decode(Self.self, from: output)
+      else { return nil }
+      self = file
+    }
+  }
+
+  extension URL {
+    /// This URL for a person who looks over somebody's shoulder.
+    var withoutPassword: String {
+      guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
+        return absoluteString
+      }
+      parts.password = "…"
+      return parts.string?.replacing("%E2%80%A6", with: "…") ?? absoluteString
+    }
+  }
+#endif

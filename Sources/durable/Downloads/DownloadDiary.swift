@@ -1,0 +1,117 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+
+  /// Makes of the news of downloads the lines that a worker says of them, with how much came in how long.
+  struct DownloadDiary {
+    /// Which attempt of which job the news is of.
+    struct Attempt: Hashable, Sendable {
+      var job: JobID
+      var queue: String
+      var number: Int
+      var of: Int
+
+      init(job: JobID, queue: String, number: Int, of: Int) {
+        (self.job, self.queue, self.number, self.of) = (job, queue, number, of)
+      }
+
+      init(_ context: JobContext) {
+        self.init(job: context.id, queue: context.queue, number: context.attempt, of: context.maxAttempts)
+      }
+    }
+
+    private struct Course {
+      var began: Duration
+      /// Bytes that were there when it began.
+      var first: Int64?
+    }
+
+    private var courses: [JobID: Course] = [:]
+
+    /// The line for this event, if it is worth one.
+    mutating func line(
+      _ attempt: Attempt, _ download: Download, _ event: Downloader.Event, now: Duration
+    ) -> WorkLine? {
+      let which = attempt.number > 1 ? "attempt \(attempt.number) of \(attempt.of)" : ""
+      var line = WorkLine(id: attempt.job, mark: .start, title: download.url.withoutPassword, detail: which)
+      switch event {
+      case .began:
+        courses[attempt.job] = Course(began: now)
+        return line
+      case .goesOn(let bytes):
+        if courses[attempt.job]?.first == nil { courses[attempt.job]?.first = bytes }
+        return nil
+      case .received:
+        return nil
+      case .waits(let reason, let time):
+        courses[attempt.job] = nil
+        line.mark = .waits
+        line.detail = "\(time.roughly): \(reason)"
+        return line
+      case .succeeded(let file):
+        let course = courses.removeValue(forKey: attempt.job)
+        return WorkLine(
+          id: attempt.job, file, came: file.size - (course?.first ?? 0), in: course.map { now - $0.began })
+      case .failed(let error, let isFinal, let retryAfter):
+        courses[attempt.job] = nil
+        let isLast = isFinal || attempt.number >= attempt.of
+        line.mark = isLast ? .failed : .again
+        let time = retryAfter.map { "in \($0.roughly), " } ?? ""
+        line.detail = isLast ? error.message : "\(time)attempt \(attempt.number) of \(attempt.of): \(error.message)"
+        return line
+      case .stopped:
+        courses[attempt.job] = nil
+        line.mark = .back
+        line.detail = "goes on where it is"
+        return line
+      @unknown default:
+        return nil
+      }
+    }
+  }
+
+  extension WorkLine {
+    /// A download is done: so many of its bytes came in this time, if it is known.
+    init(id: JobID, _ file: DownloadedFile, came: Int64? = nil, in time: Duration? = nil) {
+      self.init(id: id, mark: .done, title: file.name)
+      if file.wasThere {
+        title = "already there: \(file.name)"
+      } else if let came, let time {
+        let amount = came == file.size ? came.asBytes : came.asBytes(of: file.size)
+        let speed = time.seconds >= 0.1 && came > 0 ? ", \((Double(came) / time.seconds).asSpeed)" : ""
+        detail = "\(amount) in \(time.forPeople)\(speed)"
+      } else {
+        detail = file.size.asBytes
+      }
+    }
+  }
+
+  extension JSONText {
+    /// An event in the life of a download.
+    init(_ attempt: DownloadDiary.Attempt, _ download: Download, _ line: WorkLine, _ event: Downloader.Event) {
+      let name = line.mark == .start ? "started" : line.mark == .waits ? "waits" : "ended"
+      var fields: [(String, JSONText)] = [
+        ("event", .string(name)), ("id", .int(attempt.job.rawValue)), ("queue", .string(attempt.queue)),
+        ("attempt", .int(Int64(attempt.number))), ("maxAttempts", .int(Int64(attempt.of))),
+        ("url", .string(download.url.absoluteString)),
+      ]
+      switch event {
+      case .succeeded(let file):
+        fields += [
+          ("result", "succeeded"), ("message", .null), ("path", .string(file.path)), ("size", .int(file.size)),
+          ("wasThere", .bool(file.wasThere)),
+        ]
+      case .failed(let error, _, _):
+        fields += [
+          ("result", "failed"), ("mayBeRetried", .bool(line.mark == .again)), ("message", .string(error.message)),
+        ]
+      case .stopped: fields += [("result", "returned"), ("message", .null)]
+      case .waits(let reason, let time):
+        fields += [("message", .string(reason)), ("seconds", .double((time.seconds * 1000).rounded() / 1000))]
+      default: break
+      }
+      self = .object(fields)
+    }
+  }
+#endif

@@ -1,0 +1,211 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+
+  /// What `durable get` shows while it goes on: on a terminal bars that move, else a line for each event.
+  final class GetStage: Sendable {
+    private struct State {
+      var screen = DownloadScreen()
+      var diary = DownloadDiary()
+      var block = LiveBlock()
+      /// Lines that scroll away with the next frame.
+      var finished: [String] = []
+      var isChanged = true
+      var drawnAt: Duration?
+      var size: TerminalSize?
+      /// Those that had news here since the last look: what a look says of them may be older.
+      var fresh: Set<JobID> = []
+      /// Those whose end was told.
+      var told: Set<JobID> = []
+      var count = 0
+      var began: Duration
+    }
+
+    /// At most so many frames a second.
+    private static let frame = Duration.milliseconds(100)
+
+    private let json: Bool
+    private let isLive: Bool
+    private let clock = SystemClock()
+    private let state: Lock<State>
+    private let resumption: Lock<(any DispatchSourceSignal)?>
+
+    init(json: Bool) {
+      self.json = json
+      // Both, or what goes to a file or into another program would be among the bars, or nowhere.
+      isLive = !json && Screen.out.canMove && Screen.error.canMove
+      state = Lock(State(began: clock.uptime))
+      resumption = Lock(nil)
+      guard isLive else { return }
+      // After Ctrl-Z and fg, the shell has written below the block.
+      let source = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
+      source.setEventHandler { [weak self] in
+        self?.state.withLock { state in
+          state.block.forget()
+          state.isChanged = true
+        }
+      }
+      source.activate()
+      resumption.withLock { $0 = source }
+    }
+
+    // MARK: News
+
+    func add(_ id: JobID, name: String, size: Int64?) {
+      state.withLock { state in
+        state.screen.add(id, name: name, size: size)
+        state.count += 1
+      }
+    }
+
+    func hear(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
+      let now = clock.uptime
+      let attempt = DownloadDiary.Attempt(context)
+      let line = state.withLock { state in
+        state.screen.hear(attempt, download, event, at: now)
+        state.fresh.insert(context.id)
+        state.isChanged = true
+        let line = state.diary.line(attempt, download, event, now: now)
+        if let line, line.mark == .done || line.mark == .failed { state.told.insert(context.id) }
+        guard isLive else { return line }
+        if let line, line.mark == .done || line.mark == .failed, state.count > 1 || line.mark == .done {
+          var named = line
+          if line.mark == .failed { named.title = download.expectedName }
+          state.finished.append(named.text(for: .error, withID: false))
+        }
+        return nil
+      }
+      guard let line else { return }
+      Screen.out.line(json ? JSONText(attempt, download, line, event).text : line.text(for: .out))
+    }
+
+    /// It has ended, perhaps in another process. `failure` is nil if it succeeded.
+    func ended(_ id: JobID, name: String, job: JobSnapshot?, failure: String?) {
+      let file = job.flatMap { DownloadedFile($0) }
+      let now = clock.uptime
+      let line = state.withLock { state in
+        if failure == nil {
+          state.screen.succeeded(id, size: file?.size, wasThere: file?.wasThere ?? false, at: now)
+        } else {
+          state.screen.failed(id)
+        }
+        state.isChanged = true
+        guard state.told.insert(id).inserted else { return nil as WorkLine? }
+        let line =
+          failure.map { WorkLine(id: id, mark: .failed, title: name, detail: $0) }
+          ?? file.map { WorkLine(id: id, $0) } ?? WorkLine(id: id, mark: .done, title: name)
+        guard isLive else { return line }
+        if state.count > 1 || failure == nil { state.finished.append(line.text(for: .error, withID: false)) }
+        return nil
+      }
+      guard let line else { return }
+      if json {
+        Screen.out.line(
+          JSONText.object([
+            ("event", "ended"), ("id", .int(id.rawValue)), ("result", failure == nil ? "succeeded" : "failed"),
+            ("message", .optional(failure) { .string($0) }), ("path", .optional(file) { .string($0.path) }),
+            ("size", .optional(file) { .int($0.size) }),
+          ]).text)
+      } else {
+        Screen.out.line(line.text(for: .out))
+      }
+    }
+
+    func isStopping() {
+      let hint = isLive ? " Once more ends it at once." : ""
+      let text = "Stopping; what has come is kept.\(hint)"
+      guard isLive else { return Talk.line(text) }
+      state.withLock { state in
+        state.screen.isHeldUp(by: text)
+        state.isChanged = true
+      }
+    }
+
+    /// Something that a person should know, between the bars.
+    func say(_ text: String) {
+      guard isLive else { return Talk.error(text) }
+      state.withLock { state in
+        state.finished.append("durable: \(text.withVisibleControls)")
+        state.isChanged = true
+      }
+    }
+
+    // MARK: What a look at the store says
+
+    func beginLook() { state.withLock { $0.fresh = [] } }
+
+    func saw(_ job: JobSnapshot, until: Duration?) {
+      let now = clock.uptime
+      state.withLock { state in
+        guard !state.fresh.contains(job.id) else { return }
+        state.screen.saw(job, until: until, at: now)
+        state.isChanged = true
+      }
+    }
+
+    func isHeldUp(by obstacle: String?) {
+      let isNews = state.withLock { state in
+        let isNews = state.screen.obstacle != obstacle
+        state.screen.isHeldUp(by: obstacle)
+        if isNews { state.isChanged = true }
+        return isNews
+      }
+      if isNews, !isLive, let obstacle { Talk.line(obstacle) }
+    }
+
+    /// Nothing runs, here or elsewhere.
+    var isIdle: Bool { state.withLock { !$0.screen.isMoving } }
+
+    /// How many downloads may run here: no more than ours can use, so that others of the store are left in peace.
+    func slots(atMost limit: Int) -> Int {
+      state.withLock { min(limit, max(1, $0.screen.slotsNeeded)) }
+    }
+
+    // MARK: Drawing
+
+    /// Draws what has changed, until the task is cancelled.
+    func drawUntilCancelled() async throws {
+      while true {
+        draw()
+        try await Task.sleep(for: Self.frame)
+      }
+    }
+
+    private func draw() {
+      guard isLive, let size = Screen.error.size else { return }
+      let now = clock.uptime
+      let text = state.withLock { state -> String in
+        let isTimeToMove = state.screen.isMoving && state.drawnAt.map { now - $0 >= .seconds(1) } ?? true
+        guard state.isChanged || isTimeToMove || size != state.size else { return "" }
+        let lines = state.screen.lines(at: now, width: size.columns, height: size.rows)
+        defer {
+          state.finished = []
+          state.isChanged = false
+          state.drawnAt = now
+          state.size = size
+        }
+        return state.block.replace(
+          with: lines, below: state.finished, width: size.columns, height: size.rows)
+      }
+      Screen.error.write(Data(text.utf8))
+    }
+
+    /// Takes the bars away; what is finished stays.
+    func close() {
+      guard isLive else { return }
+      let size = Screen.error.size ?? TerminalSize(columns: 80, rows: 24)
+      let text = state.withLock { state in
+        defer { state.finished = [] }
+        return state.block.replace(with: [], below: state.finished, width: size.columns, height: size.rows)
+      }
+      Screen.error.write(Data(text.utf8))
+    }
+
+    /// All of it in a line, at the end.
+    var outcome: String {
+      let now = clock.uptime
+      return state.withLock { $0.screen.outcome(after: now - $0.began) }
+    }
+  }
+#endif

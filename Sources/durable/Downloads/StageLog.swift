@@ -1,0 +1,20 @@
+#if Shell
+  import Logging
+
+  /// Lets a worker's warnings appear between the bars. What it logs of single jobs is told by their events.
+  struct StageLog: LogHandler {
+    let stage: GetStage
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.warning
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let error = event.metadata?["error"].map { ": \($0)" } ?? ""
+      stage.say("\(event.message)\(error)")
+    }
+  }
+#endif

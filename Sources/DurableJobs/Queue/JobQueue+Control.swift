@@ -2,7 +2,8 @@ import Foundation
 
 extension JobQueue {
   /// Runs a job again: from its first attempt if it failed or was cancelled, at once if it waits for a time or is
-  /// suspended. Throws ``JobError/Code/wrongState`` if it is running or has succeeded.
+  /// suspended. Throws ``JobError/Code/wrongState`` if it is running, has succeeded, or has ended and another job holds its
+  /// unique key by now: the message names that.
   public func retry(_ id: JobID) async throws { try await store.change(.retry, id) }
 
   /// Ends a job. One that runs is asked to stop, and ends when its handler does; if that succeeds, the job has succeeded.
@@ -37,7 +38,7 @@ extension JobQueue {
   }
 
   /// Retries all jobs of this queue that match, by default all that failed. Returns how many there were; jobs in a state
-  /// that can't be retried are left alone.
+  /// that can't be retried, or whose unique key is held by another, are left alone.
   @discardableResult
   public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
     try await changeAll(.retry, where: filter)

@@ -3,6 +3,7 @@ import Foundation
 /// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:)`` has the rules.
 public enum JobChange: Hashable, Sendable {
   /// Runs it again, from its first attempt, if it failed or was cancelled; at once, if it waits for a time or is suspended.
+  /// Refused if it has ended and another job holds its unique key.
   case retry
   /// Ends it. A running job is asked to stop, and ends when its handler does.
   case cancel(reason: String?)

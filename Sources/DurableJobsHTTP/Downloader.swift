@@ -122,6 +122,7 @@
       switch error {
       case Setback.final(let error): return attempt.fail(error, isFinal: true)
       case Setback.forNow(let error): return attempt.fail(error, isFinal: false)
+      case let error as DownloadError where error.code == .diskFull: return attempt.wait(error.message, .seconds(10))
       case let error as DownloadError: return attempt.fail(error, isFinal: error.isFinal)
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)

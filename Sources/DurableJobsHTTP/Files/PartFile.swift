@@ -80,19 +80,19 @@
 
     // MARK: Growing
 
-    /// Forgets what is here: the file comes anew, in this version.
-    func startOver(_ version: FileVersion, serverName: String?) throws {
+    /// Forgets what is here: the file comes anew.
+    func startOver() throws {
       try change { $0 = PartRecord(url: $0.url) }
       try cut(to: 0)
       sha256.withLock { if $0 != nil { $0 = SHA256() } }
-      try learn(version, serverName: serverName)
     }
 
     /// What the server says of the file whose bytes come now.
-    func learn(_ version: FileVersion, serverName: String?) throws {
+    func learn(_ version: FileVersion, serverName: String?, modified: Date?) throws {
       try change { record in
         record.version = version
         record.name = serverName
+        record.modified = modified
         record.boot = PartRecord.currentBoot
       }
     }

@@ -9,8 +9,9 @@
   struct PartRecord: Codable, Equatable {
     var url: String
     var version = FileVersion()
-    /// The name that the server gave the file.
+    /// The name that the server gave the file, and its time.
     var name: String?
+    var modified: Date?
     /// The start of the machine that the part was written under. As long as it is the same, what was written is there,
     /// flushed or not; after another start only what was flushed is to be trusted.
     var boot: String?
@@ -26,7 +27,7 @@
       var sha256: String?
     }
 
-    private enum CodingKeys: String, CodingKey { case url, version, name, boot, whole }
+    private enum CodingKeys: String, CodingKey { case url, version, name, modified, boot, whole }
 
     init(url: String) { self.url = url }
 

@@ -59,6 +59,8 @@
       }
     }
 
+    var lastModified: Date? { headers.first(name: "Last-Modified").flatMap(HTTPDate.date) }
+
     /// The name that the server gives the file.
     var fileName: String? { headers.first(name: "Content-Disposition").flatMap(ContentDisposition.fileName) }
 
@@ -85,7 +87,8 @@
             "the server doesn't say where the file ends, so a cut connection would look like its end; "
               + "give its --sha256 or its --size"))
       }
-      return .body(from: 0, until: total, version(total: total))
+      // Nor can the rest of a decoded body be asked for.
+      return .body(from: 0, until: total, question.decodes ? FileVersion() : version(total: total))
     }
 
     private func part(_ question: Question) -> Verdict {

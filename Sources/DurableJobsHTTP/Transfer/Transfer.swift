@@ -39,12 +39,9 @@
         return Result(file: file, record: file.wasThere ? nil : (folder, name.record))
       } catch {
         if part.length > part.record.flushed { try? part.flush(part.length) }
-        guard let error = error as? DownloadError else { throw error }
-        switch error.code {
-        case .connection, .stalled: throw part.length > begin ? Setback.wentFurther(error) : .forNow(error)
-        case .diskFull: throw Setback.mustWait(error.message, .seconds(10))
-        default: throw error
-        }
+        guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), part.length > begin
+        else { throw error }
+        throw Setback.wentFurther(error)
       }
     }
 
@@ -113,7 +110,7 @@
         case .askForAll(let reason):
           fruitless += 1
           guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
-          try part.startOver(FileVersion(), serverName: nil)
+          try part.startOver()
         case .askDecoded:
           question.decodes = true
         case .redirect(let target):
@@ -124,11 +121,8 @@
           throw Setback.busy(error, retryAfter: retryAfter)
         case .body(let from, let end, let version):
           if let file = try await conflict(reply.answer.fileName, part) { return file }
-          if from == 0 {
-            try part.startOver(version, serverName: reply.answer.fileName)
-          } else {
-            try part.learn(version, serverName: reply.answer.fileName)
-          }
+          if from == 0 { try part.startOver() }
+          try part.learn(version, serverName: reply.answer.fileName, modified: reply.answer.lastModified)
           try checkRoom(part, until: version.total)
           let before = part.length
           if before > 0 { reception.goesOn(before) }
@@ -194,7 +188,7 @@
 
     private func finish(_ part: PartFile, _ sha256: String?) throws -> DownloadedFile {
       let final = finalName(part.record.name, part)
-      let modified = download.keepsServerTime ? part.record.version.lastModified.flatMap(HTTPDate.date) : nil
+      let modified = download.keepsServerTime ? part.record.modified : nil
       guard let file = try part.finish(as: final, modified: modified, sha256: sha256, replacing: download.overwrites)
       else { throw Self.fileExists(part.folder.path(of: final.description)) }
       return file

@@ -1,0 +1,119 @@
+#if HTTP
+  import NIOHTTP1
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  /// What answers mean, from their heads alone.
+  @Suite struct AnswerTests {
+    private func verdict(
+      _ status: Int, _ headers: HTTPHeaders, _ question: Answer.Question = Answer.Question(), isHTTP1: Bool = true
+    ) -> String {
+      Answer(status: status, headers: headers, isHTTP1: isHTTP1).verdict(on: question).inShort
+    }
+
+    /// 100 bytes of 1,000 are here, of a file with the tag "a".
+    private let resuming = Answer.Question(
+      offset: 100, known: FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil))
+
+    @Test func `A whole file begins at 0 and ends at its length`() {
+      #expect(verdict(200, ["Content-Length": "1000"]) == "body 0-1000")
+      #expect(verdict(200, ["Transfer-Encoding": "chunked"]) == "body 0-?")
+      #expect(verdict(200, [:], isHTTP1: false) == "body 0-?")
+    }
+
+    @Test func `A whole file in answer to a range starts over`() {
+      #expect(verdict(200, ["Content-Length": "1000"], resuming) == "body 0-1000")
+    }
+
+    @Test func `A body that ends with its connection is taken only where something else can tell its end`() {
+      #expect(verdict(200, [:]).hasPrefix("failed: the server doesn't say where the file ends"))
+      #expect(verdict(200, [:], Answer.Question(size: 5)) == "body 0-?")
+      #expect(verdict(200, [:], Answer.Question(hasChecksum: true)) == "body 0-?")
+    }
+
+    @Test(arguments: [
+      ("bytes 100-999/1000", "body 100-1000"),
+      ("bytes 100-199/1000", "body 100-200"),
+      ("bytes 0-999/1000", "ask for all"),
+      ("bytes 101-999/1000", "ask for all"),
+      ("bytes 100-999/2000", "ask for all"),
+      ("bytes 100-1000/1000", "ask for all"),
+      ("bytes 100-99/1000", "ask for all"),
+      ("bytes 100-999/*", "ask for all"),
+      ("bytes */1000", "ask for all"),
+      ("pages 100-999/1000", "ask for all"),
+      ("bytes 100-999", "ask for all"),
+      ("bytes -5-999/1000", "ask for all"),
+      ("", "ask for all"),
+    ]) func `A part is taken where it fits to what is here`(range: String, expected: String) {
+      #expect(verdict(206, ["Content-Range": range, "ETag": "\"a\""], resuming) == expected)
+    }
+
+    @Test func `A part of another version is not taken, whatever was asked for`() {
+      #expect(verdict(206, ["Content-Range": "bytes 100-999/1000", "ETag": "\"b\""], resuming) == "ask for all")
+    }
+
+    @Test func `A part that nobody asked for is an error`() {
+      #expect(verdict(206, ["Content-Range": "bytes 0-9/10"]).hasPrefix("failed: the server answered 206"))
+    }
+
+    @Test func `Beyond the end, all is here if the total says so`() {
+      var question = resuming
+      question.offset = 1000
+      #expect(verdict(416, ["Content-Range": "bytes */1000"], question) == "complete")
+      #expect(verdict(416, ["Content-Range": "bytes */900"], question) == "ask for all")
+      #expect(verdict(416, [:], question) == "ask for all")
+      #expect(verdict(416, ["Content-Range": "bytes */1000", "ETag": "\"b\""], question) == "ask for all")
+      #expect(verdict(416, [:]).hasPrefix("failed: the server answered 416"))
+    }
+
+    @Test func `A size that is not the wanted one is told before the file comes`() {
+      let question = Answer.Question(size: 1000)
+      #expect(verdict(200, ["Content-Length": "1000"], question) == "body 0-1000")
+      #expect(verdict(200, ["Content-Length": "12"], question) == "failed: the server's file has 12 bytes, not 1000")
+      let page: HTTPHeaders = ["Content-Length": "12", "Content-Type": "text/html; charset=utf-8"]
+      #expect(verdict(200, page, question).hasPrefix("failed for now: the server sent a web page"))
+    }
+
+    @Test func `An encoded body is asked for again, decoded, unless the file is packed by its own name`() {
+      #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "gzip"]) == "ask decoded")
+      #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "identity"]) == "body 0-9")
+      let packed = Answer.Question(name: "a.tar.gz")
+      #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "x-gzip"], packed) == "body 0-9")
+      let decoding = Answer.Question(decodes: true)
+      #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "gzip"], decoding) == "body 0-?")
+      #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "br"]).hasPrefix("failed: "))
+      #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "br"], decoding).contains("'br'"))
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 405, 410, 451, 204, 304]) func `These stay as they are`(status: Int) {
+      #expect(verdict(status, [:]).hasPrefix("failed: the server answered \(status)"))
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599]) func `These may pass`(status: Int) {
+      #expect(verdict(status, [:]).hasPrefix("failed for now: the server answered \(status)"))
+    }
+
+    @Test func `What may be resumed from is a strong tag, or a date`() {
+      #expect(FileVersion(entityTag: "\"a\"", lastModified: "then").validator == "\"a\"")
+      #expect(FileVersion(entityTag: "W/\"a\"", lastModified: "then").validator == "then")
+      #expect(FileVersion(entityTag: "W/\"a\"").validator == nil)
+      #expect(FileVersion(total: 5).validator == nil)
+    }
+  }
+
+  extension Answer.Verdict {
+    fileprivate var inShort: String {
+      switch self {
+      case .body(let from, let until, _): "body \(from)-\(until.map { "\($0)" } ?? "?")"
+      case .complete: "complete"
+      case .askForAll: "ask for all"
+      case .askDecoded: "ask decoded"
+      case .redirect(let target): "redirect to \(target)"
+      case .failed(let error): "failed: \(error)"
+      case .failedForNow(let error, _): "failed for now: \(error)"
+      }
+    }
+  }
+#endif

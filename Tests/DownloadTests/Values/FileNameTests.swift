@@ -1,0 +1,73 @@
+#if HTTP
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  @Suite struct FileNameTests {
+    @Test(arguments: [
+      ("https://example.org/a/b.zip", "b.zip"),
+      ("https://example.org/a/b.zip?x=/etc/passwd#c", "b.zip"),
+      ("https://example.org/na%C3%AFve%20file.txt", "naïve file.txt"),
+      ("https://example.org/..%2F..%2Fetc%2Fpasswd", "passwd"),
+      ("https://example.org/%2e%2e", "download"),
+      ("https://example.org/a%00b", "ab"),
+      ("https://example.org/.bashrc", "bashrc"),
+      ("https://example.org/folder/", "download"),
+      ("https://example.org", "download"),
+      ("https://example.org/%FF%FE.bin", "%FF%FE.bin"),
+    ]) func `A URL gives its last component, made harmless`(url: String, name: String) throws {
+      #expect(FileName(of: try #require(URL(string: url))).description == name)
+    }
+
+    @Test(arguments: [
+      ("../../etc/passwd", "passwd"),
+      ("/etc/passwd", "passwd"),
+      ("..\\..\\boot.ini", "boot.ini"),
+      ("..", "download"),
+      ("...", "download"),
+      ("", "download"),
+      ("a\u{1b}[31mb.txt", "a[31mb.txt"),
+      ("photo\u{202e}gpj.exe", "photogpj.exe"),
+      (" .profile ", "profile"),
+      ("日本語.txt", "日本語.txt"),
+      ("👩‍👩‍👧.png", "👩‍👩‍👧.png"),
+      ("a/", "a"),
+    ]) func `Whatever a server wishes, the name stays in its folder`(wish: String, name: String) {
+      #expect(FileName(harmless: wish).description == name)
+    }
+
+    @Test func `A long name is cut between characters, keeps its ending, and leaves room for the names beside it`() {
+      let name = FileName(harmless: String(repeating: "é", count: 400) + ".tar.gz")
+      #expect(name.record.utf8.count <= 255)
+      #expect(name.record.utf8.count > 250)
+      #expect(name.description.hasSuffix("é.gz"))
+    }
+
+    @Test func `A name that somebody gives is taken as it is, or not at all`() {
+      #expect(FileName(exactly: ".hidden")?.description == ".hidden")
+      #expect(FileName(exactly: "a b.txt")?.part == "a b.txt.part")
+      for name in ["", ".", "..", "a/b", "a\0b", "a\nb", String(repeating: "x", count: 246)] {
+        #expect(FileName(exactly: name) == nil)
+      }
+    }
+
+    @Test(
+      arguments: [
+        ("attachment; filename=\"a b.zip\"", "a b.zip"),
+        ("attachment; filename=plain.zip", "plain.zip"),
+        ("attachment; FileName = plain.zip ; size=3", "plain.zip"),
+        ("attachment; filename=\"quoted \\\"name\\\".zip\"", "quoted \"name\".zip"),
+        ("attachment; filename=\"semi;colon.zip\"", "semi;colon.zip"),
+        ("attachment; filename=old.txt; filename*=UTF-8''na%C3%AFve.txt", "naïve.txt"),
+        ("attachment; filename*=ISO-8859-1''na%EFve.txt", "naïve.txt"),
+        ("attachment; filename*=UTF-8''%FF; filename=kept.txt", "kept.txt"),
+        ("attachment; filename*=nonsense; filename=kept.txt", "kept.txt"),
+        ("inline", nil),
+        ("", nil),
+      ] as [(String, String?)]) func `Content-Disposition names a file`(header: String, name: String?)
+    {
+      #expect(ContentDisposition.fileName(in: header) == name)
+    }
+  }
+#endif

@@ -17,6 +17,8 @@
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
     @Option(help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
     var concurrency = Defaults.concurrency
+    @Option(help: ArgumentHelp("Connections of downloads to one host at once.", valueName: "number"))
+    var perHost = Downloader.Limits().perHost
     @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
     var queue: [String] = ["default"]
     @OptionGroup var options: StoreOptions
@@ -25,6 +27,7 @@
       guard concurrency >= 1 else {
         throw ValidationError("--concurrency is \(concurrency); it must be at least 1")
       }
+      guard perHost >= 1 else { throw ValidationError("--per-host is \(perHost); it must be at least 1") }
       for name in queue where name.isEmpty || name.utf8.count > Limits.nameBytes {
         throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
       }
@@ -36,7 +39,8 @@
       let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
       let worker = JobWorker(Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }))
       handler.register(with: worker)
-      Downloader(store: store.store) { log.tell($0, $1, $2) }.register(with: worker)
+      Downloader(store: store.store, limits: Downloader.Limits(perHost: perHost)) { log.tell($0, $1, $2) }.register(
+        with: worker)
       let failures = Lock(0)
       let subscription = store.store.signals.listen { signal in
         guard case .committed(let changes) = signal else { return }

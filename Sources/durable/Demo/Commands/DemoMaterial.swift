@@ -29,12 +29,7 @@
     let files: Int
 
     init() throws {
-      let base = FileManager.default.temporaryDirectory.path
-      guard let made = "\(base)/durable-demo-XXXXXX".withCString({ mkdtemp(strdup($0)) }) else {
-        throw SystemError("can't make a scratch folder in \(base)")
-      }
-      defer { free(made) }
-      folder = String(cString: made)
+      folder = try ScratchFolder().path
       let packers = [("gzip", "gz"), ("xz", "xz"), ("bzip2", "bz2")].filter { Self.find($0.0) != nil }.prefix(2)
       var pieces: [Piece] = []
       var bytes = 0
@@ -64,8 +59,6 @@
       self.bytes = bytes
       self.files = files
     }
-
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Files of the system that have the right size, the toolchain's before others.
     private static func sources() -> [String] {

@@ -3,8 +3,8 @@
   import Foundation
   import Subprocess
 
-  /// The course of the demo: three workers, the first two killed at work, and then the account.
-  struct Demo: Sendable {
+  /// The course of the demo of commands: three workers, the first two killed at work, and then the account.
+  struct CommandsDemo: Sendable {
     let material: DemoMaterial
     let store: OpenStore
     let ids: [JobID]

@@ -82,19 +82,34 @@
 
     /// Forgets what is here: the file comes anew.
     func startOver() throws {
-      try change { $0 = PartRecord(url: $0.url) }
+      try change { record in
+        let highest = record.highest
+        record = PartRecord(url: record.url)
+        record.highest = highest
+      }
       try cut(to: 0)
       sha256.withLock { if $0 != nil { $0 = SHA256() } }
     }
 
     /// What the server says of the file whose bytes come now.
-    func learn(_ version: FileVersion, serverName: String?, modified: Date?) throws {
+    func learn(
+      _ version: FileVersion, serverName: String?, modified: Date?, isDecoded: Bool
+    ) throws {
       try change { record in
+        record.isDecoded = isDecoded
         record.version = version
         record.name = serverName
         record.modified = modified
         record.boot = PartRecord.currentBoot
       }
+    }
+
+    /// Whether there is more of the file here than there ever was when this was asked before.
+    func isFurther() throws -> Bool {
+      let length = length
+      guard length > record.highest else { return false }
+      try change { $0.highest = length }
+      return true
     }
 
     /// Only one task at a time appends.

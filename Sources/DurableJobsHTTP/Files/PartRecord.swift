@@ -12,6 +12,10 @@
     /// The name that the server gave the file, and its time.
     var name: String?
     var modified: Date?
+    /// The part holds what came out of a decoder: no server can be asked for the rest of that.
+    var isDecoded = false
+    /// The most bytes that were ever here.
+    var highest: Int64 = 0
     /// The start of the machine that the part was written under. As long as it is the same, what was written is there,
     /// flushed or not; after another start only what was flushed is to be trusted.
     var boot: String?
@@ -27,7 +31,7 @@
       var sha256: String?
     }
 
-    private enum CodingKeys: String, CodingKey { case url, version, name, modified, boot, whole }
+    private enum CodingKeys: String, CodingKey { case url, version, name, modified, isDecoded, highest, boot, whole }
 
     init(url: String) { self.url = url }
 

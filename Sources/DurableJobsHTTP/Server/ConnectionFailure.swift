@@ -13,11 +13,12 @@
       case is CancellationError: nil
       case let error as HTTPClientError where error == .cancelled: nil
       case let error as DownloadError: error
+      case let error as NIOConnectionError where error.connectionErrors.isEmpty:
+        DownloadError(.connection, "can't find the host \(error.host)")
       case let error as NIOConnectionError:
-        error.connectionErrors.isEmpty
-          ? DownloadError(.connection, "can't find the host \(error.host)")
-          : DownloadError(
-            .connection, "can't connect to \(host): \(error.connectionErrors.first.map { reason($0.error) } ?? "")")
+        DownloadError(.connection, "can't connect to \(host): \(reason(error.connectionErrors[0].error))")
+      case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(error.errnoCode):
+        DownloadError(.connection, "can't connect to \(host): \(reason(error))")
       case let error as HTTPClientError where error == .connectTimeout:
         DownloadError(.connection, "can't connect to \(host): no answer")
       case let error as HTTPClientError:

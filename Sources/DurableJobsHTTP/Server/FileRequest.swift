@@ -64,11 +64,17 @@
             name: "Proxy-Authorization", value: Self.basic(user, proxy.password ?? ""))
         }
       }
+      let client = try clients.client(kind)
+      let peer = kind.proxy.map { "the proxy \($0.host):\($0.port)" } ?? url.hostAndPort
       do {
-        return try await clients.client(kind).execute(request, deadline: .distantFuture)
-      } catch let error as HTTPClientError where error == .remoteConnectionClosed {
-        // A connection that was kept for another request may have been closed just before this one.
-        return try await clients.client(kind).execute(request, deadline: .distantFuture)
+        do {
+          return try await client.execute(request, deadline: .distantFuture)
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+          // A connection that was kept for another request may have been closed just before this one.
+          return try await client.execute(request, deadline: .distantFuture)
+        }
+      } catch {
+        throw DownloadError.connection(error, peer) ?? error
       }
     }
 

@@ -33,13 +33,16 @@
       } catch is PartFile.IsHeld {
         throw Setback.mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
       }
-      let begin = part.length
       do {
         let file = try await fetch(part)
         return Result(file: file, record: file.wasThere ? nil : (folder, name.record))
       } catch {
-        if part.length > part.record.flushed { try? part.flush(part.length) }
-        guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), part.length > begin
+        if part.length == 0 {
+          part.discard()
+        } else if part.length > part.record.flushed {
+          try? part.flush(part.length)
+        }
+        guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)
       }
@@ -91,7 +94,8 @@
     private func fetch(_ part: PartFile) async throws -> DownloadedFile {
       let wasResumed = part.length > 0
       var question = Answer.Question(
-        size: download.size, hasChecksum: download.sha256 != nil, name: part.name.description)
+        size: download.size, hasChecksum: download.sha256 != nil, decodes: part.record.isDecoded,
+        name: part.name.description)
       var isComplete = wasResumed && part.length == part.record.version.total
       var isPage = false
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
@@ -122,14 +126,16 @@
         case .body(let from, let end, let version):
           if let file = try await conflict(reply.answer.fileName, part) { return file }
           if from == 0 { try part.startOver() }
-          try part.learn(version, serverName: reply.answer.fileName, modified: reply.answer.lastModified)
+          try part.learn(
+            version, serverName: reply.answer.fileName, modified: reply.answer.lastModified,
+            isDecoded: question.decodes)
           try checkRoom(part, until: version.total)
           let before = part.length
           if before > 0 { reception.goesOn(before) }
           try await reception.receive(
             reply.body, into: part, until: end, of: version.total ?? download.size, request.host)
           fruitless = part.length > before ? 0 : fruitless + 1
-          guard end.map({ part.length >= $0 }) ?? true, fruitless < 3 else {
+          guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
             throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
           }
           isComplete = version.total.map { part.length >= $0 } ?? true

@@ -98,11 +98,12 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
       ],
       exclude: ["Fixtures"]),
-    .testTarget(name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite", "TestProcesses"]),
+    .testTarget(
+      name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "TestProcesses"]),
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [
-        "DurableJobsSQLite", "DurableJobsTesting", "durable",
+        "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "durable",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

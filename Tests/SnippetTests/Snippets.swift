@@ -4,6 +4,9 @@
 import DurableJobs
 import DurableJobsSQLite
 import Foundation
+#if HTTP
+import DurableJobsHTTP
+#endif
 
 // README.md, block 1
 func snippet1() async throws {
@@ -172,7 +175,21 @@ func snippet17() async throws {
 }
 
 // README.md, block 19
+#if HTTP
 func snippet18() async throws {
+  let downloader = Downloader(store: queue.store)
+  downloader.register(with: worker)
+  worker.start()
+
+  let url = URL(string: "https://example.org/big.iso")!
+  let download = Download(from: url, to: URL(filePath: "/srv/images"), sha256: checksum)
+  let file = try await queue.enqueue(download).value
+  print(file.path, file.size)
+}
+#endif
+
+// README.md, block 20
+func snippet19() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }

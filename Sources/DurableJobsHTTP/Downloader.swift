@@ -54,17 +54,20 @@
     private let speed: SpeedLimit?
     private let clients: Clients
     private let proxies: Proxies
+    private let permissions: Int?
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
     private let leftovers = Leftovers()
     private let subscription: StoreSignals.Subscription
 
+    /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
     public init(
-      store: any JobStore, limits: Limits = Limits(),
+      store: any JobStore, limits: Limits = Limits(), permissions: Int? = nil,
       environment: [String: String] = ProcessInfo.processInfo.environment,
       onEvent: @escaping @Sendable (JobContext, Download, Event) -> Void = { _, _, _ in }
     ) {
       self.store = store
       self.limits = limits
+      self.permissions = permissions
       self.onEvent = onEvent
       hosts = Hosts(seats: limits.perHost, clock: store.clock)
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
@@ -104,7 +107,7 @@
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
-        recorded: { [store] in try await Self.recorded(download, path: $0, store) })
+        permissions: permissions, recorded: { [store] in try await Self.recorded(download, path: $0, store) })
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {

@@ -26,7 +26,9 @@
 
     /// Opens the part, or makes it. Throws ``IsHeld``, or ``DownloadError/Code/fileExists`` if what is there under its names
     /// is not this download's, unless `overwrites`. With `hashes`, reads what is here to have its checksum.
-    init(_ name: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool) throws {
+    init(
+      _ name: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool, permissions: Int?
+    ) throws {
       self.folder = folder
       self.name = name
       recordFile = try Self.hold(name, folder)
@@ -54,6 +56,7 @@
         throw DownloadError.disk("open", folder.path(of: name.part))
       }
       self.part = part
+      if let permissions { fchmod(part.number, mode_t(permissions)) }
       state = Lock(State(record: record))
       sha256 = Lock(nil)
       try cut(to: record.trusted(try FileStatus(of: part, path).size))

@@ -8,6 +8,7 @@
     let download: Download
     let request: FileRequest
     let reception: Reception
+    let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did.
     let recorded: @Sendable (String) async throws -> DownloadedFile?
 
@@ -29,7 +30,8 @@
       let part: PartFile
       do {
         part = try PartFile(
-          name, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil)
+          name, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
+          permissions: permissions)
       } catch is PartFile.IsHeld {
         throw Setback.mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
       }

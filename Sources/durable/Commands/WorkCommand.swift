@@ -39,7 +39,9 @@
       let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
       let worker = JobWorker(Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }))
       handler.register(with: worker)
-      Downloader(store: store.store, limits: Downloader.Limits(perHost: perHost)) { log.tell($0, $1, $2) }.register(
+      Downloader(
+        store: store.store, limits: Downloader.Limits(perHost: perHost), permissions: Program.permissionsOfFiles
+      ) { log.tell($0, $1, $2) }.register(
         with: worker)
       let failures = Lock(0)
       let subscription = store.store.signals.listen { signal in

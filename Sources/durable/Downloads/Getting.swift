@@ -52,7 +52,9 @@
         stage.add(handle.id, name: download.expectedName, size: download.size)
       }
       let queues = try await join()
-      let downloader = Downloader(store: store.store, limits: limits) { [stage] in stage.hear($0, $1, $2) }
+      let downloader = Downloader(
+        store: store.store, limits: limits, permissions: Program.permissionsOfFiles
+      ) { [stage] in stage.hear($0, $1, $2) }
       let worker = JobWorker(
         Dictionary(uniqueKeysWithValues: queues.map { (store.queue($0), min(concurrency, downloads.count)) }),
         logger: Logger(label: "durable") { [stage] _ in StageLog(stage: stage) })

@@ -8,6 +8,9 @@
     /// creates is its user's alone.
     static let umaskAtStart: mode_t = umask(0o077)
 
+    /// Of files that are the user's own, and not the store's.
+    static var permissionsOfFiles: Int { Int(0o666 & ~umaskAtStart) }
+
     /// The umask that the process was started with, as in "022".
     static var umaskInOctal: String { String(("00" + String(umaskAtStart, radix: 8)).suffix(3)) }
 

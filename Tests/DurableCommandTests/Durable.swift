@@ -131,14 +131,14 @@
       return start.duration(to: .now)
     }
 
-    private func environment(_ more: [Environment.Key: String?]) -> Environment {
+    func environment(_ more: [Environment.Key: String?]) -> Environment {
       var values: [Environment.Key: String?] = ["DURABLE_STORE": store, "NO_COLOR": "1"]
       values.merge(more) { $1 }
       return .inherit.updating(values)
     }
 
     /// The program stands beside the test bundle.
-    private static let program: String = {
+    static let program: String = {
       #if os(Linux)
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
       #else

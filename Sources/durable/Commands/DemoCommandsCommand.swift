@@ -82,12 +82,7 @@
         if let worker { kill(worker, SIGKILL) }
         worker = nil
       }
-      // Commands of a worker that was killed just now may still write for a moment.
-      for _ in 0..<100 {
-        try? FileManager.default.removeItem(atPath: folder)
-        if access(folder, F_OK) != 0 { return }
-        usleep(20_000)
-      }
+      ScratchFolder.remove(folder)
     }
   }
 

@@ -12,6 +12,17 @@
       path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    /// Removes it with all that is in it.
+    func remove() { Self.remove(path) }
+
+    static func remove(_ path: String) {
+      // A store that was closed, or a command whose worker was killed, may for a moment still write or delete something in
+      // it, and then removing it stops half-way.
+      for _ in 0..<100 {
+        try? FileManager.default.removeItem(atPath: path)
+        if access(path, F_OK) != 0 { return }
+        usleep(20_000)
+      }
+    }
   }
 #endif

@@ -72,7 +72,7 @@
       }
       if let crash {
         lines.append(
-          "The crash at \(crash.fraction.percent) cost \(Int64(crash.bytesTwice).asBytes) fetched twice, and "
+          "The crash at \(crash.fraction.percent) cost: \(Int64(crash.bytesTwice).asBytes) fetched twice, "
             + "\(crash.gap.forPeople) until the next byte.")
       } else {
         lines.append("No worker was killed.")

@@ -72,7 +72,7 @@
   extension Download {
     /// What it is known by, and what there is one unfinished download of: its URL and its destination.
     public var identity: String {
-      let text = "\(url.withoutCredentials) -> \(folder)/\(name ?? "")"
+      let text = "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")"
       guard text.utf8.count > DurableJobs.Limits.nameBytes else { return text }
       return "download \(SHA256.hash(data: Data(text.utf8)).hexadecimal)"
     }

@@ -17,7 +17,7 @@ help: ## What can be made
 setup: ## Install what a build needs (as root or with sudo), or say how
 	@scripts/setup
 
-demo: setup ## Real commands, a worker killed twice, and nothing lost
+demo: setup ## Downloads on a screen: their worker is killed half-way, and nothing is lost
 	@scripts/build-durable
 	@.build/debug/durable demo
 

@@ -2,7 +2,7 @@
   /// What the server does with a request: the truth, changed by what a test asks for.
   ///
   ///     server.serve("/a", .file(content).cut(after: 1000), .file(content))
-  public struct Answer: Sendable {
+  public struct Answer: Sendable, CustomStringConvertible {
     /// What becomes of a range that is asked for.
     public enum Ranges: Sendable {
       case honoured
@@ -23,7 +23,7 @@
     }
 
     /// How the end of the body is told.
-    public enum Framing: Sendable {
+    public enum Framing: Hashable, Sendable {
       case length
       /// The length that is told is this much more than what comes; the connection closes after that.
       case lengthOff(by: Int64)
@@ -101,8 +101,12 @@
     public func framed(_ framing: Framing) -> Answer { changed { $0.framing = framing } }
     /// May be said several times, for one hold after the other.
     public func holding(after bytes: Int64) -> Answer { changed { $0.holds.append(bytes) } }
+    /// After so many bytes it waits until the test lets it go on, and then breaks off: what was sent can arrive before.
+    public func breaking(after bytes: Int64) -> Answer { holding(after: bytes).cut(after: bytes) }
     public func cut(after bytes: Int64) -> Answer { changed { $0.cut = bytes } }
     public func paced(bytesPerSecond: Int64) -> Answer { changed { $0.bytesPerSecond = bytesPerSecond } }
+
+    public var description: String { "\(kind), \(content), \(ranges), \(framing)" }
 
     private func changed(_ change: (inout Answer) -> Void) -> Answer {
       var answer = self

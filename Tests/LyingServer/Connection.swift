@@ -6,9 +6,6 @@
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What may be sent of a paced body at a time.
-    private static let tick = TimeAmount.milliseconds(20)
-
     private let script: Script
     private let journal: Journal
     private var received = ByteBuffer()
@@ -80,8 +77,9 @@
     /// Sends a piece, and goes on when the system took it.
     private func send(_ content: Content, _ range: Range<Int64>, isChunked: Bool, _ context: ChannelHandlerContext) {
       guard let exchange = current else { return }
-      let perTick = exchange.bytesPerSecond.map { max(1, $0 * Self.tick.nanoseconds / 1_000_000_000) }
-      let most = perTick.map { min(range.upperBound, range.lowerBound + $0) } ?? range.upperBound
+      let most =
+        exchange.bytesPerSecond.map { min(range.upperBound, range.lowerBound + max(1, $0 / 50)) }
+        ?? range.upperBound
       let (buffers, count) = content.piece(of: range.lowerBound..<most)
       let rest = range.lowerBound + count..<range.upperBound
       if !rest.isEmpty {
@@ -95,7 +93,7 @@
       context.writeAndFlush(wrapOutboundOut(tail)).assumeIsolated().whenSuccess {
         self.journal.update(exchange.number) { $0.bytesSent += count }
         // In a turn of its own: a client that takes all at once would let the stack grow.
-        let wait = exchange.bytesPerSecond == nil ? .zero : Self.tick
+        let wait = exchange.bytesPerSecond.map { TimeAmount.nanoseconds(count * 1_000_000_000 / $0) } ?? .zero
         context.eventLoop.assumeIsolated().scheduleTask(in: wait) { self.goOn(context) }
       }
     }

@@ -6,7 +6,7 @@
   ///
   /// Generated content is made of blocks of the same noise, each of which begins with a stamp of its own: cheap to make, and
   /// a byte in the wrong place is noticed.
-  public struct Content: Hashable, Sendable {
+  public struct Content: Hashable, Sendable, CustomStringConvertible {
     private enum Source: Hashable {
       case given([UInt8])
       case generated(seed: UInt64)
@@ -27,6 +27,13 @@
     }
 
     public init(_ text: String) { self.init(bytes: text.utf8) }
+
+    public var description: String {
+      switch source {
+      case .given: "\(size) given bytes"
+      case .generated(let seed): "\(size) bytes of seed \(seed)"
+      }
+    }
 
     /// The bytes of `range`, which must lie within the content.
     public func bytes(_ range: Range<Int64>) -> [UInt8] {

@@ -14,6 +14,8 @@
     public internal(set) var isOver = false
 
     public var path: String { request.path }
+    /// Up to where of the file it came, if the range was as it was asked for.
+    public var end: Int64 { (status == 206 ? request.rangeStart ?? 0 : 0) + bytesSent }
   }
 
   /// What happened, and who waits for what to happen.

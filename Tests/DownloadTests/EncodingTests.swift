@@ -1,0 +1,100 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// Servers that pack the file for the way, though they were asked not to.
+  @Suite(.timeLimit(.minutes(1))) struct EncodingTests {
+    let server: LyingServer
+    let setting: Setting
+    static let archive = content.gzipped
+    let packed = Answer.file(archive).with("Content-Encoding", "gzip")
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+    }
+
+    @Test(arguments: [Answer.Framing.length, .chunked])
+    func `a file that was packed for the way arrives unpacked`(framing: Answer.Framing) async throws {
+      server.serve("/a.bin", packed.framed(framing))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 1)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `size and checksum are those of the file, not of what was on the way`() async throws {
+      server.serve("/a.bin", packed)
+      let job = try await setting.fetch(
+        setting.download(server.url("/a.bin"), sha256: content.sha256, size: content.size))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a packed file that broke off is never gone on from`() async throws {
+      server.serve("/a.bin", packed.breaking(after: 300_000), packed)
+      async let fetch = setting.fetch(setting.download(server.url("/a.bin")))
+      await server.held("/a.bin")
+      try await setting.received(1)
+      server.release()
+      let job = try await fetch
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.allSatisfy { $0["Range"] == nil })
+    }
+
+    @Test func `a packed answer to a range has it fetched anew`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), packed)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test(arguments: ["a.gz", "a.tgz", "a.tar.gz"])
+    func `a file that is packed by itself stays so, whatever the server calls it`(name: String) async throws {
+      server.serve("/\(name)", packed.breaking(after: 300_000), packed)
+      let job = try await setting.fetch(setting.download(server.url("/\(name)")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(Self.archive, as: name))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
+    }
+
+    @Test(arguments: ["br", "zstd", "secret"])
+    func `an encoding that can't be undone fails for good, and is named`(encoding: String) async throws {
+      server.serve("/a.bin", .file(content).with("Content-Encoding", encoding))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("'\(encoding)'"), "\(job.lastError)")
+      #expect(setting.errors.map(\.code) == [.unusableAnswer])
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test func `an encoding of the name identity is none`() async throws {
+      server.serve("/a.bin", .file(content).with("Content-Encoding", "identity"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `what is called packed and is not is no file`() async throws {
+      server.serve("/a.bin", .file(content).with("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test func `a small answer that unpacks without end is stopped by the size that was given`() async throws {
+      let bomb = Content(bytes: [UInt8](repeating: 0, count: 300_000)).gzipped
+      server.serve("/a.bin", .file(bomb).with("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: 1000))
+      #expect(job.state == .failed)
+      #expect(setting.errors.last?.code == .wrongContent)
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+  }
+#endif

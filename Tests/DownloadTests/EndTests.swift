@@ -1,0 +1,135 @@
+#if HTTP
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// How the end of a file is known, and what is checked there.
+  @Suite(.timeLimit(.minutes(1))) struct EndTests {
+    let server: LyingServer
+    let setting: Setting
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+    }
+
+    @Test func `chunks that came to their end are a whole file`() async throws {
+      server.serve("/a.bin", .file(content).framed(.chunked))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `chunks without an end are gone on from`() async throws {
+      server.serve("/a.bin", .file(content).framed(.chunked).breaking(after: 400_000), .file(content).framed(.chunked))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 400_000])
+    }
+
+    @Test func `an end that is told by nothing is no end, and it says what helps`() async throws {
+      server.serve("/a.bin", .file(content).framed(.close))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("--sha256") && job.lastError.contains("--size"), "\(job.lastError)")
+      #expect(setting.errors.map(\.code) == [.unusableAnswer])
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test(arguments: [true, false])
+    func `an end that is told by nothing is one if the size or the checksum says so`(bySize: Bool) async throws {
+      server.serve("/a.bin", .file(content).framed(.close))
+      let job = try await setting.fetch(
+        setting.download(
+          server.url("/a.bin"), sha256: bySize ? nil : content.sha256, size: bySize ? content.size : nil))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `an end before the size that was given is a broken connection`() async throws {
+      server.serve("/a.bin", .file(content).framed(.close).breaking(after: 300_000), .file(content).framed(.close))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: content.size), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
+    }
+
+    @Test func `another checksum than was given is final for a file that came in one piece`() async throws {
+      server.serve("/a.bin", .file(changed))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains(content.sha256) && job.lastError.contains(changed.sha256), "\(job.lastError)")
+      #expect(setting.errors.map(\.code) == [.wrongContent])
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test func `another checksum of a file that came in pieces has it fetched anew`() async throws {
+      // The second piece is of another file, though the server says that it is not.
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(changed), .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, nil])
+      #expect(job.failures.map(\.attempt) == [1])
+    }
+
+    @Test func `another length than the size that was given is refused before the first byte`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 0))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: 999))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("999") && job.lastError.contains("1000000"), "\(job.lastError)")
+      #expect(setting.errors.map(\.code) == [.wrongContent])
+      #expect(server.bytesSent == 0)
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test func `more bytes than the size that was given, in chunks, are refused`() async throws {
+      server.serve("/a.bin", .file(content).framed(.chunked))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: 999_999))
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.wrongContent])
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test(arguments: [true, false])
+    func `a page in place of the file is not the file: another attempt finds it`(bySize: Bool) async throws {
+      server.serve("/a.bin", .page(200, "<html>Please log in.</html>"), .file(content))
+      let job = try await setting.fetch(
+        setting.download(
+          server.url("/a.bin"), sha256: bySize ? nil : content.sha256, size: bySize ? content.size : nil))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(job.failures.count == 1)
+      #expect(job.lastError.contains("page"), "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, nil])
+    }
+
+    @Test func `a page in place of the rest of a file loses nothing`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(200), .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test(arguments: [true, false]) func `the file has the server's time if that is wanted`(isWanted: Bool) async throws
+    {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(content))
+      let job = try await setting.fetch(
+        setting.download(server.url("/a.bin"), sha256: content.sha256, keepsServerTime: isWanted), from: server)
+      let path = setting.folder.path("a.bin")
+      let time = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+      let serverTime: TimeInterval = 1_767_608_430
+      #expect((time?.timeIntervalSince1970 == serverTime) == isWanted)
+      let file = try #require(job.file)
+      #expect(file.path == path)
+      #expect(file.size == content.size)
+      #expect(file.sha256 == content.sha256)
+      #expect(!file.wasThere)
+      #expect((file.modified == Int64(serverTime) * 1_000_000_000) == isWanted)
+    }
+  }
+#endif

@@ -1,0 +1,194 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// What is in the file's place already, and whose it is.
+  @Suite(.timeLimit(.minutes(1))) struct ExistingFileTests {
+    let server: LyingServer
+    let setting: Setting
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+      server.serve("/a.bin", .file(content))
+    }
+
+    private func fetch(sha256: String? = nil, overwrites: Bool = false) async throws -> JobSnapshot {
+      try await setting.fetch(
+        setting.download(server.url("/a.bin"), sha256: sha256, overwrites: overwrites), from: server)
+    }
+
+    @Test func `a file that a download of this store brought is there, and it says so without asking`() async throws {
+      let first = try await fetch()
+      let second = try await fetch()
+      #expect(second.id != first.id)
+      #expect(second.state == .succeeded, "\(second.lastError)")
+      #expect(first.file?.wasThere == false)
+      #expect(second.file?.wasThere == true)
+      #expect(second.file?.path == first.file?.path)
+      #expect(server.requests.count == 1)
+      let third = try await fetch()
+      #expect(third.file?.wasThere == true)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file that was changed since is another file`() async throws {
+      _ = try await fetch()
+      try setting.folder.write("precious", to: "a.bin")
+      let job = try await fetch()
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("--overwrite") && job.lastError.contains(setting.folder.path("a.bin")))
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(try setting.folder.text("a.bin") == "precious")
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `a file of the same size and another time is another file`() async throws {
+      _ = try await fetch()
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: setting.folder.path("a.bin"))
+      let job = try await fetch()
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+    }
+
+    @Test func `a file that is gone is fetched anew`() async throws {
+      let first = try await fetch()
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin"))
+      let second = try await fetch()
+      #expect(second.id != first.id)
+      #expect(second.state == .succeeded, "\(second.lastError)")
+      #expect(second.file?.wasThere == false)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.count == 2)
+    }
+
+    @Test func `another download does not take over a file`() async throws {
+      _ = try await fetch()
+      server.serve("/other/a.bin", .file(changed))
+      let job = try await setting.fetch(setting.download(server.url("/other/a.bin")), from: server)
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test(arguments: [false, true]) func `a file whose checksum fits is there, whoever brought it`(overwrites: Bool)
+      async throws
+    {
+      try Data(content.bytes).write(to: URL(filePath: setting.folder.path("a.bin")))
+      let job = try await fetch(sha256: content.sha256, overwrites: overwrites)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.file?.wasThere == true)
+      #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a file whose checksum does not fit stays, unless it may be replaced`() async throws {
+      try setting.folder.write("precious", to: "a.bin")
+      let refused = try await fetch(sha256: content.sha256)
+      #expect(refused.state == .failed)
+      #expect(refused.lastError.contains("--overwrite"), "\(refused.lastError)")
+      #expect(try setting.folder.text("a.bin") == "precious")
+      let replaced = try await fetch(sha256: content.sha256, overwrites: true)
+      #expect(replaced.state == .succeeded, "\(replaced.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file that may be replaced stays until the new one is whole`() async throws {
+      try setting.folder.write("precious", to: "a.bin")
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await fetch(overwrites: true).state == .failed)
+      #expect(try setting.folder.text("a.bin") == "precious")
+      #expect(try await fetch(overwrites: true).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+    }
+
+    @Test func `a file that comes while the download runs is not replaced`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 500_000))
+      let setting = setting
+      async let job = setting.fetch(setting.download(server.url("/a.bin")))
+      await server.held("/a.bin")
+      try setting.folder.write("precious", to: "a.bin")
+      server.release()
+      #expect(try await job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(try setting.folder.text("a.bin") == "precious")
+    }
+
+    @Test func `a file under the name that the server gives is not replaced`() async throws {
+      server.serve("/a.bin", .file(content).with("Content-Disposition", "attachment; filename=b.bin"))
+      try setting.folder.write("precious", to: "b.bin")
+      let job = try await fetch()
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("--overwrite"), "\(job.lastError)")
+      #expect(try setting.folder.text("b.bin") == "precious")
+    }
+
+    // MARK: Parts
+
+    @Test(arguments: [false, true]) func `a part that nobody knows is left alone, unless it may be replaced`(
+      overwrites: Bool
+    ) async throws {
+      try setting.folder.write("precious", to: "a.bin.part")
+      let job = try await fetch(overwrites: overwrites)
+      if overwrites {
+        #expect(job.state == .succeeded, "\(job.lastError)")
+        #expect(try setting.folder.holds(content, as: "a.bin"))
+        #expect(server.requests.map(\.rangeStart) == [nil])
+      } else {
+        #expect(job.state == .failed)
+        #expect(job.lastError.contains("--overwrite") && job.lastError.contains(setting.folder.path("a.bin.part")))
+        #expect(try setting.folder.text("a.bin.part") == "precious")
+        #expect(setting.folder.names == ["a.bin.part"])
+      }
+    }
+
+    @Test func `a part of another URL is left alone`() async throws {
+      server.serve("/other/a.bin", .file(changed).breaking(after: 300_000), .page(404))
+      #expect(try await setting.fetch(setting.download(server.url("/other/a.bin")), from: server).state == .failed)
+      let job = try await fetch()
+      #expect(job.state == .failed)
+      #expect(setting.errors.last?.code == .fileExists)
+      #expect(
+        try Content(bytes: changed.bytes(0..<300_000)).firstDifference(inFileAt: setting.folder.path("a.bin.part"))
+          == nil)
+    }
+
+    @Test(arguments: ["", "{", "{}", "nonsense\n12\n"])
+    func `a damaged record loses its part's bytes, and never the file's truth`(record: String) async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await fetch().state == .failed)
+      try setting.folder.write(record, to: "a.bin.part.json")
+      let job = try await fetch()
+      if job.state == .failed {
+        #expect(setting.errors.last?.code == .fileExists)
+        #expect(try await fetch(overwrites: true).state == .succeeded)
+      }
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `a part that lost its end goes on from what there is`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await fetch().state == .failed)
+      truncate(setting.folder.path("a.bin.part"), 120_000)
+      let job = try await fetch()
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.last?.rangeStart == 120_000)
+    }
+
+    @Test func `a part that is gone has the file fetched whole`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await fetch().state == .failed)
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin.part"))
+      let job = try await fetch()
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+  }
+#endif

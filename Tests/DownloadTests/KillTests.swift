@@ -1,0 +1,171 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsSQLite
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// Downloads by real processes that are really killed.
+  @Suite(.serialized, .timeLimit(.minutes(10))) struct DownloadKillTests {
+    /// 100, or what `DURABLE_KILLS` says.
+    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 100
+    /// What a kill may cost at most, in bytes: the flush interval. The connections here bring more than that in a second.
+    static let cost: Int64 = 4 << 20
+
+    let folder: TestFolder
+    let stores: TestFolder
+    let server: LyingServer
+
+    init() async throws {
+      folder = try TestFolder()
+      stores = try TestFolder("stores")
+      server = try await LyingServer()
+    }
+
+    private func probe(_ path: String, store: String = "jobs.sqlite", sha256: String? = nil, fault: String? = nil)
+      throws -> Probe
+    {
+      let sum = sha256.map { "sha256=\($0)" }
+      return try Probe(
+        server.url(path), into: folder, store: stores.path(store), sum ?? "name=\(path.dropFirst())", fault: fault)
+    }
+
+    @Test(arguments: [false, true])
+    func `C1 C9 a download whose process is killed 100 times is right, byte for byte, and hardly a byte comes twice`(
+      hasChecksum: Bool
+    ) async throws {
+      let kills = hasChecksum ? Self.kills / 4 : Self.kills
+      // How far each life gets, after which the server waits for its death; some die before the first byte.
+      let lives = (1...kills).map { _ in Int.random(in: 0..<8) == 0 ? 0 : Int64.random(in: 1...5_000_000) }
+      let content = Content(lives.reduce(1_000_000, +))
+      let whole = Answer.file(content)
+      server.serve("/a.bin", lives.map { whole.holding(after: $0) } + [whole])
+      for number in 1...kills {
+        let life = try probe("/a.bin", sha256: hasChecksum ? content.sha256 : nil)
+        await server.until { $0.count >= number && $0.last!.isHeld }
+        life.kill()
+      }
+      let last = try probe("/a.bin", sha256: hasChecksum ? content.sha256 : nil).end()
+      #expect(last.result == "fetched", "\(last.error)")
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(folder.names == ["a.bin"])
+      let waste = server.bytesSent - content.size
+      #expect(waste <= Int64(kills) * Self.cost)
+      #expect(server.requests.allSatisfy { $0.rangeStart == nil || $0["If-Range"] == Answer.etag })
+      // The least that must be kept: what a life brought beyond the cost of its death.
+      for (life, next) in zip(zip(lives, server.requests), server.requests.dropFirst()) {
+        #expect(next.rangeStart ?? 0 >= (life.1.rangeStart ?? 0) + life.0 - Self.cost)
+      }
+      print("kills \(kills), bytes \(content.size), sent twice \(waste), a kill \(waste / Int64(kills))")
+    }
+
+    @Test func `C9 a kill at a moment of nobody's choosing costs no byte of the file`() async throws {
+      let content = Content(30_000_000)
+      // Slow enough to be met at all moments, of which there are many more before the request and after the last byte.
+      server.serve("/a.bin", .file(content).paced(bytesPerSecond: 200_000_000))
+      var kills = 0
+      for _ in 0..<200 {
+        let before = server.bytesSent
+        let life = try probe("/a.bin")
+        let goal = before + Int64.random(in: 0...3_000_000)
+        let server = server
+        let folder = folder
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await server.until { $0.reduce(0) { $0 + $1.bytesSent } > goal } }
+          group.addTask { while !folder.names.contains("a.bin"), !Task.isCancelled { await Task.yield() } }
+          await group.next()
+          group.cancelAll()
+        }
+        life.kill()
+        kills += 1
+        if folder.names.contains("a.bin") { break }
+      }
+      let last = try probe("/a.bin").end()
+      #expect(last.result != nil, "\(last.error)")
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(folder.names == ["a.bin"])
+      #expect(server.bytesSent <= content.size + Int64(kills) * Self.cost)
+    }
+
+    @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: [false, true])
+    func `C1 a process that dies between naming the file and storing the success loses neither`(hasChecksum: Bool)
+      async throws
+    {
+      server.serve("/a.bin", .file(content))
+      let sum = hasChecksum ? content.sha256 : nil
+      let first = try probe("/a.bin", sha256: sum, fault: "settle.begun:1").end()
+      #expect(first.wasKilled)
+      #expect(try folder.holds(content, as: "a.bin"))
+      let second = try probe("/a.bin", sha256: sum).end()
+      #expect(second.result != nil, "\(second.error)")
+      #expect(second.job == first.job)
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(folder.names == ["a.bin"])
+      #expect(server.requests.count == 1)
+    }
+
+    // MARK: Several processes
+
+    @Test func `two processes with one store: one job, one request, one file`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
+      let first = try probe("/a.bin")
+      await server.held("/a.bin")
+      let second = try probe("/a.bin")
+      try await soon { second.job != nil }
+      #expect(second.job == first.job)
+      server.release()
+      #expect(first.end().result == "fetched", "\(first.error)")
+      #expect(second.end().result == "fetched", "\(second.error)")
+      #expect(server.requests.count == 1)
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(folder.names == ["a.bin"])
+    }
+
+    @Test func `two processes with a store each: one writes at a time, and the other finds the file`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
+      let first = try probe("/a.bin", store: "one.sqlite", sha256: content.sha256)
+      await server.held("/a.bin")
+      let second = try probe("/a.bin", store: "two.sqlite", sha256: content.sha256)
+      try await soon { second.job != nil }
+      // It has looked once when it snoozes.
+      let queue = JobQueue(store: try SQLiteStore(path: stores.path("two.sqlite")))
+      _ = try await queue.store.firstAfterEachSignal {
+        try await queue.counts()[.scheduled] == 1 ? true : nil
+      }
+      #expect(server.requests.count == 1)
+      server.release()
+      #expect(first.end().result == "fetched", "\(first.error)")
+      #expect(second.end().result == "there", "\(second.error)")
+      #expect(server.requests.count == 1)
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(folder.names == ["a.bin"])
+    }
+
+    @Test func `a process that goes on with what another one left behind, from another store`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 700_000), .file(content))
+      let first = try probe("/a.bin", store: "one.sqlite")
+      await server.held("/a.bin")
+      first.kill()
+      let second = try probe("/a.bin", store: "two.sqlite").end()
+      #expect(second.result == "fetched", "\(second.error)")
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(server.requests.count == 2)
+      #expect(server.requests[1].rangeStart ?? 0 > 0)
+    }
+
+    private func soon(_ condition: () -> Bool) async throws {
+      while !condition() {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
+    }
+
+    private static var hasFaultPoints: Bool {
+      #if FaultPoints
+        true
+      #else
+        false
+      #endif
+    }
+  }
+#endif

@@ -1,0 +1,142 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// Servers that don't give the file: for good, for now, or without a word.
+  @Suite(.timeLimit(.minutes(1))) struct RefusalTests {
+    let server: LyingServer
+    let setting: Setting
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 410, 451])
+    func `a refusal for good fails the job at once, and keeps what is here`(status: Int) async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(status), .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("\(status)"), "\(job.lastError)")
+      #expect(setting.errors.last?.code == .refused)
+      #expect(setting.folder.names == ["a.bin.part", "a.bin.part.json"])
+
+      // A person mends it, and asks again.
+      let again = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(again.id != job.id)
+      #expect(again.state == .succeeded, "\(again.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+    }
+
+    @Test(arguments: [404, 403]) func `a refusal of the first request leaves nothing behind`(status: Int) async throws {
+      server.serve("/a.bin", .page(status))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(setting.folder.names == [])
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
+    func `a refusal for now is followed by another attempt`(status: Int) async throws {
+      server.serve("/a.bin", .page(status), .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 2)
+      #expect(job.lastError.contains("\(status)"), "\(job.lastError)")
+      #expect(setting.errors.map(\.code) == [.refused])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a refusal for now that never ends uses the attempts up`() async throws {
+      server.serve("/a.bin", .page(500))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 20)
+      #expect(server.requests.count == 20)
+      #expect(job.lastError.contains("500"))
+    }
+
+    @Test(arguments: [false, true])
+    func `a server says when to come back, in seconds or by a date`(byDate: Bool) async throws {
+      let date = setting.jobs.clock.now.addingTimeInterval(120)
+      let value = byDate ? date.asHTTP : "120"
+      server.serve("/a.bin", .page(503).with("Retry-After", value), .file(content))
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      #expect(job.state == .scheduled)
+      let wait = try #require(job.runAt).timeIntervalSince(setting.jobs.clock.now)
+      #expect((119...121).contains(wait), "\(wait)")
+      try await setting.jobs.advance(by: .seconds(118))
+      #expect(server.requests.count == 1)
+      try await setting.jobs.advance(by: .seconds(4))
+      #expect(try await setting.jobs.queue.job(job.id).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a server that wants to be left alone is left alone by all, and others are not`() async throws {
+      let other = try await LyingServer(on: "127.0.0.2")
+      server.serve("/a.bin", .page(429).with("Retry-After", "60"), .file(content))
+      server.serve("/b.bin", .file(content))
+      other.serve("/c.bin", .file(content))
+      let jobs = try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+        setting.download(other.url("/c.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin"])
+      #expect(other.requests.map(\.path) == ["/c.bin"])
+      #expect(try await jobs[1].snapshot.failures.isEmpty)
+      #expect(!setting.waits.isEmpty)
+      try await setting.jobs.advance(by: .seconds(120))
+      for (job, name) in zip(jobs, ["a.bin", "b.bin", "c.bin"]) {
+        #expect(try await job.snapshot.state == .succeeded)
+        #expect(try setting.folder.holds(content, as: name))
+      }
+      #expect(try await jobs[1].snapshot.attempt == 1, "waiting is no attempt")
+    }
+
+    @Test func `nobody listens: it is tried again, and fetched when somebody does`() async throws {
+      server.serve("/a.bin", .file(content))
+      try await server.stopListening()
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      #expect(job.state == .scheduled)
+      #expect(setting.errors.map(\.code) == [.connection])
+      #expect(job.lastError.contains("127.0.0.1"), "\(job.lastError)")
+      try await server.listenAgain()
+      try await setting.jobs.advance(by: .seconds(10))
+      #expect(try await setting.jobs.queue.job(job.id).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a host that nobody knows may be known later`() async throws {
+      let job = try await setting.attempt(setting.download("http://no-such-host.invalid/a.bin"))
+      #expect(job.state == .scheduled)
+      #expect(setting.errors.map(\.code) == [.connection])
+      #expect(job.lastError.contains("no-such-host.invalid"), "\(job.lastError)")
+    }
+
+    @Test func `a server that hangs up is asked again`() async throws {
+      // Twice: a connection that was closed before it said a word is opened once more at once.
+      server.serve("/a.bin", .hangUp, .hangUp, .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 2)
+      #expect(setting.errors.map(\.code) == [.connection])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+  }
+
+  extension Date {
+    /// As HTTP writes it.
+    var asHTTP: String {
+      let format = DateFormatter()
+      format.locale = Locale(identifier: "en_US_POSIX")
+      format.timeZone = TimeZone(identifier: "GMT")
+      format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+      return format.string(from: self)
+    }
+  }
+#endif

@@ -1,0 +1,182 @@
+#if HTTP
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// Answers that break off, and what the next request makes of what is here.
+  @Suite(.timeLimit(.minutes(1))) struct ResumeTests {
+    let server: LyingServer
+    let setting: Setting
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+    }
+
+    /// Serves these in turn as `/a.bin`, fetches it, and returns what was asked.
+    private func fetch(
+      _ answers: Answer..., sha256: String? = nil, expecting wanted: Content = content, attempt: Int = 1
+    ) async throws -> [Request] {
+      server.serve("/a.bin", answers)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: sha256), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == attempt)
+      #expect(try setting.folder.holds(wanted, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+      return server.requests("/a.bin")
+    }
+
+    @Test func `a file comes in one request, and nothing but the file is left`() async throws {
+      let requests = try await fetch(.file(content))
+      #expect(requests.count == 1)
+      #expect(requests[0].method == "GET")
+      #expect(requests[0]["Accept-Encoding"] == "identity")
+      #expect(requests[0]["User-Agent"]?.hasPrefix("durable/") == true)
+      #expect(requests[0]["Range"] == nil)
+      #expect(requests[0]["If-Range"] == nil)
+      #expect(server.bytesSent == content.size)
+    }
+
+    @Test func `an empty file is a file`() async throws {
+      let empty = Content("")
+      #expect(try await fetch(.file(empty), expecting: empty).count == 1)
+    }
+
+    @Test func `what broke off goes on where it broke, on the condition that the file is still the same`() async throws
+    {
+      let requests = try await fetch(.file(content).breaking(after: 300_000), .file(content))
+      #expect(requests.map(\.rangeStart) == [nil, 300_000])
+      #expect(requests[1]["If-Range"] == Answer.etag)
+      #expect(requests[1]["Accept-Encoding"] == "identity")
+      #expect(server.bytesSent == content.size)
+      #expect(setting.errors.isEmpty || setting.errors.allSatisfy { $0.code == .connection })
+    }
+
+    @Test func `an attempt that brings the file further uses none up: 30 breaks with 20 attempts`() async throws {
+      let requests = try await fetch(.file(content).breaking(after: 33_000))
+      #expect(requests.map(\.rangeStart) == [nil] + (1...30).map { $0 * 33_000 })
+      #expect(server.bytesSent == content.size)
+    }
+
+    @Test func `attempts that bring nothing further are used up`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(content).breaking(after: 0))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .failed)
+      #expect(job.attempt == 20)
+      #expect(server.requests.count == 21)
+      #expect(setting.errors.last?.code == .connection)
+      #expect(setting.folder.names == ["a.bin.part", "a.bin.part.json"], "what is here is kept")
+    }
+
+    @Test func `a file that is begun anew again and again uses attempts up, however far each came`() async throws {
+      let answer = Answer.file(content, etag: nil, lastModified: nil)
+      server.serve("/a.bin", (0..<200).map { answer.breaking(after: $0 % 2 == 0 ? 300_000 : 200_000) })
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .failed)
+      #expect(job.attempt == 20)
+      #expect(server.requests.count == 21, "the first brought it further")
+    }
+
+    @Test func `with no entity tag the condition is the time of the last change`() async throws {
+      let requests = try await fetch(
+        .file(content, etag: nil).breaking(after: 300_000), .file(content, etag: nil))
+      #expect(requests[1].rangeStart == 300_000)
+      #expect(requests[1]["If-Range"] == Answer.lastModified)
+    }
+
+    @Test func `a weak entity tag is no condition: the time of the last change is`() async throws {
+      let weak = Answer.file(content, etag: "W/\"first\"")
+      let requests = try await fetch(weak.breaking(after: 300_000), weak)
+      #expect(requests[1].rangeStart == 300_000)
+      #expect(requests[1]["If-Range"] == Answer.lastModified)
+    }
+
+    @Test(arguments: [nil, "W/\"first\""])
+    func `with nothing to tell versions apart it starts anew`(etag: String?) async throws {
+      let answer = Answer.file(content, etag: etag, lastModified: nil)
+      let requests = try await fetch(answer.breaking(after: 300_000), answer)
+      #expect(requests.map { $0["Range"] } == [nil, nil])
+    }
+
+    @Test func `with nothing to tell versions apart, but a checksum, it goes on`() async throws {
+      let answer = Answer.file(content, etag: nil, lastModified: nil)
+      let requests = try await fetch(answer.breaking(after: 300_000), answer, sha256: content.sha256)
+      #expect(requests.map(\.rangeStart) == [nil, 300_000])
+      #expect(requests[1]["If-Range"] == nil)
+    }
+
+    @Test func `a server that ignores the range sends all again`() async throws {
+      let requests = try await fetch(.file(content).breaking(after: 300_000), .file(content).ranges(.ignored))
+      #expect(requests.map(\.rangeStart) == [nil, 300_000])
+      #expect(server.bytesSent == content.size + 300_000)
+    }
+
+    @Test func `a file that changed comes whole`() async throws {
+      let requests = try await fetch(
+        .file(content).breaking(after: 300_000), .file(changed, etag: "\"second\""), expecting: changed)
+      #expect(requests.map(\.rangeStart) == [nil, 300_000])
+    }
+
+    @Test(arguments: [changed, Content(1_500_000, seed: 2), Content(200_000, seed: 2)])
+    func `a file that changed comes whole, though the server heeds no condition`(new: Content) async throws {
+      let second = Answer.file(new, etag: "\"second\"", lastModified: "Tue, 06 Jan 2026 10:20:30 GMT")
+      let requests = try await fetch(
+        .file(content).breaking(after: 300_000), second.ignoringIfRange(), second, expecting: new)
+      #expect(requests.map(\.rangeStart) == [nil, 300_000, nil], "and in the same attempt")
+    }
+
+    @Test(arguments: [
+      Answer.Ranges.shifted(1000), .shifted(-1000), .shifted(-300_000), .ofTotal(2_000_000), .ofTotal(999_999),
+      .multipart,
+      .unsaid, .refused(tellingSize: true), .refused(tellingSize: false),
+    ])
+    func `a server that answers a range oddly is asked for all, in the same attempt`(ranges: Answer.Ranges) async throws
+    {
+      let requests = try await fetch(.file(content).breaking(after: 300_000), .file(content).ranges(ranges))
+      #expect(requests.map(\.rangeStart) == [nil, 300_000, nil])
+      #expect(requests[2]["If-Range"] == nil)
+    }
+
+    @Test func `a range that is shorter than what was asked for is gone on from`() async throws {
+      let requests = try await fetch(
+        .file(content).breaking(after: 300_000), .file(content).ranges(.atMost(200_000)))
+      #expect(requests.map(\.rangeStart) == [nil, 300_000, 500_000, 700_000, 900_000])
+      #expect(server.bytesSent == content.size)
+    }
+
+    @Test func `all bytes were here already: the server says that nothing is left`() async throws {
+      let requests = try await fetch(.file(content).framed(.chunkedCut), .file(content))
+      #expect(requests.map(\.rangeStart) == [nil, 1_000_000])
+      #expect(server.exchanges.map(\.status) == [200, 416])
+    }
+
+    @Test func `an answer with fewer bytes than it says is gone on from`() async throws {
+      let requests = try await fetch(
+        .file(Content(bytes: content.bytes(0..<400_000))).framed(.lengthOff(by: 600_000)), .file(content))
+      #expect(requests.map(\.rangeStart) == [nil, 400_000])
+    }
+
+    @Test func `of an answer with more bytes than it says the rest is left`() async throws {
+      let longer = Content(bytes: content.bytes + [UInt8](repeating: 7, count: 5000))
+      let requests = try await fetch(.file(longer).framed(.lengthOff(by: -5000)))
+      #expect(requests.count == 1)
+    }
+
+    @Test func `the same by a connection that is used again`() async throws {
+      let longer = Content(bytes: content.bytes + "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad".utf8)
+      let surplus = longer.size - content.size
+      server.serve("/b.bin", .file(changed))
+      _ = try await fetch(.file(longer).framed(.lengthOff(by: -surplus)))
+      let job = try await setting.fetch(setting.download(server.url("/b.bin")))
+      #expect(job.state == .succeeded)
+      #expect(try setting.folder.holds(changed, as: "b.bin"))
+    }
+
+    @Test(arguments: [0, 299_999, 300_001]) func `a checksum counts all bytes over a resume`(cut: Int64) async throws {
+      let requests = try await fetch(
+        .file(content).breaking(after: cut), .file(content), sha256: content.sha256, attempt: cut == 0 ? 2 : 1)
+      #expect(requests.map(\.rangeStart) == [nil, cut == 0 ? nil : cut])
+    }
+  }
+#endif

@@ -1,0 +1,126 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsSQLite
+  import Foundation
+  import LyingServer
+  import TestProcesses
+  import Testing
+
+  /// Many files, a large one, and more than the disk holds.
+  @Suite(.serialized, .timeLimit(.minutes(3))) struct SizeTests {
+    let server: LyingServer
+    let folder: TestFolder
+
+    init() async throws {
+      server = try await LyingServer()
+      folder = try TestFolder()
+    }
+
+    @Test func `a thousand small files, each right, over few connections`() async throws {
+      let stores = try TestFolder("stores")
+      let queue = JobQueue(store: try SQLiteStore(path: stores.path("jobs.sqlite")))
+      let worker = JobWorker(queue, maxConcurrentJobs: 16)
+      Downloader(store: queue.store, limits: .init(perHost: 8), environment: [:]).register(with: worker)
+      let files = (0..<1000).map { Content(Int64($0) * 7, seed: UInt64($0)) }
+      let downloads = files.enumerated().map { number, file in
+        server.serve("/\(number)", .file(file))
+        return Download(from: URL(string: server.url("/\(number)"))!, to: folder.url)
+      }
+      try await queue.enqueue(contentsOf: downloads)
+      try await worker.runUntilIdle()
+      #expect(try await queue.counts() == JobCounts([.succeeded: 1000]))
+      for (number, file) in files.enumerated() { #expect(try folder.holds(file, as: "\(number)")) }
+      #expect(folder.names.filter { Int($0) == nil } == [])
+      #expect(folder.names.count == 1000)
+      #expect(server.requests.count == 1000)
+      #expect(server.highestRequests <= 8)
+      #expect(server.highestConnections <= 16)
+    }
+
+    @Test func `a file of more than 2 GB comes whole, with no more memory than a small one`() async throws {
+      let stores = try TestFolder("stores")
+      let large = Content(2_200_000_000)
+      server.serve("/small", .file(Content(1000)))
+      server.serve("/large", .file(large).cut(after: 2_150_000_000), .file(large))
+      let store = stores.path("jobs.sqlite")
+      let small = try Probe(server.url("/small"), into: folder, store: store).end()
+      let probe = try Probe(server.url("/large"), into: folder, store: store).end()
+      #expect(small.result == "fetched", "\(small.error)")
+      #expect(probe.result == "fetched", "\(probe.error)")
+      #expect(server.requests("/large").count == 2)
+      #expect(server.requests("/large").last?.rangeStart ?? 0 > Int64(Int32.max), "it went on beyond 31 bits")
+      #expect(try folder.holds(large, as: "large"))
+      #expect(small.memory > 0)
+      #expect(probe.memory - small.memory < 64 << 20, "\(small.memory) and \(probe.memory) bytes")
+      print("memory: \(small.memory >> 20) MB for 1 kB, \(probe.memory >> 20) MB for 2.2 GB")
+    }
+
+    // MARK: A full disk
+
+    @Test(
+      .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"),
+      arguments: [Answer.Framing.length, .chunked])
+    func `C71 a full disk is waited for, and nothing is lost`(framing: Answer.Framing) async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 8)
+      let file = Content(20_000_000)
+      let answer = Answer.file(file).framed(framing)
+      server.serve("/a.bin", answer.cut(after: 5_000_000), answer)
+      let setting = try Setting(in: folder)
+      let job = try await setting.jobs.queue.enqueue(setting.download(server.url("/a.bin")))
+      try await setting.jobs.drain()
+      for _ in 0..<3 { try await setting.jobs.advance(by: .seconds(30)) }
+      let waiting = try await job.snapshot
+      #expect(waiting.state == .scheduled)
+      #expect(waiting.failures.isEmpty, "waiting is no failure")
+      #expect(
+        waiting.progress?.message?.contains("room") == true || waiting.progress?.message?.contains("space") == true,
+        "\(String(describing: waiting.progress))")
+      #expect(!setting.waits.isEmpty)
+      try disk.grow(to: 32)
+      try await setting.jobs.advance(by: .seconds(60))
+      let done = try await job.snapshot
+      #expect(done.state == .succeeded, "\(done.lastError)")
+      #expect(done.attempt == 1)
+      #expect(try setting.folder.holds(file, as: "a.bin"))
+      let fromTheStart = server.requests.count { $0["Range"] == nil }
+      // Where the size is told, room for all of it is looked for before the first byte.
+      #expect(framing == .length || fromTheStart == 1, "what was here stayed")
+    }
+  }
+
+  /// A file system in memory, mounted on a folder.
+  private final class SmallDisk {
+    private let path: String
+
+    init(in folder: TestFolder, megabytes: Int) throws {
+      path = folder.url.path
+      guard Self.run("mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "none", path) else {
+        throw CancellationError()
+      }
+    }
+
+    deinit { _ = Self.run("umount", "-l", path) }
+
+    func grow(to megabytes: Int) throws {
+      guard Self.run("mount", "-o", "remount,size=\(megabytes)m", path) else { throw CancellationError() }
+    }
+
+    static let isPossible: Bool = {
+      guard let folder = try? TestFolder("mount"), let disk = try? SmallDisk(in: folder, megabytes: 1) else {
+        return false
+      }
+      return withExtendedLifetime(disk) { true }
+    }()
+
+    private static func run(_ command: String...) -> Bool {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = command
+      process.standardError = FileHandle.nullDevice
+      guard (try? launch(process)) != nil else { return false }
+      process.waitUntilExit()
+      return process.terminationStatus == 0
+    }
+  }
+#endif

@@ -57,7 +57,6 @@ public final class ManualClock: JobClock {
   public func advance(by duration: Duration) {
     let end = state.withLock { $0.uptime + duration }
     while let timer = state.withLock({ $0.takeTimer(until: end) }) { timer.action() }
-    state.withLock { $0.move(to: end) }
   }
 
   /// Sets the calendar forwards or back, as a person or a time server does. Timers do not notice.
@@ -98,8 +97,13 @@ extension ManualClock.State {
     uptime = moment
   }
 
+  /// The next timer that is due by `end`. If there is none it is `end` then, in one step: no timer that is set meanwhile is
+  /// left behind.
   fileprivate mutating func takeTimer(until end: Duration) -> ManualClock.Timer? {
-    guard let first = timers.first, first.due <= end else { return nil }
+    guard let first = timers.first, first.due <= end else {
+      move(to: end)
+      return nil
+    }
     move(to: first.due)
     return timers.removeFirst()
   }

@@ -221,9 +221,10 @@
       records.withLock { $0[id] = (folder, name) }
     }
 
+    /// Told of a claim, or of progress, after the end of the attempt was added here, it waits on.
     func heard(_ changes: [JobTransition]) {
       let ended = records.withLock { records in
-        changes.compactMap { change in
+        changes.filter { $0.state != .running }.compactMap { change in
           records.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
         }
       }

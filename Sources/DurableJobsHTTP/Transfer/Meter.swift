@@ -42,6 +42,9 @@
     /// It is us who are slow, not the connection.
     func heldUp() { state.withLock { $0.wasHeldUp = true } }
 
+    /// Of what was written.
+    var length: Int64 { state.withLock { $0.length } }
+
     var unflushedLength: Int64? { state.withLock { $0.length > $0.flushed ? $0.length : nil } }
 
     func flushed(_ length: Int64) {

@@ -29,7 +29,7 @@
           return true
         }
         group.addTask {
-          try await watch(part, host, meter)
+          try await watch(part, of: total, host, meter)
           return false
         }
         while try await group.next() == false {}
@@ -70,7 +70,7 @@
     }
 
     /// Flushes what came, and throws when too little came. Returns when the task is cancelled.
-    private func watch(_ part: PartFile, _ host: String, _ meter: Meter) async throws {
+    private func watch(_ part: PartFile, of total: Int64?, _ host: String, _ meter: Meter) async throws {
       var looked = clock.uptime
       while true {
         let timer = clock.schedule(after: min(Self.tick, limits.slowFor)) { meter.work.open() }
@@ -81,6 +81,8 @@
           try part.flush(length)
           meter.flushed(length)
         }
+        // The last news before a standstill may have come too soon after another to be told.
+        report(meter.length, total)
         guard clock.uptime - looked >= limits.slowFor else { continue }
         looked = clock.uptime
         if let received = meter.takeReceived(), received < limits.minimumBytes { throw stalled(host) }

@@ -5,7 +5,7 @@
   import LyingServer
   import Testing
 
-  /// Many downloads at once, slow hosts, and ends from outside.
+  /// Many downloads at once, and ends from outside.
   @Suite(.timeLimit(.minutes(1))) struct HostTests {
     let server: LyingServer
 
@@ -108,53 +108,6 @@
       #expect(found.file?.wasThere == true)
       #expect(server.requests.count == 1)
       #expect(first.folder.names == ["a.bin"])
-    }
-
-    // MARK: Slow
-
-    @Test(arguments: [Answer.silence, .file(content).holding(after: 0)])
-    func `a server that says nothing is given up, and asked again`(answer: Answer) async throws {
-      let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
-      server.serve("/a.bin", answer, .file(content))
-      async let job = setting.fetch(setting.download(server.url("/a.bin")))
-      await server.held("/a.bin")
-      try await setting.pass(.seconds(30), onTimerOf: .seconds(30))
-      #expect(try await job.state == .succeeded)
-      #expect(setting.errors.map(\.code) == [.stalled])
-      #expect(try await job.attempt == 2)
-      #expect(try setting.folder.holds(content, as: "a.bin"))
-    }
-
-    @Test func `a connection that brings nothing more is given up, and gone on from`() async throws {
-      let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
-      server.serve("/a.bin", .file(content).holding(after: 400_000), .file(content))
-      async let job = setting.fetch(setting.download(server.url("/a.bin")))
-      try await setting.received(400_000)
-      // The first look finds 400,000 bytes, the next none.
-      while setting.waits.isEmpty {
-        try await setting.pass(.seconds(30), onTimerOf: .seconds(1)) { !setting.waits.isEmpty }
-      }
-      #expect(try await job.state == .succeeded)
-      #expect(try setting.folder.holds(content, as: "a.bin"))
-      #expect(server.requests.map(\.rangeStart) == [nil, 400_000])
-    }
-
-    @Test func `a connection that is slow, but not too slow, is kept`() async throws {
-      let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
-      let slow = (1...20).reduce(Answer.file(Content(42_000))) { $0.holding(after: Int64($1) * 2000) }
-      server.serve("/a.bin", slow)
-      async let job = setting.fetch(setting.download(server.url("/a.bin")))
-      for step in 1...20 {
-        await server.held("/a.bin")
-        try await setting.received(Int64(step) * 2000)
-        // Less than the time limit: each look finds at least what came before the last step.
-        try await setting.pass(.seconds(20), onTimerOf: .seconds(1))
-        server.release()
-      }
-      #expect(try await job.state == .succeeded)
-      #expect(server.requests.count == 1)
-      #expect(setting.errors.isEmpty)
-      #expect(try setting.folder.holds(Content(42_000), as: "a.bin"))
     }
 
     // MARK: Stopped

@@ -166,7 +166,7 @@
     private var goOn: String? {
       let words = SystemText.lastArguments(Int(CommandLine.argc) - 1)
       let line = (["durable"] + words.map(\.shellQuoted)).joined(separator: " ")
-      return list == "-" || line.utf8.count > 1500 ? nil : line
+      return list == "-" || line.utf8.count > 500 ? nil : line
     }
   }
 

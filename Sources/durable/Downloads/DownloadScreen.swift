@@ -186,12 +186,13 @@
     }
 
     /// So many may run at once with none of ours waiting for a slot: ours that could run, and strangers that hold one.
-    var slotsNeeded: Int {
+    func slotsNeeded(at now: Duration) -> Int {
       let strangers = shown.count { items[$0]?.isOwn == false }
       let absent = shown.count { id in
         guard let item = items[id], item.isOwn else { return false }
         switch item.phase {
-        case .waiting, .elsewhere: return true
+        case .elsewhere: return true
+        case .waiting(_, let until): return until.map { $0 > now + .seconds(1) } ?? false
         default: return false
         }
       }
@@ -223,6 +224,9 @@
       size += Int64(sign) * (item.size ?? 0)
     }
 
+    /// Whether it is one of those that were asked for.
+    func isOwn(_ id: JobID) -> Bool { items[id]?.isOwn ?? false }
+
     // MARK: Lines
 
     /// Something moves by itself, with no news: a time that passes.
@@ -245,7 +249,7 @@
         lines.append("… and \(rest.count) more\(which)".cut(to: width))
       }
       if hasSummary { lines.append(summary(at: now, width: width)) }
-      return lines
+      return lines.map { $0.withoutTrailingSpaces.cut(to: width) }
     }
 
     /// Wider lines are harder to read, not easier.
@@ -256,7 +260,7 @@
     }
 
     private func line(_ item: Item, at now: Duration, width: Int) -> String {
-      let nameWidth = width < 60 ? min(20, max(8, width - 25)) : width / 4 + 4
+      let nameWidth = width < 60 ? min(20, max(8, width - 27)) : width / 4
       switch item.phase {
       case .running:
         let speed = item.meter?.speed(at: now)
@@ -304,7 +308,7 @@
       if hasAmount { text += "  " + amount.cut(to: 18).padded(18, alignedRight: true) }
       if hasSpeed { text += "  " + speed.padded(10, alignedRight: true) }
       if hasLeft { text += "  " + left.padded(6, alignedRight: true) }
-      return text.withoutTrailingSpaces
+      return text
     }
 
     private func summary(at now: Duration, width: Int) -> String {

@@ -8,7 +8,7 @@
     private struct State {
       var screen = DownloadScreen()
       var diary = DownloadDiary()
-      var block = LiveBlock()
+      var block = LiveBlock(isReflowed: Screen.isReflowed)
       /// Lines that scroll away with the next frame.
       var finished: [String] = []
       var isChanged = true
@@ -62,12 +62,14 @@
     func hear(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
       let now = clock.uptime
       let attempt = DownloadDiary.Attempt(context)
-      let line = state.withLock { state in
+      let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)
         state.fresh.insert(context.id)
         state.isChanged = true
         let line = state.diary.line(attempt, download, event, now: now)
         if let line, line.mark == .done || line.mark == .failed { state.told.insert(context.id) }
+        // What nobody asked for has a bar, as it takes its share, and no lines.
+        guard state.screen.isOwn(context.id) else { return nil }
         guard isLive else { return line }
         if let line, line.mark == .done || line.mark == .failed, state.count > 1 || line.mark == .done {
           var named = line
@@ -159,7 +161,8 @@
 
     /// How many downloads may run here: no more than ours can use, so that others of the store are left in peace.
     func slots(atMost limit: Int) -> Int {
-      state.withLock { min(limit, max(1, $0.screen.slotsNeeded)) }
+      let now = clock.uptime
+      return state.withLock { min(limit, max(1, $0.screen.slotsNeeded(at: now))) }
     }
 
     // MARK: Drawing

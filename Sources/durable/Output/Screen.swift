@@ -35,6 +35,18 @@
       return TerminalSize(columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
+    /// Whether the terminal breaks lines anew when it gets narrower, as most do; they have it in their environment, which is
+    /// lost over ssh. Those that are not known keep to xterm's way and cut the lines.
+    static let isReflowed: Bool = {
+      let environment = ProcessInfo.processInfo.environment
+      let signs = [
+        "TMUX", "VTE_VERSION", "TERM_PROGRAM", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID", "KONSOLE_VERSION",
+        "WT_SESSION",
+        "SSH_TTY",
+      ]
+      return signs.contains { environment[$0] != nil } && environment["XTERM_VERSION"] == nil
+    }()
+
     /// What to do when the reader has gone. By default the process ends, quietly.
     static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
 

@@ -1,0 +1,318 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import LyingServer
+  import Subprocess
+  import Testing
+
+  @testable import durable
+
+  @Suite("durable get", .timeLimit(.minutes(2)))
+  struct GetTests {
+    let durable: Durable
+    let server: LyingServer
+    private let content = Content(300_000)
+
+    init() async throws {
+      durable = try Durable()
+      server = try await LyingServer()
+      server.serve("/a.bin", .file(content))
+      try FileManager.default.createDirectory(atPath: durable.folder + "/out", withIntermediateDirectories: false)
+    }
+
+    private func holds(_ content: Content, _ name: String) -> Bool {
+      FileManager.default.contents(atPath: durable.folder + "/" + name) == Data(content.bytes)
+    }
+
+    // MARK: Bad input
+
+    private static let url = "https://example.org/x"
+
+    @Test(
+      "bad input is refused with exit code 2 and words, and nothing is stored",
+      arguments: [
+        ([], "nothing to get"), (["example.org/x"], "write https://example.org/x"),
+        (["ftp://example.org/x"], "not ftp"),
+        ([url, "nonsense"], "nonsense"), (["-o", "missing", url], "mkdir -p missing"), (["-o", "file", url], "-O"),
+        (["-O", "name", url, url + "2"], "one URL"), (["-O", "a/b", url], "-o"),
+        (["--sha256", "abc", url], "64 digits"),
+        (["--sha256", "xyz", url], "0 to 9"), (["--header", "Accept", url], "colon is missing"),
+        (["--header", "A: b\r\nC: d", url], "one line"), (["--cacert", "missing", url], "can't be read"),
+        (["--cacert", "file", url], "PEM"), (["-i", "missing"], "can't be read"), (["-i", "empty"], "names no URL"),
+        (["-i", "broken"], "broken:1:"), (["--size=-1", url], "less than 0"),
+        (["--limit-rate", "fast", url], "800K"),
+        (["--concurrency", "0", url], "at least 1"), (["--per-host", "0", url], "at least 1"),
+        (["--max-attempts", "0", url], "at least 1"), (["--detach", "--limit-rate", "1M", url], "--detach"),
+        (["--detach", "--concurrency", "2", url], "--detach"), (["--queue", "", url], "1 to 512"),
+      ] as [([String], String)])
+    func usage(arguments: [String], words: String) async throws {
+      for (name, text) in [("file", "text"), ("empty", "# nothing\n"), ("broken", "example.org\n")] {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/" + name))
+      }
+      let outcome = try await durable.run((["get"] + arguments).map { Array($0.utf8) })
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.text == "")
+      #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
+      #expect(!FileManager.default.fileExists(atPath: durable.store))
+    }
+
+    // geteuid() is 0 in most containers, and root may write everywhere.
+    @Test("a folder that can't be written to is refused", .enabled(if: geteuid() != 0, "root may write anywhere"))
+    func readOnly() async throws {
+      try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: durable.folder + "/out")
+      let outcome = try await durable("get", "-o", "out", Self.url)
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains("no file can be written there"))
+    }
+
+    // MARK: Through a pipe
+
+    @Test("a file comes, with plain lines; asked for again, it is there already")
+    func fetches() async throws {
+      let first = try await durable("get", "-o", "out", server.url("/a.bin"))
+      #expect(first.status == .exited(0), "\(first.stderr)")
+      let lines = first.text.split(separator: "\n")
+      #expect(lines.count == 2)
+      #expect(lines.first?.contains("start   \(server.url("/a.bin"))") == true)
+      #expect(lines.last?.contains("done    a.bin  300 kB in ") == true)
+      #expect(!first.text.contains("\u{1b}"))
+      #expect(holds(content, "out/a.bin"))
+      let second = try await durable("get", "-o", "out", server.url("/a.bin"))
+      #expect(second.status == .exited(0))
+      #expect(second.text.contains("already there: a.bin"))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder + "/out") == ["a.bin"])
+    }
+
+    @Test("each file that failed is told at the end with its reason, and the others come")
+    func failure() async throws {
+      let outcome = try await durable(
+        "get", "-o", "out", server.url("/missing.bin"), server.url("/a.bin"), server.url("/a.bin"))
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.stderr.contains("durable: missing.bin: the server answered 404"))
+      #expect(outcome.stderr.contains("1 of 2 done, 1 failed"))
+      #expect(outcome.stderr.contains("named twice"))
+      #expect(holds(content, "out/a.bin"))
+    }
+
+    @Test("a broken line of a list is named, the others come, and the exit code is 2", arguments: ["list.txt", "-"])
+    func list(name: String) async throws {
+      let text = "# mine\nnonsense\n\(server.url("/a.bin"))\n"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      let outcome = try await durable.shell("\"$DURABLE\" get -o out -i \(name) < list.txt")
+      #expect(outcome.status == .exited(2))
+      #expect(
+        outcome.stderr.contains("\(name == "-" ? "standard input" : name):2: nonsense: a URL begins with its scheme"))
+      #expect(holds(content, "out/a.bin"))
+    }
+
+    @Test("in JSON there is a line for each event, and at the end one for each job")
+    func json() async throws {
+      let outcome = try await durable("get", "--json", "-o", "out", server.url("/a.bin"), server.url("/missing.bin"))
+      #expect(outcome.status == .exited(1))
+      let lines = try outcome.text.split(separator: "\n").map {
+        try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      }
+      let events = lines.compactMap { $0["event"] as? String }
+      #expect(events.sorted() == ["ended", "ended", "started", "started"])
+      let jobs = lines.filter { $0["event"] == nil }
+      #expect(jobs.map { $0["state"] as? String } == ["succeeded", "failed"])
+      let output = try #require(jobs.first?["output"] as? [String: Any])
+      #expect(output["path"] as? String == durable.folder + "/out/a.bin")
+      #expect(output["size"] as? Int == 300_000)
+    }
+
+    @Test("detached, it is only stored: a worker fetches it, and show says how to type it again")
+    func detach() async throws {
+      let stored = try await durable("get", "--detach", "-o", "out", "-O", "b.bin", server.url("/a.bin"))
+      #expect(stored.status == .exited(0), "\(stored.stderr)")
+      #expect(stored.text == "1\n")
+      #expect(server.requests.isEmpty)
+      let shown = try await durable("show", "1")
+      #expect(shown.text.hasPrefix("durable get \(server.url("/a.bin")) -o \(durable.folder)/out -O b.bin\n"))
+      let work = try await durable("work", "--drain")
+      #expect(work.status == .exited(0), "\(work.stderr)")
+      #expect(work.text.contains("done    b.bin  300 kB"))
+      #expect(holds(content, "out/b.bin"))
+      #expect(try await durable("status").text.contains("succeeded  get \(server.url("/a.bin"))"))
+      #expect(try await durable("log", "1").stderr.contains("a download"))
+    }
+
+    // MARK: Interrupted, and side by side
+
+    @Test(
+      "Ctrl-C keeps what has come and says how to go on; the same command does, from there",
+      arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) async throws {
+      let large = Content(2_000_000)
+      server.serve("/large.bin", .file(large).holding(after: 1_000_000), .file(large))
+      let url = server.url("/large.bin")
+      let outcome = try await durable.get("-o", "out", url) { [server] process in
+        await server.held("/large.bin")
+        await server.sent("/large.bin", atLeast: 1_000_000)
+        kill(process, signal)
+      }
+      #expect(outcome.status == .exited(130))
+      #expect(outcome.stderr.contains("Go on with: durable get -o out \(url)"))
+      #expect(try await durable.state(1) == "ready")
+      #expect(!FileManager.default.fileExists(atPath: durable.folder + "/out/large.bin"))
+      let again = try await durable("get", "-o", "out", url)
+      #expect(again.status == .exited(0), "\(again.stderr)")
+      #expect(holds(large, "out/large.bin"))
+      #expect(server.requests("/large.bin").count == 2)
+      let start = try #require(server.requests("/large.bin").last?.rangeStart)
+      #expect(start > 0)
+      #expect(
+        try await durable("status", "--json").json["counts"] as? [String: Int] == [
+          "ready": 0, "scheduled": 0, "blocked": 0, "running": 0, "suspended": 0, "succeeded": 1, "failed": 0,
+          "cancelled": 0, "skipped": 0,
+        ])
+    }
+
+    @Test("two that want the same file fetch it once, and both have it")
+    func twice() async throws {
+      server.serve("/shared.bin", .file(content).holding(after: 100_000))
+      let url = server.url("/shared.bin")
+      let first = try await durable.get("-o", "out", url) { [durable, server] _ in
+        await server.held("/shared.bin")
+        let second = try await durable.onTerminal("get", "-o", "out", url) { terminal in
+          try await terminal.shows("elsewhere")
+          server.release()
+          try await terminal.shows("done    shared.bin  300 kB")
+        }
+        #expect(second.status == .exited(0))
+      }
+      #expect(first.status == .exited(0), "\(first.stderr)")
+      #expect(server.requests("/shared.bin").count == 1)
+      #expect(holds(content, "out/shared.bin"))
+    }
+
+    @Test("one that was cancelled or suspended by somebody ends with words", arguments: ["cancel", "suspend"])
+    func ended(verb: String) async throws {
+      server.serve("/held.bin", .file(content).holding(after: 0))
+      let outcome = try await durable.get("-o", "out", server.url("/held.bin")) { [durable, server] _ in
+        await server.held("/held.bin")
+        let change = try await durable(verb, "1", "--reason", "not now")
+        #expect(change.status == .exited(0))
+      }
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.stderr.contains("held.bin: \(verb == "cancel" ? "cancelled" : "suspended"): not now"))
+      if verb == "suspend" {
+        server.serve("/held.bin", .file(content))
+        #expect(try await durable("get", "-o", "out", server.url("/held.bin")).status == .exited(0))
+        #expect(holds(content, "out/held.bin"))
+      }
+    }
+
+    @Test("what others of the store have left behind is not begun while ours can run")
+    func others() async throws {
+      server.serve("/left.bin", .file(content).holding(after: 0))
+      try await durable("get", "--detach", "-o", "out", server.url("/left.bin"))
+      server.serve("/held.bin", .file(content).holding(after: 0))
+      let outcome = try await durable.get("-o", "out", server.url("/held.bin")) { [server] _ in
+        await server.held("/held.bin")
+        #expect(server.requests("/left.bin").isEmpty)
+        server.release("/held.bin")
+      }
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(!outcome.text.contains("left.bin"))
+      #expect(try await durable.state(1) == "ready")
+    }
+
+    // MARK: On a terminal
+
+    private static let plain: [Environment.Key: String?] = ["TERM": "xterm", "XTERM_VERSION": "test"]
+
+    @Test("on a terminal each file has its bar while it runs, and a line when it is done; both keep to its size")
+    func terminal() async throws {
+      server.serve("/one.bin", .file(content).holding(after: 150_000))
+      let path = "/%E6%BC%A2%E5%AD%97.bin"
+      server.serve(path, .file(content).holding(after: 75_000))
+      let other = server.url(path)
+      let outcome = try await durable.onTerminal(
+        "get", "-o", "out", server.url("/one.bin"), other, server.url("/missing"), environment: Self.plain
+      ) { [server] terminal in
+        // Nothing comes any more: the speed has come to its stop.
+        let text = try await terminal.shows("two bars that stand still") {
+          $0.lines.count == 4 && $0.text.matches(of: /of 300 kB/).count == 2
+            && $0.text.matches(of: #/ {2}0 B/s/#).count >= 2
+        }
+        #expect(text.lines[0].hasPrefix("failed  missing  the server answered 404"))
+        let bars = text.lines[1...2].sorted()
+        #expect(bars[0] == "one.bin              █████░░░░░░   50 %       150 of 300 kB       0 B/s")
+        #expect(bars[1] == "漢字.bin             ██░░░░░░░░░   25 %      75.0 of 300 kB       0 B/s")
+        #expect(text.lines[3].hasSuffix("0 of 3 done, 1 failed, 225 of 600 kB, 0 B/s"))
+        terminal.resize(columns: 40, rows: 10)
+        try await terminal.shows("bars on 40 columns") {
+          $0.lines.contains("one.bin        50 %       0 B/s") && $0.lines.contains("漢字.bin       25 %       0 B/s")
+        }
+        server.release()
+        try await terminal.shows("2 of 3 done, 1 failed: ")
+      }
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.isAsBefore)
+      #expect(outcome.text.unknown.isEmpty)
+      #expect(!outcome.text.hidesCursor)
+      let lines = outcome.text.lines
+      #expect(lines[0].hasPrefix("failed  missing"))
+      #expect(lines[1...2].contains { $0.hasPrefix("done    one.bin  300 kB in ") })
+      #expect(lines[1...2].contains { $0.hasPrefix("done    漢字.bin  300 kB in ") })
+      #expect(lines[3].hasPrefix("2 of 3 done, 1 failed: 600 kB in "))
+      #expect(lines.dropFirst(4).contains { $0.hasPrefix("durable: missing: the server answered") })
+      #expect(!outcome.text.text.contains("█"))
+    }
+
+    @Test("Ctrl-C on a terminal takes the bars away and leaves the way to go on")
+    func terminalInterrupted() async throws {
+      server.serve("/held.bin", .file(content).holding(after: 150_000))
+      let outcome = try await durable.onTerminal("get", "-o", "out", server.url("/held.bin"), environment: Self.plain) {
+        terminal in
+        try await terminal.shows("held.bin ")
+        terminal.press("\u{3}")
+        try await terminal.shows("Go on with: durable get -o out")
+      }
+      #expect(outcome.status == .exited(130))
+      #expect(outcome.isAsBefore)
+      let words = "1 of 1 left; what has come is kept. Go on with: durable get -o out \(server.url("/held.bin"))"
+      #expect(outcome.text.lines.first == String(words.prefix(80)))
+    }
+
+    @Test("a terminal that can't move lines gets plain ones")
+    func dumb() async throws {
+      let outcome = try await durable.onTerminal(
+        "get", "-o", "out", server.url("/a.bin"), environment: ["TERM": "dumb"]
+      ) { terminal in
+        try await terminal.shows("done    a.bin")
+      }
+      #expect(outcome.status == .exited(0))
+      #expect(outcome.text.lines.first?.contains("start   http") == true)
+    }
+  }
+
+  extension Durable {
+    /// Runs `get` to its end, and `body` beside it.
+    func get(_ arguments: String..., body: @escaping @Sendable (pid_t) async throws -> Void) async throws -> Outcome {
+      let result = try await Subprocess.run(
+        .path(.init(Self.program)), arguments: Arguments(["get"] + arguments), environment: environment([:]),
+        workingDirectory: .init(folder), input: .none, output: .sequence, error: .string(limit: 1 << 20)
+      ) { execution in
+        let process = execution.processIdentifier.value
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask {
+            do {
+              try await body(process)
+            } catch {
+              kill(process, SIGKILL)
+              throw error
+            }
+          }
+          var text: [UInt8] = []
+          for try await buffer in execution.standardOutput { buffer.withUnsafeBytes { text.append(contentsOf: $0) } }
+          try await group.waitForAll()
+          return text
+        }
+      }
+      return Outcome(
+        status: result.terminationStatus, stdout: result.closureResult, stderr: result.standardError)
+    }
+  }
+#endif

@@ -1,0 +1,128 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import Testing
+
+  @testable import durable
+
+  @Suite("What one types of a download")
+  struct GetWordsTests {
+    @Test(
+      "URLs that can be fetched",
+      arguments: [
+        "https://example.org/x", "http://127.0.0.1:8080/a%20b", "HTTPS://example.org", "http://[::1]:80/x",
+        "https://user:secret@example.org/x?y=z#part", "https://example.org/漢字",
+      ])
+    func urls(text: String) throws { _ = try DownloadWords.url(text) }
+
+    @Test(
+      "what is no URL to be fetched says what to do",
+      arguments: [
+        ("", "empty"), ("example.org/x", "write https://example.org/x"),
+        ("localhost:8080/x", "https://localhost:8080/x"),
+        ("//example.org/x", "write https://example.org/x"), ("ftp://example.org/x", "not ftp"),
+        ("mailto:me@example.org", "only URLs with http"), ("https:///x", "host is missing"),
+        ("https://:80/x", "host is missing"), ("https://me@/x", "host is missing"), ("https://a b/x", "write %20"),
+        ("https://example.org/a\tb", "write %20"), ("https://example.org/\u{1b}[2J", "control characters"),
+        ("https://example.org:99999/x", "65535"),
+      ])
+    func noURLs(text: String, words: String) {
+      let error = #expect(throws: ValidationError.self) { try DownloadWords.url(text) }
+      #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("headers, with and without a space after the colon")
+    func headers() throws {
+      #expect(try DownloadWords.header("Accept: text/plain") == Download.Header("Accept", "text/plain"))
+      #expect(try DownloadWords.header("X-A:b: c ") == Download.Header("X-A", "b: c"))
+      #expect(try DownloadWords.header("X-Empty:") == Download.Header("X-Empty", ""))
+    }
+
+    @Test("what is no header", arguments: ["Accept", ": x", "A b: c", "A: b\r\nC: d", "A\n: b", "A: \u{7}", "Ä: b"])
+    func noHeaders(text: String) {
+      #expect(throws: ValidationError.self) { try DownloadWords.header(text) }
+    }
+
+    @Test("a checksum has 64 digits, in upper or lower case")
+    func checksums() throws {
+      let digits = String(repeating: "0aF9", count: 16)
+      #expect(try DownloadWords.sha256(digits) == digits.lowercased())
+      for bad in ["", "abc", digits + "0", String(digits.dropLast()) + "g", String(digits.dropLast()) + "٣"] {
+        #expect(throws: ValidationError.self, "\(bad)") { try DownloadWords.sha256(bad) }
+      }
+    }
+
+    @Test(
+      "a file's name holds no way", arguments: ["", ".", "..", "a/b", "/x", "a\nb", String(repeating: "x", count: 300)])
+    func noNames(text: String) { #expect(throws: ValidationError.self) { try DownloadWords.name(text) } }
+
+    @Test(
+      "speeds",
+      arguments: [("800", 800), ("1K", 1000), ("1.5m", 1_500_000), ("2G", 2_000_000_000)] as [(String, Int64)])
+    func speeds(text: String, bytes: Int64) throws { #expect(try DownloadWords.speed(text) == bytes) }
+
+    @Test("what is no speed", arguments: ["", "K", "0", "-1", "1T", "1KB", "1e3", "∞", "0.1"])
+    func noSpeeds(text: String) { #expect(throws: ValidationError.self) { try DownloadWords.speed(text) } }
+
+    @Test("a list: comments and empty lines say nothing, a broken line is told by its number, the others count")
+    func list() {
+      let text = "\u{feff}# mine\r\nhttps://a.example/1\r\n\n  https://a.example/2  \nnonsense\n#\nftp://a.example/3\n"
+      var data = Data(text.utf8)
+      data.append(contentsOf: [0xff, 0x0a])
+      data.append(contentsOf: Data("https://a.example/4".utf8))
+      let list = DownloadList(data, name: "list.txt")
+      #expect(list.urls.map(\.absoluteString) == ["https://a.example/1", "https://a.example/2", "https://a.example/4"])
+      #expect(
+        list.broken.map { $0.prefix { $0 != " " } } == ["list.txt:5:", "list.txt:7:", "list.txt:8:"], "\(list.broken)")
+    }
+
+    @Test("a download is shown as one would type it again, and in a list without its password")
+    func typed() throws {
+      let download = Download(
+        from: try DownloadWords.url("https://me:secret@example.org/a?b=c"), to: URL(fileURLWithPath: "/tmp/my files"),
+        named: "it's.iso", size: 5, headers: [Download.Header("A", "b c")], overwrites: true)
+      #expect(
+        download.typed
+          == #"durable get 'https://me:secret@example.org/a?b=c' -o '/tmp/my files' -O 'it'\''s.iso' --size 5 --header 'A: b c' --overwrite"#
+      )
+      #expect(download.title == "get https://me:…@example.org/a?b=c")
+    }
+
+    @Test("amounts are in powers of ten, with one decimal below a hundred")
+    func amounts() {
+      #expect(
+        [0, 512, 999, 1000, 12_345, 99_949, 99_960, 999_499, 999_600, 4_200_000, 2_000_000_000].map {
+          Int64($0).asBytes
+        }
+          == [
+            "0 B", "512 B", "999 B", "1.0 kB", "12.3 kB", "99.9 kB", "100 kB", "999 kB", "1.0 MB", "4.2 MB", "2.0 GB",
+          ])
+      #expect(Int64(45_100_000).asBytes(of: 200_000_000) == "45.1 of 200 MB")
+      #expect(Duration.seconds(99.6).roughly == "2 min")
+      #expect(Duration.seconds(7300).roughly == "2 h")
+    }
+
+    @Test("widths of characters: wide ones take two columns, marks none")
+    func columns() {
+      #expect("漢字".columns == 4)
+      #expect("e\u{301}".columns == 1)
+      #expect("👩‍👩‍👧🇩🇪".columns == 4)
+      #expect("हिन्दी".columns <= 4)
+      #expect("☂\u{fe0f}".columns == 2)
+      #expect("שלום".columns == 4)
+    }
+
+    @Test("a name that is too long loses its middle", arguments: 1...12)
+    func shortened(width: Int) {
+      for name in ["debian-13.2.0-amd64-netinst.iso", "漢字の長い名前のファイル.txt", "👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧"] {
+        let short = name.shortened(to: width)
+        #expect(short.columns <= width)
+        #expect(short.contains("…"))
+        if width >= 9 { #expect(short.last == name.last) }
+      }
+      #expect("short".shortened(to: 5) == "short")
+    }
+  }
+#endif

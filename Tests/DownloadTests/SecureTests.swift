@@ -68,8 +68,9 @@
     }
 
     @Test func `an end of the connection without an end of the conversation is a broken one`() async throws {
-      server.serve("/a.bin", .file(content).framed(.chunkedCut), .file(content))
-      let job = try await setting.fetch(setting.download(server.url("/a.bin"), caCertificates: Self.authority))
+      server.serve("/a.bin", .file(content).framed(.chunkedCut).holding(after: content.size), .file(content))
+      let job = try await setting.fetch(
+        setting.download(server.url("/a.bin"), caCertificates: Self.authority), from: server)
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))
       #expect(server.requests.map(\.rangeStart) == [nil, 1_000_000])

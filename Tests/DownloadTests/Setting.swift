@@ -134,9 +134,11 @@
       }
     }
 
-    /// Waits until a timer is set that is due exactly that long from now, as a download sets it, and lets it fire.
-    func pass(_ wait: Duration, onTimerOf timer: Duration, unless isOver: () -> Bool = { false }) async throws {
-      try await soon { isOver() || jobs.clock.timers.contains(timer) }
+    /// Waits until a timer is set that is due exactly so long from now, as a download sets them, and lets time pass.
+    func pass(
+      _ wait: Duration, onTimerOf timers: Set<Duration>, unless isOver: () -> Bool = { false }
+    ) async throws {
+      try await soon { isOver() || !timers.isDisjoint(with: jobs.clock.timers) }
       if !isOver() { jobs.clock.advance(by: wait) }
     }
 

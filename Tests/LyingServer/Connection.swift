@@ -63,12 +63,10 @@
         context.close(promise: nil)
       case .hold:
         let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenSuccess {
-          self.journal.update(exchange.number) { $0.isHeld = false }
-          self.goOn(context)
+        promise.futureResult.assumeIsolated().whenSuccess { self.goOn(context) }
+        script.hold(Script.Held(path: exchange.path, number: exchange.number, promise: promise)) {
+          journal.update(exchange.number) { $0.isHeld = true }
         }
-        script.hold(promise, for: exchange.path)
-        journal.update(exchange.number) { $0.isHeld = true }
       case .content(let content, let range, let isChunked):
         send(content, range, isChunked: isChunked, context)
       }

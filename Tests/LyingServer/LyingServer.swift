@@ -59,7 +59,7 @@
       let (listener, connections) = state.withLock { ($0.listener, $0.connections.values) }
       listener?.close(promise: nil)
       for connection in connections { connection.close(promise: nil) }
-      script.release(nil)
+      release()
     }
 
     /// The URL of a path here; by another name of this host if one is given.
@@ -69,7 +69,13 @@
     public func serve(_ path: String, _ answers: [Answer]) { script.set(answers, for: path) }
 
     /// Lets the answers go on that are held now: those of `path`, or all.
-    public func release(_ path: String? = nil) { script.release(path) }
+    public func release(_ path: String? = nil) {
+      for held in script.takeHeld(path) {
+        // Before it goes on: who waits for the next hold must not see this one.
+        journal.update(held.number) { $0.isHeld = false }
+        held.promise.succeed()
+      }
+    }
 
     /// Refuses connections from here on. Those that are open stay.
     public func stopListening() async throws {

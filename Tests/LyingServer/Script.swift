@@ -4,9 +4,17 @@
 
   /// What the server will answer, and the answers that wait for the test.
   final class Script: Sendable {
+    /// An answer that waits for the test.
+    struct Held {
+      let path: String
+      /// Its exchange's, in the journal.
+      let number: Int
+      let promise: EventLoopPromise<Void>
+    }
+
     private struct State {
       var answers: [String: ArraySlice<Answer>] = [:]
-      var held: [(path: String, promise: EventLoopPromise<Void>)] = []
+      var held: [Held] = []
     }
 
     private let state = Lock(State())
@@ -22,18 +30,21 @@
       }
     }
 
-    func hold(_ promise: EventLoopPromise<Void>, for path: String) {
-      state.withLock { $0.held.append((path, promise)) }
+    /// `tell`s of it in the same step: who heard of it can release it, and is told of that after.
+    func hold(_ held: Held, _ tell: () -> Void) {
+      state.withLock {
+        $0.held.append(held)
+        tell()
+      }
     }
 
-    /// Lets those go on that are held now.
-    func release(_ path: String?) {
-      let released = state.withLock { state in
-        let released = state.held.filter { path == nil || $0.path == path }
+    /// Those that are held now, which the caller lets go on.
+    func takeHeld(_ path: String?) -> [Held] {
+      state.withLock { state in
+        let taken = state.held.filter { path == nil || $0.path == path }
         state.held.removeAll { path == nil || $0.path == path }
-        return released
+        return taken
       }
-      for held in released { held.promise.succeed() }
     }
   }
 #endif

@@ -93,7 +93,7 @@
     /// Lets workers work until nothing is left.
     private func work(store: String, _ server: FileServer) async throws -> Kill? {
       let kill = Lock<Kill?>(nil)
-      try await runWorker(store: store) { process in
+      let end = try await runWorker(store: store) { process in
         server.ledger.atHalf {
           // In the middle of a step: what comes last has arrived, and the next has not gone out.
           server.schedule(in: step / 2) {
@@ -106,22 +106,22 @@
           }
         }
       }
-      guard let kill = kill.withLock({ $0 }) else { return nil }
+      guard let kill = kill.withLock({ $0 }), end == .signaled(SIGKILL) else { return nil }
       tell(.workerKilled(kill.process, at: kill.fraction))
       server.ledger.nextWorker()
-      try await runWorker(store: store) { _ in }
+      _ = try await runWorker(store: store) { _ in }
       return kill
     }
 
     /// A worker process from its start to its end. The number that `started` gets is nil once it has ended.
-    private func runWorker(store: String, started: @Sendable (Lock<pid_t?>) -> Void) async throws {
+    private func runWorker(store: String, started: @Sendable (Lock<pid_t?>) -> Void) async throws -> TerminationStatus {
       let concurrency = "\(controls.maxConcurrent)"
       var options = PlatformOptions()
       // Ctrl-C is for this process: it ends the worker.
       options.createSession = true
       // What arrives from this machine's own server comes through no proxy.
       let environment = Environment.inherit.updating(["no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"])
-      _ = try await Subprocess.run(
+      let result = try await Subprocess.run(
         Program.itself,
         arguments: [
           "work", "--drain", "--json", "--concurrency", concurrency, "--per-host", concurrency, "--store", store,
@@ -135,6 +135,7 @@
         // The store tells what happens; the output only ends with the process.
         for try await _ in execution.standardOutput {}
       }
+      return result.terminationStatus
     }
 
     /// Compares what is on the disk with what the server has.

@@ -187,6 +187,9 @@
     private struct State {
       var text: TerminalText
       var isOver = false
+      var isCancelled = false
+      /// How often something was read.
+      var reads = 0
       var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -213,25 +216,38 @@
       setSize(columns, rows)
     }
 
-    /// Waits until the screen is so, and returns it. Throws if the program ends before, with what was there then.
+    /// Waits until the screen is so, and returns it. Throws, with what is there instead, if the terminal is closed before or
+    /// the test's time is over.
     @discardableResult
     func shows(
       _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ isSo: (TerminalText) -> Bool
     ) async throws -> TerminalText {
-      while true {
-        let (text, isOver) = state.withLock { ($0.text, $0.isOver) }
-        if isSo(text) { return text }
-        try #require(
-          !isOver, "the program ended without showing \(what):\n\(text.text)", sourceLocation: sourceLocation)
-        await withCheckedContinuation { continuation in
-          let isNews = state.withLock { state in
-            if state.isOver || state.text.text != text.text { return true }
-            state.waiting.append(continuation)
-            return false
+      try await withTaskCancellationHandler {
+        while true {
+          let (text, reads, isOver) = state.withLock { ($0.text, $0.reads, $0.isOver || $0.isCancelled) }
+          if isSo(text) { return text }
+          try #require(!isOver, "the screen never showed \(what):\n\(text.text)", sourceLocation: sourceLocation)
+          await withCheckedContinuation { continuation in
+            let isNews = state.withLock { state in
+              if state.isOver || state.isCancelled || state.reads != reads { return true }
+              state.waiting.append(continuation)
+              return false
+            }
+            if isNews { continuation.resume() }
           }
-          if isNews { continuation.resume() }
         }
+      } onCancel: {
+        wake { $0.isCancelled = true }
       }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+      let waiting = state.withLock { state in
+        change(&state)
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      for continuation in waiting { continuation.resume() }
     }
 
     @discardableResult
@@ -245,12 +261,10 @@
       while true {
         let count = read(master, &bytes, bytes.count)
         if count < 0, errno == EINTR { continue }
-        let waiting = state.withLock { state in
+        wake { state in
+          state.reads += 1
           if count > 0 { state.text.feed(bytes.prefix(count)) } else { state.isOver = true }
-          defer { state.waiting = [] }
-          return state.waiting
         }
-        for continuation in waiting { continuation.resume() }
         if count <= 0 { return }
       }
     }

@@ -19,7 +19,8 @@
     private let continuation: AsyncStream<DemoInput>.Continuation
     private let sources = Lock<[any DispatchSourceProtocol]>([])
 
-    init(keyboard: Bool) {
+    /// Listens when this returns.
+    init(keyboard: Bool) async {
       (stream, continuation) = AsyncStream.makeStream()
       var sources: [any DispatchSourceProtocol] = []
       for number in [SIGINT, SIGTERM, SIGHUP] {
@@ -30,7 +31,13 @@
         sources.append(Self.onSignal(SIGWINCH) { [continuation] in continuation.yield(.resized) })
         sources.append(readKeys())
       }
-      for source in sources { source.activate() }
+      // A source is registered a moment after its activation; a signal that came before would be lost.
+      for source in sources {
+        await withCheckedContinuation { continuation in
+          source.setRegistrationHandler { continuation.resume() }
+          source.activate()
+        }
+      }
       self.sources.withLock { $0 = sources }
     }
 

@@ -10,7 +10,7 @@
 
     /// Runs once, in plain lines.
     func runPlainly() async throws -> ExitStatus {
-      let inputs = DemoInputs(keyboard: false)
+      let inputs = await DemoInputs(keyboard: false)
       var report = PlainReport()
       return await withDiscardingTaskGroup { group in
         start(controls, inputs, in: &group)
@@ -33,7 +33,7 @@
 
     /// Shows the screen until somebody quits it.
     func runOnTerminal(startsAtOnce: Bool) async throws -> ExitStatus {
-      let inputs = DemoInputs(keyboard: true)
+      let inputs = await DemoInputs(keyboard: true)
       let terminal = DemoTerminal()
       defer { terminal.restore() }
       var screen = DemoScreen(controls)

@@ -32,8 +32,9 @@ test-tsan: setup ## All tests under Thread Sanitizer
 soak: setup ## A thousand kills instead of sixty
 	DURABLE_KILLS=1000 swift test --enable-all-traits --filter Kill $(SWIFT_FLAGS)
 
-bench: setup ## The table of docs/benchmarks.md: RUNS=7 pairs a row, DIR= a folder on a real disk
-	Benchmarks/scripts/run-table
+bench: setup ## The tables of docs/benchmarks.md: RUNS=7 pairs a row, DIR= a folder on a real disk
+	Benchmarks/scripts/run-table && table=0 || table=$$?; \
+	  Benchmarks/scripts/run-downloads && exit $$table
 
 format: ## Format the sources
 	swift format -i -r -p $(SOURCES)

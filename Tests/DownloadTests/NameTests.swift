@@ -121,6 +121,26 @@
       }
     }
 
+    @Test(arguments: ["a.bin.part", "a.bin.part.json"])
+    func `nothing is written through a link that took the place of what was here`(name: String) async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(content))
+      let download = try setting.download(server.url("/a.bin"))
+      async let begun = setting.attempt(download)
+      await server.held("/a.bin")
+      try await setting.received(300_000)
+      server.release()
+      #expect(try await begun.state == .scheduled)
+      // A record that is whole, so that nothing but the link speaks against it.
+      try FileManager.default.moveItem(atPath: setting.folder.path(name), toPath: outside.path("target"))
+      try FileManager.default.createSymbolicLink(
+        atPath: setting.folder.path(name), withDestinationPath: outside.path("target"))
+      let before = try Data(contentsOf: URL(filePath: outside.path("target")))
+      let job = try await setting.fetch(download)
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("\(setting.folder.path(name)) is a symbolic link"), "\(job.lastError)")
+      #expect(try Data(contentsOf: URL(filePath: outside.path("target"))) == before)
+    }
+
     @Test func `nothing is written through a link that leads nowhere yet`() async throws {
       try FileManager.default.createSymbolicLink(
         atPath: setting.folder.path("a.bin.part"), withDestinationPath: outside.path("made-by-it"))

@@ -51,16 +51,23 @@
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1000
       configuration.connectionPool.retryConnectionEstablishment = false
       if kind.decodes { configuration.decompression = .enabled(limit: .none) }
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        channel.eventLoop.submit {
+          let pipeline = channel.pipeline.syncOperations
+          if kind.asksProxy {
+            let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+            try pipeline.addHandler(AbsoluteForm(), position: .after(encoder))
+          }
+          if !kind.decodes {
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
+          }
+        }
+      }
       if let proxy = kind.proxy {
         switch proxy.kind {
         case .http where kind.asksProxy:
-          configuration.http1_1ConnectionDebugInitializer = { channel in
-            channel.pipeline.handler(type: HTTPRequestEncoder.self).flatMap { encoder in
-              channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(AbsoluteForm(), position: .after(encoder))
-              }
-            }
-          }
+          break
         case .http:
           let authorization = proxy.user.map {
             HTTPClient.Authorization.basic(username: $0, password: proxy.password ?? "")
@@ -87,6 +94,31 @@
       }
       head.uri = "http://" + host + head.uri
       context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+  }
+
+  /// Takes a connection that breaks within a body of known length for the body's end. Its error would throw away what had
+  /// arrived and was not read yet, which may be megabytes; how much came is counted in any case.
+  private final class EarlyEnd: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    private var isInBody = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .head(let head): isInBody = head.headers.contains(name: "Content-Length")
+      case .body: break
+      case .end: isInBody = false
+      }
+      context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      guard isInBody else { return context.fireErrorCaught(error) }
+      isInBody = false
+      context.fireChannelRead(wrapInboundOut(.end(nil)))
+      context.close(promise: nil)
     }
   }
 #endif

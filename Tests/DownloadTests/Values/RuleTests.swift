@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobsTesting
   import Foundation
   import Testing
 
@@ -57,6 +58,33 @@
 
     @Test func `A variable that is no proxy says so`() {
       #expect(throws: DownloadError.self) { try proxy("http://example.org", ["http_proxy": "ftp://a"]) }
+    }
+
+    // MARK: How fast
+
+    @Test func `A speed limit lets through what it says, for all who share it`() async throws {
+      let clock = ManualClock()
+      let speed = SpeedLimit(bytesPerSecond: 1000, clock: clock)
+      try await speed.pass(500)
+      async let second: Void = speed.pass(1500)
+      await clock.timerScheduled()
+      #expect(clock.timers == [.milliseconds(500)])
+      clock.advance(by: .milliseconds(500))
+      try await second
+      // Both had their 2 s; half of one is over.
+      async let third: Void = speed.pass(1)
+      await clock.timerScheduled()
+      #expect(clock.timers == [.milliseconds(1500)])
+      clock.advance(by: .milliseconds(1500))
+      try await third
+      // Time in which nothing came is not saved up.
+      clock.advance(by: .seconds(60))
+      try await speed.pass(1000)
+      async let last: Void = speed.pass(1)
+      await clock.timerScheduled()
+      #expect(clock.timers == [.seconds(1)])
+      clock.advance(by: .seconds(1))
+      try await last
     }
 
     // MARK: What a record says

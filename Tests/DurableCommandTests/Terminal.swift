@@ -16,6 +16,8 @@
     /// What the alternate screen covers.
     private var covered: (cells: [[Character]], row: Int, column: Int)?
     private(set) var hidesCursor = false
+    /// How often the cursor was moved up: that is where a new picture begins.
+    private(set) var timesBack = 0
     private var wraps = true
     private var pending: [UInt8] = []
     /// What an unknown sequence said: a test may want to see that there is none.
@@ -127,6 +129,7 @@
       let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
       let first = numbers.first.flatMap { $0 }
       let count = max(first ?? 1, 1)
+      if name == "A" || name == "H" { timesBack += 1 }
       switch name {
       case "m": break
       case "A": row = max(0, row - count)
@@ -188,9 +191,22 @@
       var text: TerminalText
       var isOver = false
       var isCancelled = false
-      /// How often something was read.
-      var reads = 0
+      /// What was to be seen, one after the other, from what was waited for last on: who reads late misses nothing.
+      var seen: [TerminalText]
       var waiting: [CheckedContinuation<Void, Never>] = []
+
+      /// A picture is over where the next one moves the cursor back to its top.
+      mutating func take(_ bytes: ArraySlice<UInt8>) {
+        var rest = bytes
+        while !rest.isEmpty {
+          let end = rest.dropFirst().firstIndex(of: 0x1b) ?? rest.endIndex
+          let picture = text
+          text.feed(rest[..<end])
+          if text.timesBack != picture.timesBack { seen.append(picture) }
+          rest = rest[end...]
+        }
+        seen.append(text)
+      }
     }
 
     let process = Lock<pid_t>(0)
@@ -199,7 +215,7 @@
 
     fileprivate init(_ master: Int32, columns: Int, rows: Int) {
       self.master = master
-      state = Lock(State(text: TerminalText(columns: columns, rows: rows)))
+      state = Lock(State(text: TerminalText(columns: columns, rows: rows), seen: []))
       setSize(columns, rows)
     }
 
@@ -224,12 +240,15 @@
     ) async throws -> TerminalText {
       try await withTaskCancellationHandler {
         while true {
-          let (text, reads, isOver) = state.withLock { ($0.text, $0.reads, $0.isOver || $0.isCancelled) }
-          if isSo(text) { return text }
+          let (seen, text, isOver) = state.withLock { ($0.seen, $0.text, $0.isOver || $0.isCancelled) }
+          if let index = (seen + [text]).firstIndex(where: isSo) {
+            state.withLock { $0.seen.removeFirst(min(index, $0.seen.count)) }
+            return index < seen.count ? seen[index] : text
+          }
           try #require(!isOver, "the screen never showed \(what):\n\(text.text)", sourceLocation: sourceLocation)
           await withCheckedContinuation { continuation in
             let isNews = state.withLock { state in
-              if state.isOver || state.isCancelled || state.reads != reads { return true }
+              if state.isOver || state.isCancelled || state.seen.count != seen.count { return true }
               state.waiting.append(continuation)
               return false
             }
@@ -262,8 +281,7 @@
         let count = read(master, &bytes, bytes.count)
         if count < 0, errno == EINTR { continue }
         wake { state in
-          state.reads += 1
-          if count > 0 { state.text.feed(bytes.prefix(count)) } else { state.isOver = true }
+          if count > 0 { state.take(bytes.prefix(count)) } else { state.isOver = true }
         }
         if count <= 0 { return }
       }

@@ -15,7 +15,7 @@
   ///
   /// Its identity is its URL and its destination: while such a download is unfinished, a second `enqueue` of it returns
   /// the first one's handle.
-  public struct Download: JobPayload {
+  public struct Download: JobPayload, Hashable {
     public typealias Output = DownloadedFile
 
     public static let kind = "download"
@@ -78,6 +78,11 @@
     }
 
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
+
+    /// Whether a file of that size and checksum is what was asked for, as far as that is known.
+    func isContent(_ size: Int64, _ sha256: String?) -> Bool {
+      self.size.map { $0 == size } ?? true && self.sha256.map { $0.lowercased() == sha256 } ?? true
+    }
 
     /// Throws ``DownloadError/Code/invalidDownload``.
     public func validate() throws {

@@ -103,7 +103,8 @@
     private func transfer(_ attempt: Attempt) -> Transfer {
       let download = attempt.download
       return Transfer(
-        download: download, request: FileRequest(download: download, clients: clients, proxies: proxies),
+        job: attempt.job, download: download,
+        request: FileRequest(download: download, clients: clients, proxies: proxies),
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
@@ -158,6 +159,7 @@
   /// What one attempt tells, to the job and to who watches here.
   private final class Attempt: Sendable {
     let download: Download
+    var job: JobID { context.id }
     private let context: JobContext
     private let clock: any JobClock
     private let onEvent: @Sendable (JobContext, Download, Downloader.Event) -> Void

@@ -11,14 +11,17 @@
 
     let description: String
 
-    /// The nearest harmless name.
+    /// The nearest harmless name. Scalar by scalar: to a `Character`, a separator with a mark on it is no separator, and to
+    /// the file system it is.
     init(harmless wish: String) {
       // What comes before a separator is a way, and not of our choosing.
-      let last = wish.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-      var name = String(String.UnicodeScalarView(last.unicodeScalars.filter(Self.isHarmless)))
-      while name.hasPrefix(".") || name.hasPrefix(" ") { name.removeFirst() }
-      while name.hasSuffix(" ") { name.removeLast() }
-      description = Self.cut(name.isEmpty ? "download" : name)
+      let kept = wish.unicodeScalars.filter(Self.isHarmless)
+      var scalars = kept.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(Array.init) ?? []
+      while let first = scalars.first, first == "." || first == " " { scalars.removeFirst() }
+      while scalars.last == " " { scalars.removeLast() }
+      var name = String.UnicodeScalarView()
+      name.append(contentsOf: scalars)
+      description = Self.cut(name.isEmpty ? "download" : String(name))
     }
 
     /// The name that a URL gives the file: its last component.

@@ -38,8 +38,15 @@
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
 
+    /// Every name below is one component; anything else would be a way out of the folder.
+    private func check(_ name: String) throws {
+      guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
+      else { throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a file") }
+    }
+
     /// Nil if there is none. Throws for what is no plain file of one name.
     func open(_ name: String, _ flags: Int32) throws -> Descriptor? {
+      try check(name)
       let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
       guard number >= 0 else {
         switch errno {
@@ -62,14 +69,20 @@
 
     /// Nil if there is nothing of that name. A symbolic link is told as itself.
     func status(of name: String) -> FileStatus? {
+      guard (try? check(name)) != nil else { return nil }
       var status = stat()
       return fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
     }
 
-    func remove(_ name: String) { unlinkat(descriptor.number, name, 0) }
+    func remove(_ name: String) {
+      guard (try? check(name)) != nil else { return }
+      unlinkat(descriptor.number, name, 0)
+    }
 
     /// Gives `old` the name `new`, in one step. Without `replacing`, false if something has that name already.
     func rename(_ old: String, to new: String, replacing: Bool) throws -> Bool {
+      try check(old)
+      try check(new)
       let folder = descriptor.number
       if !replacing {
         if linkat(folder, old, folder, new, 0) == 0 {

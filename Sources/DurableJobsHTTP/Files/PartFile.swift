@@ -176,7 +176,7 @@
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
     func finish(
-      as final: FileName, modified: Date?, sha256: String?, replacing: Bool
+      as final: FileName, by job: JobID, modified: Date?, sha256: String?, replacing: Bool
     ) throws -> DownloadedFile? {
       if let modified { try set(modified) }
       guard part.flush() else { throw DownloadError.disk("flush", path) }
@@ -184,7 +184,7 @@
       try change { record in
         record.flushed = status.size
         record.whole = PartRecord.Whole(
-          name: final.description, size: status.size, modified: status.modified, sha256: sha256)
+          job: job, name: final.description, size: status.size, modified: status.modified, sha256: sha256)
       }
       guard try folder.rename(name.part, to: final.description, replacing: replacing) else { return nil }
       try folder.flush()
@@ -199,11 +199,16 @@
       guard futimens(part.number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
     }
 
-    /// The file that an earlier attempt named before it could tell so.
-    static func finished(_ name: FileName, in folder: Folder, url: String) throws -> DownloadedFile? {
+    /// The file that an earlier attempt named before it could tell so, if it is what `download` asks for. Of the same `job`
+    /// it is; of an earlier one it may have been another checksum, and one that replaces is to fetch.
+    static func finished(
+      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+    ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
-        let record = PartRecord(try read(file, folder.path(of: name.record))), record.url == url,
-        let whole = record.whole, let status = folder.status(of: whole.name),
+        let record = PartRecord(try read(file, folder.path(of: name.record))),
+        record.url == download.url.withoutCredentials, let whole = record.whole,
+        whole.job == job || !download.overwrites && download.isContent(whole.size, whole.sha256),
+        let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified
       else { return nil }
       // Between getting its name and losing the old one it has two.

@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobs
   import Foundation
 
   /// What is known of a part, in the file beside it: whose it is, which version of the file, how much of it is flushed, and
@@ -25,6 +26,8 @@
     var whole: Whole?
 
     struct Whole: Codable, Equatable {
+      /// The job that brought it.
+      var job: JobID
       var name: String
       var size: Int64
       var modified: Int64

@@ -5,6 +5,7 @@
 
   /// One attempt to bring a file here: from what is here already to the file under its own name.
   struct Transfer {
+    let job: JobID
     let download: Download
     let request: FileRequest
     let reception: Reception
@@ -23,7 +24,7 @@
       let folder = try Folder(path: download.folder)
       let name = try partName
       let url = download.url.withoutCredentials
-      if let file = try PartFile.finished(name, in: folder, url: url) {
+      if let file = try PartFile.finished(name, in: folder, download, by: job) {
         return Result(file: file, record: (folder, name.record))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
@@ -197,7 +198,9 @@
     private func finish(_ part: PartFile, _ sha256: String?) throws -> DownloadedFile {
       let final = finalName(part.record.name, part)
       let modified = download.keepsServerTime ? part.record.modified : nil
-      guard let file = try part.finish(as: final, modified: modified, sha256: sha256, replacing: download.overwrites)
+      guard
+        let file = try part.finish(
+          as: final, by: job, modified: modified, sha256: sha256, replacing: download.overwrites)
       else { throw Self.fileExists(part.folder.path(of: final.description)) }
       return file
     }

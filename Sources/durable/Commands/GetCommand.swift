@@ -149,8 +149,29 @@
         let highest = earlier.map(\.priority.rawValue).max() ?? 0
         rank = JobPriority(rawValue: min(max(1000, highest + 1), 1_000_000))
       }
-      return try await store.queue(queue).enqueue(
-        contentsOf: downloads, options: JobOptions(priority: rank, maxAttempts: maxAttempts))
+      let jobOptions = JobOptions(priority: rank, maxAttempts: maxAttempts)
+      var handles = try await store.queue(queue).enqueue(contentsOf: downloads, options: jobOptions)
+      for (index, download) in downloads.enumerated() where !handles[index].isNew {
+        guard try await giveWay(handles[index].id, to: download, store) else { continue }
+        handles[index] = try await store.queue(queue).enqueue(download, options: jobOptions)
+      }
+      return handles
+    }
+
+    /// An unfinished download that was asked for with other options, another checksum for one, is not what is asked for
+    /// now: it is cancelled, and what it brought stays for the new one. Throws if it runs.
+    private func giveWay(_ id: JobID, to download: Download, _ store: OpenStore) async throws -> Bool {
+      guard let old = try await store.store.jobs(JobQuery(.id(id), detail: .payload, limit: 1)).first,
+        !old.state.isFinished, let stored = Download(old), stored != download
+      else { return false }
+      guard old.state != .running else {
+        throw JobError(
+          .alreadyRunning,
+          "job \(id) is fetching \(download.url.withoutPassword) already, with other options. Wait for it, or end it with: "
+            + "durable cancel \(id)")
+      }
+      try await store.store.change(.cancel(reason: "asked for again with other options"), id)
+      return true
     }
 
     private func tell(_ ids: [JobID], _ store: OpenStore) async throws {

@@ -95,25 +95,16 @@
     /// Returns the queues that all are in.
     private func join() async throws -> Set<String> {
       var queues: Set<String> = []
-      var others = 0
-      for (download, handle) in downloads {
+      for (_, handle) in downloads {
         if handle.isNew, !queues.isEmpty { continue }
-        guard let job = try await store.store.jobs(JobQuery(.id(handle.id), detail: .payload, limit: 1)).first else {
-          continue
-        }
+        guard let job = try await store.store.jobs(JobQuery(.id(handle.id), limit: 1)).first else { continue }
         queues.insert(job.queue)
         guard !handle.isNew else { continue }
-        if Download(job)?.typed != download.typed { others += 1 }
         if job.state == .scheduled || job.state == .suspended {
           do { try await store.store.change(.retry, handle.id) } catch let error as JobError
             where error.code == .wrongState
           {}
         }
-      }
-      if others > 0 {
-        Talk.line(
-          "\(others == 1 ? "One" : "\(others)") of them \(others == 1 ? "was" : "were") asked for before with other "
-            + "options, which stay; 'durable cancel' first to change them")
       }
       return queues.isEmpty ? ["default"] : queues
     }

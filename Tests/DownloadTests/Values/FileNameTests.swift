@@ -33,8 +33,26 @@
       ("日本語.txt", "日本語.txt"),
       ("👩‍👩‍👧.png", "👩‍👩‍👧.png"),
       ("a/", "a"),
+      // To a character, these are no separators and no dots.
+      ("/\u{e0061}tmp/\u{e0061}evil", "evil"),
+      ("..\u{301}/\u{301}x", "\u{301}x"),
+      ("a\\\u{e0061}b", "b"),
+      (".\u{e0061}profile", "profile"),
     ]) func `Whatever a server wishes, the name stays in its folder`(wish: String, name: String) {
       #expect(FileName(harmless: wish).description == name)
+    }
+
+    @Test func `Whatever scalars a name is made of, it is one component`() {
+      let scalars = [
+        "/", "\\", ".", "a", "\u{301}", "\u{e0061}", "\u{200d}", "\u{0}", "\u{202e}", " ", "\u{1f468}", "\r\n",
+      ]
+      var random = SystemRandomNumberGenerator()
+      for _ in 0..<20_000 {
+        let wish = (0..<6).map { _ in scalars.randomElement(using: &random)! }.joined()
+        let bytes = Array(FileName(harmless: wish).description.utf8)
+        #expect(!bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0), "\(Array(wish.unicodeScalars))")
+        #expect(bytes.first != UInt8(ascii: ".") && !bytes.isEmpty, "\(Array(wish.unicodeScalars))")
+      }
     }
 
     @Test func `A long name is cut between characters, keeps its ending, and leaves room for the names beside it`() {

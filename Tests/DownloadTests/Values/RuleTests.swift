@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobs
   import DurableJobsTesting
   import Foundation
   import Testing
@@ -95,7 +96,7 @@
       record.name = "b"
       record.boot = "c"
       record.flushed = 7
-      record.whole = PartRecord.Whole(name: "b", size: 10, modified: 5, sha256: "ff")
+      record.whole = PartRecord.Whole(job: JobID(rawValue: 3), name: "b", size: 10, modified: 5, sha256: "ff")
       #expect(PartRecord(record.lines) == record)
     }
 

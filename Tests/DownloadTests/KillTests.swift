@@ -9,8 +9,10 @@
   @Suite(.serialized, .timeLimit(.minutes(10))) struct DownloadKillTests {
     /// 100, or what `DURABLE_KILLS` says.
     static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 100
-    /// What a kill may cost at most, in bytes: the flush interval. The connections here bring more than that in a second.
+    /// What a kill may cost at most, in bytes: the flush interval. And on the average of many: what is on the way then is
+    /// less, and less than a life brings.
     static let cost: Int64 = 4 << 20
+    static let averageCost: Int64 = 1_500_000
 
     let folder: TestFolder
     let stores: TestFolder
@@ -50,7 +52,7 @@
       #expect(try folder.holds(content, as: "a.bin"))
       #expect(folder.names == ["a.bin"])
       let waste = server.bytesSent - content.size
-      #expect(waste <= Int64(kills) * Self.cost)
+      #expect(waste <= Int64(kills) * Self.averageCost)
       #expect(server.requests.allSatisfy { $0.rangeStart == nil || $0["If-Range"] == Answer.etag })
       // The least that must be kept: what a life brought beyond the cost of its death.
       for (life, next) in zip(zip(lives, server.requests), server.requests.dropFirst()) {

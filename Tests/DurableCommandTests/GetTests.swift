@@ -83,6 +83,27 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder + "/out") == ["a.bin"])
     }
 
+    @Test("a download that was asked for with other options is not taken for the one that is asked for now")
+    func otherOptions() async throws {
+      let first = try await durable("get", "--detach", "-o", "out", server.url("/a.bin"))
+      #expect(first.status == .exited(0))
+      let wrong = String(repeating: "0", count: 64)
+      let second = try await durable("get", "--sha256", wrong, "-o", "out", server.url("/a.bin"))
+      #expect(second.status == .exited(1))
+      #expect(second.stderr.contains(", not \(wrong)"), "\(second.stderr)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder + "/out") == [])
+      let jobs = try await durable("status", "--all")
+      #expect(jobs.text.contains("cancelled"), "\(jobs.text)")
+    }
+
+    @Test("with --overwrite, two URLs may not be one file")
+    func replacingEachOther() async throws {
+      let outcome = try await durable(
+        "get", "--overwrite", "-o", "out", server.url("/a.bin"), server.url("/else/a.bin"))
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains("would replace each other as a.bin"))
+    }
+
     @Test("each file that failed is told at the end with its reason, and the others come")
     func failure() async throws {
       let outcome = try await durable(

@@ -37,3 +37,14 @@ extension Error where Self == JobExit {
   /// What ran the job for the handler died. Counted as the death of a process; no attempt is used.
   package static var crash: JobExit { JobExit(way: .crash) }
 }
+
+extension JobExit: CustomStringConvertible {
+  public var description: String {
+    switch way {
+    case .permanent(let error), .retry(_, let error): error.briefly
+    case .snooze: "snoozed"
+    case .suspend(let reason): reason
+    case .crash: "crashed"
+    }
+  }
+}

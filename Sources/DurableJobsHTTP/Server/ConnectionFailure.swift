@@ -42,7 +42,8 @@
 
     private static func reason(_ error: any Error) -> String {
       if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
-      return "\(error)"
+      // Others describe themselves for whoever wrote them.
+      return "\(type(of: error))"
     }
 
     /// Another attempt would meet the same.

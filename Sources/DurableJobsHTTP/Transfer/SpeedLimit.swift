@@ -5,7 +5,7 @@
   final class SpeedLimit: Sendable {
     private let bytesPerSecond: Double
     private let clock: any JobClock
-    /// When all bytes that were let through until now have had their time.
+    /// When all bytes that came until now have had their time.
     private let paidUntil = Lock(Duration.zero)
 
     init(bytesPerSecond: Int64, clock: any JobClock) {
@@ -13,13 +13,12 @@
       self.clock = clock
     }
 
-    /// Waits until bytes that came may be counted as come.
+    /// Waits until bytes that came have had their time.
     func pass(_ bytes: Int) async throws {
       let now = clock.uptime
       let wait = paidUntil.withLock { paidUntil in
-        let wait = max(paidUntil - now, .zero)
         paidUntil = max(paidUntil, now) + .seconds(Double(bytes) / bytesPerSecond)
-        return wait
+        return paidUntil - now
       }
       if wait > .zero { try await clock.sleep(wait) }
     }

@@ -132,7 +132,7 @@
           try part.learn(
             version, serverName: reply.answer.fileName, modified: reply.answer.lastModified,
             isDecoded: question.decodes)
-          try checkRoom(part, until: version.total)
+          try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
           if before > 0 { reception.goesOn(before) }
           try await reception.receive(

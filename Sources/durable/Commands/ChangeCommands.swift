@@ -45,8 +45,14 @@
         try await apply(.retry, to: ids, options, done: "will run again")
         return
       }
-      let changed = try await options.existing()?.store.changeAll(.retry, where: .state(.failed)) ?? []
-      if changed.isEmpty { Talk.line("No job has failed") }
+      let store = try options.existing()?.store
+      let changed = try await store?.changeAll(.retry, where: .state(.failed)) ?? []
+      let left = try await store?.jobs(JobQuery(.state(.failed), limit: 1)).first
+      if let left {
+        Talk.line("Not all of them can run again; 'durable retry \(left.id)' says why for one")
+      } else if changed.isEmpty {
+        Talk.line("No job has failed")
+      }
       report(changed, options) { _ in "will run again" }
     }
   }

@@ -106,6 +106,17 @@
           from: $0, to: folder, named: name, sha256: sha256, size: size, headers: headers, overwrites: overwrite,
           keepsServerTime: remoteTime, caCertificates: certificates)
       }
+      if overwrite {
+        // The last one would be all that is left.
+        let named = Dictionary(grouping: Self.withoutRepeats(downloads), by: \.expectedName).values.first {
+          $0.count > 1
+        }
+        if let named {
+          throw ValidationError(
+            "with --overwrite, \(named[0].url.withoutPassword) and \(named[1].url.withoutPassword) would replace each other as "
+              + "\(named[0].expectedName); get them into different folders")
+        }
+      }
       do {
         for download in downloads { try download.validate() }
       } catch let error as DownloadError {

@@ -3,6 +3,7 @@
   import DurableJobs
   import DurableJobsHTTP
   import Foundation
+  import Logging
 
   struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,7 +38,11 @@
       let store = try options.open()
       let log = WorkLog(json: options.json)
       let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
-      let worker = JobWorker(Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }))
+      // Attempts that failed have their own lines.
+      var logger = Logger(label: "durable")
+      logger.logLevel = .warning
+      let worker = JobWorker(
+        Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }), logger: logger)
       handler.register(with: worker)
       Downloader(
         store: store.store, limits: Downloader.Limits(perHost: perHost), permissions: Program.permissionsOfFiles

@@ -14,7 +14,8 @@
   /// where this one stopped.
   ///
   /// Its identity is its URL and its destination: while such a download is unfinished, a second `enqueue` of it returns
-  /// the first one's handle.
+  /// the first one's handle, whatever else the two ask for. Its job's key is that identity, by which a later download
+  /// finds what this one brought: give it no other key.
   public struct Download: JobPayload, Hashable {
     public typealias Output = DownloadedFile
 
@@ -57,7 +58,7 @@
       from url: URL, to folder: URL, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
       headers: [Header] = [], overwrites: Bool = false, keepsServerTime: Bool = false, caCertificates: URL? = nil
     ) {
-      self.url = url
+      self.url = url.normalized
       self.folder = folder.standardizedFileURL.path
       self.name = name
       self.sha256 = sha256?.lowercased()
@@ -96,7 +97,7 @@
       guard url.isFetchable else { throw refuse("\(url) names no host") }
       guard folder.hasPrefix("/") else { throw refuse("the folder '\(folder)' is no absolute path") }
       if let name, FileName(exactly: name) == nil {
-        throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 245 bytes")
+        throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 244 bytes")
       }
       if let sha256, sha256.count != 64 || !sha256.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
         throw refuse("'\(sha256)' is no SHA-256; it has 64 hexadecimal digits")

@@ -34,12 +34,14 @@
     /// News of a download that runs here, for a screen. Told on threads of the library, which they must not hold up.
     @nonexhaustive
     public enum Event: Sendable {
+      /// It has its turn at its host.
       case began
       /// So many bytes of the file were here before; the rest of it comes now.
       case goesOn(from: Int64)
       /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
       case received(Int64, of: Int64?)
-      /// It goes on by itself, later, and no attempt is used: a busy host, a full disk, a connection that broke.
+      /// It goes on by itself, later, and no attempt is used: a host that asked for it, a full disk, a connection that
+      /// broke.
       case waits(String, for: Duration)
       case succeeded(DownloadedFile)
       /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
@@ -87,12 +89,12 @@
 
     private func run(_ download: Download, _ context: JobContext) async throws -> DownloadedFile {
       let attempt = Attempt(download: download, context: context, clock: store.clock, onEvent: onEvent)
-      attempt.tell(.began)
       do {
         let seat = try await seat(download)
         defer { withExtendedLifetime(seat) {} }
+        attempt.tell(.began)
         let result = try await transfer(attempt).run()
-        if let record = result.record { leftovers.add(context.id, record.folder, record.name) }
+        if let leftover = result.leftover { leftovers.add(context.id, leftover) }
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
@@ -115,7 +117,7 @@
       let host = download.url.hostAndPort
       switch try await hosts.enter(download.url.origin, patience: .seconds(1)) {
       case .seat(let seat): return seat
-      case .isBusy: throw Setback.mustWait("\(host) is busy with others", .seconds(.random(in: 0.5...1.5)))
+      case .isBusy: throw Setback.hasNoTurn(.seconds(.random(in: 1...3)))
       case .isPaused(let rest):
         throw Setback.mustWait("\(host) asked to wait", rest + .seconds(.random(in: 0...0.5)))
       }
@@ -129,12 +131,13 @@
       case let error as DownloadError where error.code == .diskFull: return attempt.wait(error.message, .seconds(10))
       case let error as DownloadError: return attempt.fail(error, isFinal: error.isFinal)
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
+      case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
       case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)
-      case Setback.busy(let error, let retryAfter):
+      case Setback.busy(let error, let retryAfter, let origin):
         guard let time = retryAfter.flatMap({ RetryAfter.wait($0, now: store.clock.now) }) else {
           return attempt.fail(error, isFinal: false)
         }
-        hosts.pause(attempt.download.url.origin, for: time)
+        hosts.pause(origin, for: time)
         attempt.tell(.failed(error, isFinal: false, retryAfter: time))
         return JobExit.retry(after: time, because: error)
       default:
@@ -217,20 +220,18 @@
   /// Records of parts whose file is in its place. They go when the success is stored: an attempt that comes after a crash
   /// needs them.
   private final class Leftovers: Sendable {
-    private let records = Lock<[JobID: (folder: Folder, name: String)]>([:])
+    private let leftovers = Lock<[JobID: Transfer.Leftover]>([:])
 
-    func add(_ id: JobID, _ folder: Folder, _ name: String) {
-      records.withLock { $0[id] = (folder, name) }
-    }
+    func add(_ id: JobID, _ leftover: Transfer.Leftover) { leftovers.withLock { $0[id] = leftover } }
 
     /// Told of a claim, or of progress, after the end of the attempt was added here, it waits on.
     func heard(_ changes: [JobTransition]) {
-      let ended = records.withLock { records in
+      let ended = leftovers.withLock { leftovers in
         changes.filter { $0.state != .running }.compactMap { change in
-          records.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
+          leftovers.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
         }
       }
-      for record in ended { record.folder.remove(record.name) }
+      for leftover in ended { leftover.folder.remove(leftover.record) }
     }
   }
 #endif

@@ -65,6 +65,12 @@
       #expect(job.lastError.contains(content.sha256) && job.lastError.contains(changed.sha256), "\(job.lastError)")
       #expect(setting.errors.map(\.code) == [.wrongContent])
       #expect(!setting.folder.names.contains("a.bin"))
+      #expect(job.lastError.contains(setting.folder.path("a.bin.part")), "\(job.lastError)")
+      // The checksum was mistyped: nothing has to come again.
+      let again = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: changed.sha256))
+      #expect(again.state == .succeeded, "\(again.lastError)")
+      #expect(server.requests.count == 1)
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
     }
 
     @Test func `another checksum of a file that came in pieces has it fetched anew`() async throws {

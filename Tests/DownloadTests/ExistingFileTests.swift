@@ -147,15 +147,56 @@
       }
     }
 
-    @Test func `a part of another URL is left alone`() async throws {
+    @Test func `a part of another URL is left alone, and does not stand in the way`() async throws {
       server.serve("/other/a.bin", .file(changed).breaking(after: 300_000), .page(404))
       #expect(try await setting.fetch(setting.download(server.url("/other/a.bin")), from: server).state == .failed)
       let job = try await fetch()
-      #expect(job.state == .failed)
-      #expect(setting.errors.last?.code == .fileExists)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
       #expect(
         try Content(bytes: changed.bytes(0..<300_000)).firstDifference(inFileAt: setting.folder.path("a.bin.part"))
           == nil)
+      #expect(setting.folder.names == ["a.bin", "a.bin.part", "a.bin.part.json"])
+    }
+
+    @Test func `under a name that was given, a part of another URL stands in the way`() async throws {
+      server.serve("/other/a.bin", .file(changed).breaking(after: 300_000), .page(404))
+      let other = try setting.download(server.url("/other/a.bin"), named: "b")
+      #expect(try await setting.fetch(other, from: server).state == .failed)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), named: "b"))
+      #expect(job.state == .failed)
+      #expect(setting.errors.last?.code == .fileExists)
+    }
+
+    @Test func `a part that was replaced while it grew is not given the file's name`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 300_000))
+      async let job = fetch()
+      await server.held("/a.bin")
+      try await setting.received(300_000)
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin.part"))
+      try setting.folder.write("something else", to: "a.bin.part")
+      server.release()
+      #expect(try await job.state == .failed)
+      #expect(setting.errors.last?.code == .fileExists)
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test func `a file that a crash left unsaid is not taken where another checksum is wanted`() async throws {
+      #expect(try await fetch().state == .succeeded)
+      var status = stat()
+      #expect(stat(setting.folder.path("a.bin"), &status) == 0)
+      let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+      try setting.folder.write(
+        """
+        {"url":"\(server.url("/a.bin"))","version":{},"isDecoded":false,"highest":0,"whole":{"job":2,"name":"a.bin",\
+        "size":\(content.size),"modified":\(modified)}}
+
+        """, to: "a.bin.part.json")
+      let wrong = String(repeating: "0", count: 64)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: wrong))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("--overwrite"), "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
     @Test(arguments: ["", "{", "{}", "nonsense\n12\n"])

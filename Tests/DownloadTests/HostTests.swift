@@ -78,6 +78,23 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `URLs with one last name, which the server names, come beside each other`() async throws {
+      let setting = try Setting(limits: .init(perHost: 20), concurrency: 20)
+      for number in 0..<20 {
+        let file = Content(10_000, seed: UInt64(number))
+        server.serve(
+          "/get.php?id=\(number)", .file(file).with("Content-Disposition", "attachment; filename=f\(number)"))
+      }
+      try await setting.jobs.queue.enqueue(
+        contentsOf: (0..<20).map { try setting.download(server.url("/get.php?id=\($0)")) })
+      try await setting.jobs.drain()
+      #expect(try await setting.jobs.queue.counts() == JobCounts([.succeeded: 20]))
+      #expect(setting.folder.names == (0..<20).map { "f\($0)" }.sorted())
+      for number in 0..<20 {
+        #expect(try setting.folder.holds(Content(10_000, seed: UInt64(number)), as: "f\(number)"))
+      }
+    }
+
     @Test func `another name or folder is another download`() async throws {
       let setting = try Setting()
       let url = server.url("/a.bin")

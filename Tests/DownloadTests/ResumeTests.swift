@@ -85,11 +85,10 @@
       #expect(requests[1]["If-Range"] == Answer.lastModified)
     }
 
-    @Test func `a weak entity tag is no condition: the time of the last change is`() async throws {
+    @Test func `a weak entity tag is no condition, and neither is a time beside it`() async throws {
       let weak = Answer.file(content, etag: "W/\"first\"")
       let requests = try await fetch(weak.breaking(after: 300_000), weak)
-      #expect(requests[1].rangeStart == 300_000)
-      #expect(requests[1]["If-Range"] == Answer.lastModified)
+      #expect(requests.map { $0["Range"] } == [nil, nil])
     }
 
     @Test(arguments: [nil, "W/\"first\""])

@@ -1,4 +1,5 @@
 #if HTTP
+  import Crypto
   import Foundation
 
   /// A name that a file may have in the folder that it goes into, whatever a server wished.
@@ -7,7 +8,8 @@
   struct FileName: Hashable, Sendable, CustomStringConvertible {
     static let partEnding = ".part"
     static let recordEnding = ".part.json"
-    private static let longest = 255 - recordEnding.utf8.count
+    // One more for the mark that `beside` sets.
+    private static let longest = 254 - recordEnding.utf8.count
 
     let description: String
 
@@ -21,7 +23,13 @@
       while scalars.last == " " { scalars.removeLast() }
       var name = String.UnicodeScalarView()
       name.append(contentsOf: scalars)
-      description = Self.cut(name.isEmpty ? "download" : String(name))
+      description = Self.cut(name.isEmpty ? "download" : Self.beside(String(name)))
+    }
+
+    /// The same in the name of one URL only: where another download has the plain name's part.
+    func apart(for url: String) -> FileName {
+      let mark = SHA256.hash(data: Data(url.utf8)).hexadecimal.prefix(8)
+      return FileName(harmless: Self.cut(description, roomFor: mark.count + 1) + "~" + mark)
     }
 
     /// The name that a URL gives the file: its last component.
@@ -42,6 +50,11 @@
     var part: String { description + Self.partEnding }
     var record: String { description + Self.recordEnding }
 
+    /// A name under which it is no part, and no record of one: a server could begin another server's file with those.
+    private static func beside(_ name: String) -> String {
+      [partEnding, recordEnding].contains { name.lowercased().hasSuffix($0) } ? name + "-" : name
+    }
+
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
       switch scalar.properties.generalCategory {
       case .control, .surrogate, .lineSeparator, .paragraphSeparator: false
@@ -52,7 +65,8 @@
     }
 
     /// At most ``longest`` bytes, the ending kept.
-    private static func cut(_ name: String) -> String {
+    private static func cut(_ name: String, roomFor mark: Int = 0) -> String {
+      let longest = Self.longest - mark
       guard name.utf8.count > longest else { return name }
       let dot = name.lastIndex(of: ".")
       let ending = dot.map { String(name[$0...]) }.flatMap { $0.utf8.count <= 16 ? $0 : nil } ?? ""

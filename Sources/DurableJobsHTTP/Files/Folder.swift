@@ -117,6 +117,7 @@
   /// What the file system knows of a file.
   struct FileStatus: Equatable {
     let isRegular: Bool
+    let isFolder: Bool
     let size: Int64
     /// Nanoseconds since 1970.
     let modified: Int64
@@ -125,6 +126,7 @@
 
     init(_ status: stat) {
       isRegular = status.st_mode & S_IFMT == S_IFREG
+      isFolder = status.st_mode & S_IFMT == S_IFDIR
       size = Int64(status.st_size)
       #if canImport(Darwin)
         let time = status.st_mtimespec

@@ -21,11 +21,15 @@
     private let part: Descriptor
     private let recordFile: Descriptor
 
-    /// Somebody else holds it.
-    struct IsHeld: Error {}
+    /// Somebody else holds it, or what is there is not this download's.
+    enum Taken: Error {
+      case isHeld(byURL: String?)
+      /// `ofURL` if a download of that one left it.
+      case isForeign(DownloadError, ofURL: String?)
+    }
 
-    /// Opens the part, or makes it. Throws ``IsHeld``, or ``DownloadError/Code/fileExists`` if what is there under its names
-    /// is not this download's, unless `overwrites`. With `hashes`, reads what is here to have its checksum.
+    /// Opens the part, or makes it. Throws ``Taken``; what is not this download's is replaced if it `overwrites`. With
+    /// `hashes`, reads what is here to have its checksum.
     init(
       _ name: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool, permissions: Int?
     ) throws {
@@ -40,9 +44,11 @@
       let isForeign = old == nil && (text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil)
       if isForeign, !overwrites {
         if !text.contains(UInt8(ascii: "\n")) { folder.remove(name.record) }
-        throw DownloadError(
-          .fileExists,
-          "\(folder.path(of: name.part)) is there and not of this download; remove it, or start anew with --overwrite")
+        throw Taken.isForeign(
+          DownloadError(
+            .fileExists,
+            "\(folder.path(of: name.part)) is there and not of this download; remove it, or start anew with --overwrite"
+          ), ofURL: PartRecord(text)?.url)
       }
       if isForeign { folder.remove(name.part) }
       // First whose it is, then the part: a part without a record is never ours.
@@ -70,7 +76,9 @@
     private static func hold(_ name: FileName, _ folder: Folder) throws -> Descriptor {
       while true {
         guard let file = try folder.open(name.record, O_RDWR | O_CREAT) else { continue }
-        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { throw IsHeld() }
+        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
+          throw Taken.isHeld(byURL: PartRecord(try read(file, folder.path(of: name.record)))?.url)
+        }
         let mine = try FileStatus(of: file, name.record)
         if folder.status(of: name.record)?.inode == mine.inode { return file }
       }
@@ -181,6 +189,9 @@
       if let modified { try set(modified) }
       guard part.flush() else { throw DownloadError.disk("flush", path) }
       let status = try FileStatus(of: part, path)
+      guard folder.status(of: name.part) == status else {
+        throw DownloadError(.fileExists, "\(path) was replaced by something else; remove it")
+      }
       try change { record in
         record.flushed = status.size
         record.whole = PartRecord.Whole(
@@ -199,15 +210,15 @@
       guard futimens(part.number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
     }
 
-    /// The file that an earlier attempt named before it could tell so, if it is what `download` asks for. Of the same `job`
-    /// it is; of an earlier one it may have been another checksum, and one that replaces is to fetch.
+    /// The file that an earlier attempt named before it could tell so, if it is what `download` asks for: an earlier job
+    /// may have had no checksum, and one that replaces is to fetch.
     static func finished(
       _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
         let record = PartRecord(try read(file, folder.path(of: name.record))),
         record.url == download.url.withoutCredentials, let whole = record.whole,
-        whole.job == job || !download.overwrites && download.isContent(whole.size, whole.sha256),
+        whole.job == job || !download.overwrites, download.isContent(whole.size, whole.sha256),
         let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified
       else { return nil }

@@ -50,7 +50,7 @@
           record = next
         }
       }
-      guard let record else { return nil }
+      guard let record, record.flushed >= 0, record.highest >= 0, record.version.total ?? 0 >= 0 else { return nil }
       self = record
     }
 

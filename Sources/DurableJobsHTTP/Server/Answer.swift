@@ -109,6 +109,7 @@
 
     private func beyondTheEnd(_ question: Question) -> Verdict {
       guard let total = ContentRange(headers.first(name: "Content-Range"))?.total, total == question.offset,
+        question.known.total.map({ $0 == total }) ?? true,
         !question.known.contradicts(version(total: total))
       else { return .askForAll(because: "the server refused the rest of the file") }
       return .complete
@@ -121,7 +122,14 @@
 
     private func version(total: Int64?) -> FileVersion {
       FileVersion(
-        total: total, entityTag: headers.first(name: "ETag"), lastModified: headers.first(name: "Last-Modified"))
+        total: total, entityTag: headers.first(name: "ETag"), lastModified: headers.first(name: "Last-Modified"),
+        wasJustModified: wasJustModified)
+    }
+
+    /// The file may change once more within the second that its date names.
+    private var wasJustModified: Bool {
+      guard let lastModified, let date = headers.first(name: "Date").flatMap(HTTPDate.date) else { return false }
+      return date.timeIntervalSince(lastModified) < 1
     }
 
     private var refusal: DownloadError {
@@ -159,11 +167,13 @@
     var total: Int64?
     var entityTag: String?
     var lastModified: String?
+    var wasJustModified: Bool?
 
-    /// What a request for the rest may depend on (`If-Range`): a strong tag, or a date.
+    /// What a request for the rest may depend on (`If-Range`): a strong tag, or where there is none a date that can't
+    /// name two versions. RFC 9110, sections 8.8.2.2 and 13.1.5.
     var validator: String? {
-      if let entityTag, !entityTag.hasPrefix("W/") { return entityTag }
-      return lastModified
+      if let entityTag { return entityTag.hasPrefix("W/") ? nil : entityTag }
+      return wasJustModified == true ? nil : lastModified
     }
 
     /// Both say which version they are, and differ.

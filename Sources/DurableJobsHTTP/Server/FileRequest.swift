@@ -18,6 +18,8 @@
 
     struct Reply {
       var answer: Answer
+      /// Who gave it, after all redirects.
+      var origin: String
       var body: HTTPClientResponse.Body
     }
 
@@ -31,7 +33,7 @@
         let answer = Answer(
           status: Int(response.status.code), headers: response.headers, isHTTP1: response.version.major < 2)
         guard case .redirect(let target) = answer.verdict(on: question) else {
-          return Reply(answer: answer, body: response.body)
+          return Reply(answer: answer, origin: url.origin, body: response.body)
         }
         guard let next = URL(string: target, relativeTo: url)?.absoluteURL, next.isFetchable else {
           throw Setback.final(
@@ -107,6 +109,16 @@
     /// `http` or `https`, with a host.
     var isFetchable: Bool {
       ["http", "https"].contains(scheme?.lowercased()) && !(host(percentEncoded: true) ?? "").isEmpty
+    }
+
+    /// The same for all that name the same: scheme and host in small letters, and without what follows a `#`, which is
+    /// never sent.
+    var normalized: URL {
+      guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+      parts.fragment = nil
+      parts.scheme = parts.scheme?.lowercased()
+      parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
+      return parts.url ?? self
     }
 
     var withoutCredentials: String {

@@ -14,7 +14,7 @@
       var flushed: Int64
       /// Bytes since the watch began to count.
       var received: Int64 = 0
-      var wasHeldUp = false
+      var heldUp = Duration.zero
     }
 
     private let state: Lock<State>
@@ -40,7 +40,7 @@
     var isFull: Bool { state.withLock { $0.length - $0.flushed > Self.mostUnflushed } }
 
     /// It is us who are slow, not the connection.
-    func heldUp() { state.withLock { $0.wasHeldUp = true } }
+    func heldUp(_ time: Duration) { state.withLock { $0.heldUp += time } }
 
     /// Of what was written.
     var length: Int64 { state.withLock { $0.length } }
@@ -52,11 +52,11 @@
       room.open()
     }
 
-    /// Bytes since this was asked before; nil if they say nothing about the connection.
-    func takeReceived() -> Int64? {
+    /// Bytes since this was asked before, and how long of that time it was we who were slow.
+    func takeReceived() -> (bytes: Int64, heldUp: Duration) {
       state.withLock { state in
-        defer { (state.received, state.wasHeldUp) = (0, false) }
-        return state.wasHeldUp ? nil : state.received
+        defer { (state.received, state.heldUp) = (0, .zero) }
+        return (state.received, state.heldUp)
       }
     }
   }

@@ -50,8 +50,9 @@
           try Task.checkCancellation()
           throw DownloadError.connection(error, host) ?? error
         }
-        guard let next else { return }
         let room = end.map { Int(clamping: $0 - part.length) } ?? .max
+        // What comes beyond the end is not of this file, and may never stop.
+        guard let next, room > 0 else { return }
         try next.withUnsafeReadableBytes {
           try part.append(UnsafeRawBufferPointer(rebasing: $0.prefix(room)))
         }
@@ -63,8 +64,7 @@
           mustWait = meter.isFull
         }
         if let speed {
-          meter.heldUp()
-          try await speed.pass(next.readableBytes)
+          meter.heldUp(try await speed.pass(next.readableBytes))
         }
       }
     }
@@ -85,7 +85,9 @@
         report(meter.length, total)
         guard clock.uptime - looked >= limits.slowFor else { continue }
         looked = clock.uptime
-        if let received = meter.takeReceived(), received < limits.minimumBytes { throw stalled(host) }
+        let (received, heldUp) = meter.takeReceived()
+        // What we held up ourselves says nothing about the connection.
+        if received < limits.minimumBytes, heldUp < limits.slowFor / 2 { throw stalled(host) }
       }
     }
 

@@ -8,7 +8,9 @@
     case wentFurther(DownloadError)
     /// Nothing is wrong with the download; something else must happen first.
     case mustWait(String, Duration)
-    /// The server says that it has too much to do. `retryAfter` as it said it.
-    case busy(DownloadError, retryAfter: String?)
+    /// Others that talk to the same host go first, and there is nothing to tell.
+    case hasNoTurn(Duration)
+    /// The server at `origin` says that it has too much to do. `retryAfter` as it said it.
+    case busy(DownloadError, retryAfter: String?, origin: String)
   }
 #endif

@@ -13,14 +13,16 @@
       self.clock = clock
     }
 
-    /// Waits until bytes that came have had their time.
-    func pass(_ bytes: Int) async throws {
+    /// Waits until bytes that came have had their time. Returns how long that was.
+    @discardableResult
+    func pass(_ bytes: Int) async throws -> Duration {
       let now = clock.uptime
       let wait = paidUntil.withLock { paidUntil in
         paidUntil = max(paidUntil, now) + .seconds(Double(bytes) / bytesPerSecond)
         return paidUntil - now
       }
       if wait > .zero { try await clock.sleep(wait) }
+      return wait
     }
   }
 

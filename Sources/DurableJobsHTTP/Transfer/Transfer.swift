@@ -15,30 +15,31 @@
 
     struct Result {
       var file: DownloadedFile
-      /// The record, to be removed once the job's success is stored.
-      var record: (folder: Folder, name: String)?
+      /// To be removed once the job's success is stored.
+      var leftover: Leftover?
+    }
+
+    /// The record of a part whose file has its name. Nobody else has it as long as its part is held here.
+    struct Leftover {
+      let folder: Folder
+      let record: String
+      let part: PartFile?
     }
 
     /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What came is kept, unless it was wrong.
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
-      let name = try partName
-      let url = download.url.withoutCredentials
-      if let file = try PartFile.finished(name, in: folder, download, by: job) {
-        return Result(file: file, record: (folder, name.record))
+      let name = try name
+      for name in [name, name.apart(for: url)] {
+        guard let file = try PartFile.finished(name, in: folder, download, by: job) else { continue }
+        return Result(file: file, leftover: Leftover(folder: folder, record: name.record, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
-      let part: PartFile
-      do {
-        part = try PartFile(
-          name, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
-          permissions: permissions)
-      } catch is PartFile.IsHeld {
-        throw Setback.mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
-      }
+      let part = try part(name, folder)
       do {
         let file = try await fetch(part)
-        return Result(file: file, record: file.wasThere ? nil : (folder, name.record))
+        let leftover = Leftover(folder: folder, record: part.name.record, part: part)
+        return Result(file: file, leftover: file.wasThere ? nil : leftover)
       } catch {
         if part.length == 0 {
           part.discard()
@@ -51,7 +52,10 @@
       }
     }
 
-    private var partName: FileName {
+    private var url: String { download.url.withoutCredentials }
+
+    /// The name that is given, or that the URL gives.
+    private var name: FileName {
       get throws {
         guard let wish = download.name else { return FileName(of: download.url) }
         guard let name = FileName(exactly: wish) else {
@@ -61,12 +65,39 @@
       }
     }
 
+    /// The part of that name; where another URL's has it, and the name is not given, one of this URL's own.
+    private func part(_ name: FileName, _ folder: Folder) throws -> PartFile {
+      func open(_ name: FileName) throws -> PartFile {
+        try PartFile(
+          name, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
+          permissions: permissions)
+      }
+      let own = name.apart(for: url)
+      do {
+        guard download.name != nil || folder.status(of: own.record) == nil else { return try open(own) }
+        do {
+          return try open(name)
+        } catch PartFile.Taken.isHeld(let other) where download.name == nil && other != url {
+          return try open(own)
+        } catch PartFile.Taken.isForeign(_, .some) where download.name == nil {
+          return try open(own)
+        }
+      } catch PartFile.Taken.isForeign(let error, _) {
+        throw error
+      } catch is PartFile.Taken {
+        throw Setback.mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
+      }
+    }
+
     // MARK: What is there already
 
     /// The file of that name, if it is the one that is wanted. Throws for another one where the name is final.
     private func existing(_ name: FileName, _ folder: Folder, isFinalName: Bool) async throws -> DownloadedFile? {
       guard let status = folder.status(of: name.description) else { return nil }
       let path = folder.path(of: name.description)
+      guard !status.isFolder else {
+        throw DownloadError(.fileExists, "\(path) is a folder; choose another name, or another folder")
+      }
       var found = DownloadedFile(
         path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
       if status.isRegular, let wanted = download.sha256?.lowercased(),
@@ -98,7 +129,7 @@
       let wasResumed = part.length > 0
       var question = Answer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, decodes: part.record.isDecoded,
-        name: part.name.description)
+        name: try name.description)
       var isComplete = wasResumed && part.length == part.record.version.total
       var isPage = false
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
@@ -125,7 +156,7 @@
         case .failed(let error):
           throw Setback.final(error)
         case .failedForNow(let error, let retryAfter):
-          throw Setback.busy(error, retryAfter: retryAfter)
+          throw Setback.busy(error, retryAfter: retryAfter, origin: reply.origin)
         case .body(let from, let end, let version):
           if let file = try await conflict(reply.answer.fileName, part) { return file }
           if from == 0 { try part.startOver() }
@@ -136,7 +167,8 @@
           let before = part.length
           if before > 0 { reception.goesOn(before) }
           try await reception.receive(
-            reply.body, into: part, until: end, of: version.total ?? download.size, request.host)
+            reply.body, into: part, until: end ?? download.size.map { $0 + 1 }, of: version.total ?? download.size,
+            request.host)
           fruitless = part.length > before ? 0 : fruitless + 1
           guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
             throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
@@ -151,7 +183,7 @@
     /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
     /// if it is the one that is wanted.
     private func conflict(_ serverName: String?, _ part: PartFile) async throws -> DownloadedFile? {
-      let final = finalName(serverName, part)
+      let final = try finalName(serverName)
       do {
         let file = try await existing(final, part.folder, isFinalName: true)
         if file != nil { part.discard() }
@@ -162,8 +194,8 @@
       }
     }
 
-    private func finalName(_ serverName: String?, _ part: PartFile) -> FileName {
-      download.name == nil ? serverName.map { FileName(harmless: $0) } ?? part.name : part.name
+    private func finalName(_ serverName: String?) throws -> FileName {
+      try download.name == nil ? serverName.map { FileName(harmless: $0) } ?? name : name
     }
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
@@ -186,17 +218,17 @@
       return sum
     }
 
-    /// What came in pieces may have been put together wrongly, and a page may go away; what came whole is what the server
-    /// has.
+    /// What came in pieces may have been put together wrongly, and a page may go away: another attempt begins anew. What came
+    /// whole is what the server has, and is kept: it may be the checksum that is wrong.
     private func wrong(_ text: String, _ part: PartFile, wasResumed: Bool, isPage: Bool) -> Setback {
-      part.discard()
+      if isPage || wasResumed { part.discard() }
       if isPage { return .forNow(.page(in: "place of the file: \(text)")) }
-      let error = DownloadError(.wrongContent, text)
-      return wasResumed ? .forNow(error) : .final(error)
+      if wasResumed { return .forNow(DownloadError(.wrongContent, text)) }
+      return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
     }
 
     private func finish(_ part: PartFile, _ sha256: String?) throws -> DownloadedFile {
-      let final = finalName(part.record.name, part)
+      let final = try finalName(part.record.name)
       let modified = download.keepsServerTime ? part.record.modified : nil
       guard
         let file = try part.finish(

@@ -45,6 +45,7 @@
     }
 
     func run() async throws {
+      Program.raiseLimitOfOpenFiles()
       let demo = DownloadDemo(
         controls: DownloadControls(jobCount: jobs, maxConcurrent: concurrency, isTimeRandom: random),
         step: .seconds(pace))

@@ -41,7 +41,7 @@
     @Option(
       help: ArgumentHelp("All together at most so fast: 800K, 1.5M, 1G bytes a second.", valueName: "speed"))
     var limitRate: String?
-    @Option(help: ArgumentHelp("Files at once. Default: 8.", valueName: "number")) var concurrency: Int?
+    @Option(help: ArgumentHelp("Files at once. Default: 6.", valueName: "number")) var concurrency: Int?
     @Option(help: ArgumentHelp("Connections to one host at once. Default: 6.", valueName: "number")) var perHost: Int?
     @Option(help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
     var maxAttempts: Int?
@@ -55,6 +55,7 @@
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
     func run() async throws {
+      Program.raiseLimitOfOpenFiles()
       let (downloads, broken) = try downloads()
       for line in broken { Talk.error(line) }
       let own = Self.withoutRepeats(downloads)
@@ -70,11 +71,14 @@
         var limits = Downloader.Limits(perHost: perHost ?? 6)
         limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
         try await Getting(
-          store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency ?? 8,
+          store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency ?? 6,
           json: options.json, goOn: goOn
         ).run()
       }
-      if !broken.isEmpty { throw ExitCode(.usage) }
+      if !broken.isEmpty {
+        Talk.error("\(broken.count) \(broken.count == 1 ? "line" : "lines") of the list could not be read; see above")
+        throw ExitCode(.usage)
+      }
     }
 
     /// What is asked for, and what is wrong with the list. Nothing is touched before all of this is right.

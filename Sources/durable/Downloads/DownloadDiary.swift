@@ -78,7 +78,7 @@
       if file.wasThere {
         title = "already there: \(file.name)"
       } else if let came, let time {
-        let amount = came == file.size ? came.asBytes : came.asBytes(of: file.size)
+        let amount = came == file.size ? came.asBytes : "\(file.size.asBytes), the last \(came.asBytes)"
         let speed = time.seconds >= 0.1 && came > 0 ? ", \((Double(came) / time.seconds).asSpeed)" : ""
         detail = "\(amount) in \(time.forPeople)\(speed)"
       } else {
@@ -94,7 +94,7 @@
       var fields: [(String, JSONText)] = [
         ("event", .string(name)), ("id", .int(attempt.job.rawValue)), ("queue", .string(attempt.queue)),
         ("attempt", .int(Int64(attempt.number))), ("maxAttempts", .int(Int64(attempt.of))),
-        ("url", .string(download.url.absoluteString)),
+        ("url", .string(download.url.withoutPassword)),
       ]
       switch event {
       case .succeeded(let file):

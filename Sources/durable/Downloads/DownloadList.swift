@@ -33,7 +33,8 @@
       if path == "-" {
         return DownloadList(FileHandle.standardInput.readDataToEndOfFile(), name: "standard input")
       }
-      guard let text = FileManager.default.contents(atPath: path) else {
+      // A pipe will do, too.
+      guard let file = FileHandle(forReadingAtPath: path), let text = try? file.readToEnd() ?? Data() else {
         throw ValidationError("-i \(path): this file can't be read")
       }
       return DownloadList(text, name: path)

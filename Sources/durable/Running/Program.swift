@@ -14,6 +14,21 @@
     /// The umask that the process was started with, as in "022".
     static var umaskInOctal: String { String(("00" + String(umaskAtStart, radix: 8)).suffix(3)) }
 
+    /// A download holds a few open files. Systems allow few at first, and more to who asks.
+    static func raiseLimitOfOpenFiles() {
+      var limit = rlimit()
+      #if canImport(Darwin)
+        let resource = RLIMIT_NOFILE
+        let most = rlim_t(OPEN_MAX)
+      #else
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        let most = rlim_t(65_536)
+      #endif
+      guard getrlimit(resource, &limit) == 0, limit.rlim_cur < min(limit.rlim_max, most) else { return }
+      limit.rlim_cur = min(limit.rlim_max, most)
+      setrlimit(resource, &limit)
+    }
+
     /// This program, also if its file was replaced since it started.
     static var itself: Executable {
       #if os(Linux)

@@ -63,6 +63,7 @@
       question.offset = 1000
       #expect(verdict(416, ["Content-Range": "bytes */1000"], question) == "complete")
       #expect(verdict(416, ["Content-Range": "bytes */900"], question) == "ask for all")
+      #expect(verdict(416, ["Content-Range": "bytes */100"], resuming) == "ask for all", "half of it is not all")
       #expect(verdict(416, [:], question) == "ask for all")
       #expect(verdict(416, ["Content-Range": "bytes */1000", "ETag": "\"b\""], question) == "ask for all")
       #expect(verdict(416, [:]).hasPrefix("failed: the server answered 416"))
@@ -87,6 +88,24 @@
       #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "br"], decoding).contains("'br'"))
     }
 
+    @Test(
+      arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", false), ("Sun, 06 Nov 1994 08:49:38 GMT", true),
+        ("Sun, 06 Nov 1994 08:49:00 GMT", false), (nil, true),
+      ] as [(String?, Bool)])
+    func `A date of the second in which the answer was made can't tell two versions apart`(
+      date: String?, isValidator: Bool
+    ) {
+      var headers: HTTPHeaders = ["Content-Length": "9", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]
+      if let date { headers.add(name: "Date", value: date) }
+      let answer = Answer(status: 200, headers: headers, isHTTP1: true)
+      guard case .body(_, _, let version) = answer.verdict(on: Answer.Question()) else {
+        Issue.record("no body")
+        return
+      }
+      #expect((version.validator != nil) == isValidator)
+    }
+
     @Test(arguments: [400, 401, 403, 404, 405, 410, 451, 204, 304]) func `These stay as they are`(status: Int) {
       #expect(verdict(status, [:]).hasPrefix("failed: the server answered \(status)"))
     }
@@ -97,7 +116,9 @@
 
     @Test func `What may be resumed from is a strong tag, or a date`() {
       #expect(FileVersion(entityTag: "\"a\"", lastModified: "then").validator == "\"a\"")
-      #expect(FileVersion(entityTag: "W/\"a\"", lastModified: "then").validator == "then")
+      #expect(FileVersion(lastModified: "then").validator == "then")
+      #expect(FileVersion(entityTag: "W/\"a\"", lastModified: "then").validator == nil)
+      #expect(FileVersion(lastModified: "then", wasJustModified: true).validator == nil)
       #expect(FileVersion(entityTag: "W/\"a\"").validator == nil)
       #expect(FileVersion(total: 5).validator == nil)
     }

@@ -33,6 +33,10 @@
       ("日本語.txt", "日本語.txt"),
       ("👩‍👩‍👧.png", "👩‍👩‍👧.png"),
       ("a/", "a"),
+      // Names of parts and records are not for servers to give.
+      ("big.iso.part", "big.iso.part-"),
+      ("big.iso.PART.json", "big.iso.PART.json-"),
+      ("x.part1.rar", "x.part1.rar"),
       // To a character, these are no separators and no dots.
       ("/\u{e0061}tmp/\u{e0061}evil", "evil"),
       ("..\u{301}/\u{301}x", "\u{301}x"),
@@ -53,6 +57,16 @@
         #expect(!bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0), "\(Array(wish.unicodeScalars))")
         #expect(bytes.first != UInt8(ascii: ".") && !bytes.isEmpty, "\(Array(wish.unicodeScalars))")
       }
+    }
+
+    @Test func `A name apart is the same each time, another for each URL, and no longer than a name may be`() {
+      let name = FileName(harmless: "download.php")
+      #expect(name.apart(for: "a") == name.apart(for: "a"))
+      #expect(name.apart(for: "a") != name.apart(for: "b"))
+      #expect(name.apart(for: "a").description.hasPrefix("download.php~"))
+      let long = FileName(harmless: String(repeating: "x", count: 300) + ".iso")
+      #expect(long.apart(for: "a").record.utf8.count <= 255)
+      #expect(long.apart(for: "a") != long.apart(for: "b"))
     }
 
     @Test func `A long name is cut between characters, keeps its ending, and leaves room for the names beside it`() {

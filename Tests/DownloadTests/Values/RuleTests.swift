@@ -66,22 +66,22 @@
     @Test func `A speed limit lets through what it says, for all who share it`() async throws {
       let clock = ManualClock()
       let speed = SpeedLimit(bytesPerSecond: 1000, clock: clock)
-      async let first: Void = speed.pass(500)
+      async let first = speed.pass(500)
       await clock.timerScheduled()
       #expect(clock.timers == [.milliseconds(500)])
       clock.advance(by: .milliseconds(200))
-      async let second: Void = speed.pass(1500)
+      async let second = speed.pass(1500)
       while clock.timers.count < 2 { await Task.yield() }
       #expect(clock.timers == [.milliseconds(300), .milliseconds(1800)])
       clock.advance(by: .milliseconds(1800))
       _ = try await (first, second)
       // Time in which nothing came is not saved up.
       clock.advance(by: .seconds(60))
-      async let third: Void = speed.pass(1000)
+      async let third = speed.pass(1000)
       await clock.timerScheduled()
       #expect(clock.timers == [.seconds(1)])
       clock.advance(by: .seconds(1))
-      try await third
+      #expect(try await third == .seconds(1))
     }
 
     // MARK: What a record says

@@ -18,6 +18,8 @@
         return ["worker \(process) \(wasKilled ? "goes on" : "works")"]
       case .workerKilled(let process, let fraction):
         wasKilled = true
+        // The store learns of it a moment later than the server.
+        decile = max(decile, Int(fraction * 10 + 1e-9))
         return ["worker \(process) killed with SIGKILL at \(fraction.percent)"]
       case .looked(let downloads):
         return news(downloads)

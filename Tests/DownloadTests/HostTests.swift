@@ -83,12 +83,12 @@
       for number in 0..<20 {
         let file = Content(10_000, seed: UInt64(number))
         server.serve(
-          "/get.php?id=\(number)", .file(file).with("Content-Disposition", "attachment; filename=f\(number)"))
+          "/\(number)/get.php", .file(file).with("Content-Disposition", "attachment; filename=f\(number)"))
       }
       try await setting.jobs.queue.enqueue(
-        contentsOf: (0..<20).map { try setting.download(server.url("/get.php?id=\($0)")) })
+        contentsOf: (0..<20).map { try setting.download(server.url("/\($0)/get.php")) })
       try await setting.jobs.drain()
-      #expect(try await setting.jobs.queue.counts() == JobCounts([.succeeded: 20]))
+      #expect(try await setting.jobs.queue.counts() == JobCounts([.succeeded: 20]), "\(setting.errors)")
       #expect(setting.folder.names == (0..<20).map { "f\($0)" }.sorted())
       for number in 0..<20 {
         #expect(try setting.folder.holds(Content(10_000, seed: UInt64(number)), as: "f\(number)"))

@@ -21,8 +21,8 @@
       case unusableAnswer
       /// What came is not what was asked for: its checksum or its size.
       case wrongContent
-      /// The disk is full. The download waits for room by itself.
-      case diskFull
+      /// The disk is full, or too many files are open. The download waits for room by itself.
+      case noRoom
       /// The disk refused.
       case disk
     }

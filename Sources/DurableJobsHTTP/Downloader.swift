@@ -128,7 +128,7 @@
       switch error {
       case Setback.final(let error): return attempt.fail(error, isFinal: true)
       case Setback.forNow(let error): return attempt.fail(error, isFinal: false)
-      case let error as DownloadError where error.code == .diskFull: return attempt.wait(error.message, .seconds(10))
+      case let error as DownloadError where error.code == .noRoom: return attempt.wait(error.message, .seconds(10))
       case let error as DownloadError: return attempt.fail(error, isFinal: error.isFinal)
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
@@ -146,16 +146,23 @@
       }
     }
 
-    /// The file at `path` as the last download of the same URL to the same place brought it.
+    /// The file at `path` as the last download of the same URL to the same place brought it, whether its name was given
+    /// then or not.
     private static func recorded(
       _ download: Download, path: String, _ store: any JobStore
     ) async throws -> DownloadedFile? {
-      let query = JobQuery(
-        .kind(Download.self) && .key(download.identity) && .state(.succeeded), detail: .output,
-        order: .newestFirst, limit: 1)
-      guard let output = try await store.jobs(query).first?.output else { return nil }
-      let file = try? JSONDecoder().decode(DownloadedFile.self, from: output)
-      return file?.path == path ? file : nil
+      var named = download
+      for name in [nil, (path as NSString).lastPathComponent] {
+        named.name = name
+        let query = JobQuery(
+          .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: .output,
+          order: .newestFirst, limit: 1)
+        guard let output = try await store.jobs(query).first?.output,
+          let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path
+        else { continue }
+        return file
+      }
+      return nil
     }
   }
 

@@ -35,6 +35,17 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test func `a file that this store brought is there under its name, too, whether that is given or not`()
+      async throws
+    {
+      #expect(try await fetch().state == .succeeded)
+      let named = try await setting.fetch(setting.download(server.url("/a.bin"), named: "a.bin"))
+      #expect(named.file?.wasThere == true, "\(named.lastError)")
+      let other = try await setting.fetch(setting.download(server.url("/a.bin"), named: "b.bin"))
+      #expect(other.file?.wasThere == false)
+      #expect(server.requests.count == 2)
+    }
+
     @Test func `a file that was changed since is another file`() async throws {
       _ = try await fetch()
       try setting.folder.write("precious", to: "a.bin")

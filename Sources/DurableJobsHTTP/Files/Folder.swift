@@ -152,9 +152,9 @@
     /// What the operating system refused, from `errno`.
     static func disk(_ verb: String, _ path: String) -> DownloadError {
       let number = errno
-      let isFull = number == ENOSPC || number == EDQUOT
+      let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
       return DownloadError(
-        isFull ? .diskFull : .disk, "can't \(verb) \(path): \(String(cString: strerror(number)))")
+        isFull ? .noRoom : .disk, "can't \(verb) \(path): \(String(cString: strerror(number)))")
     }
   }
 #endif

@@ -76,6 +76,11 @@
             authorization.map { .server(host: proxy.host, port: proxy.port, authorization: $0) }
             ?? .server(host: proxy.host, port: proxy.port)
         case .socks:
+          guard proxy.user == nil else {
+            throw DownloadError(
+              .invalidDownload,
+              "the SOCKS proxy \(proxy.host):\(proxy.port) wants a user, which can't be given to it here")
+          }
           configuration.proxy = .socksServer(host: proxy.host, port: proxy.port)
         }
       }

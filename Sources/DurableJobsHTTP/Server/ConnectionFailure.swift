@@ -50,7 +50,7 @@
     var isFinal: Bool {
       switch code {
       case .invalidDownload, .unusableFolder, .fileExists, .untrusted: true
-      case .refused, .connection, .stalled, .unusableAnswer, .wrongContent, .disk, .diskFull: false
+      case .refused, .connection, .stalled, .unusableAnswer, .wrongContent, .disk, .noRoom: false
       }
     }
   }

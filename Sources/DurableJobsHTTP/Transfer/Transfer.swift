@@ -77,7 +77,7 @@
         guard download.name != nil || folder.status(of: own.record) == nil else { return try open(own) }
         do {
           return try open(name)
-        } catch PartFile.Taken.isHeld(let other) where download.name == nil && other != url {
+        } catch PartFile.Taken.isHeld(let other?) where download.name == nil && other != url {
           return try open(own)
         } catch PartFile.Taken.isForeign(_, .some) where download.name == nil {
           return try open(own)

@@ -1,0 +1,97 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  /// A part and its record, without a server.
+  @Suite struct PartFileTests {
+    let testFolder: TestFolder
+    let folder: Folder
+    let name = FileName(harmless: "a.bin")
+    let download: Download
+
+    init() throws {
+      testFolder = try TestFolder()
+      folder = try Folder(path: testFolder.url.path)
+      download = Download(from: try #require(URL(string: "http://example.org/a.bin")), to: testFolder.url)
+    }
+
+    private func part(_ url: String = "http://example.org/a.bin") throws -> PartFile {
+      try PartFile(name, in: folder, url: url, overwrites: false, hashes: false, permissions: nil)
+    }
+
+    private func write(_ bytes: String, to part: PartFile) throws {
+      try Data(bytes.utf8).withUnsafeBytes { try part.append($0) }
+    }
+
+    private func learn(_ tag: String, _ part: PartFile) throws {
+      try part.learn(FileVersion(entityTag: tag), serverName: nil, modified: nil, isDecoded: false)
+    }
+
+    @Test func `A line that a crash cut off harms neither what was said before nor what is said after`() throws {
+      do {
+        let part = try part()
+        try learn("1", part)
+        try write("12345", to: part)
+        try part.flush(5)
+      }
+      try testFolder.write(try testFolder.text("a.bin.part.json") + "{\"url\":\"ht", to: "a.bin.part.json")
+      do {
+        let part = try part()
+        #expect(part.record.version.entityTag == "1")
+        #expect(part.record.flushed == 5)
+        #expect(part.length == 5)
+        try learn("2", part)
+        try part.flush(5)
+      }
+      let last = try part()
+      #expect(last.record.version.entityTag == "2")
+      #expect(last.record.flushed == 5)
+    }
+
+    @Test func `One has it at a time, and the other is told whose it is`() throws {
+      let first = try part()
+      try learn("1", first)
+      let error = #expect(throws: PartFile.Taken.self) { try part("http://example.org/b.bin") }
+      guard case .isHeld(let url) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(url == "http://example.org/a.bin")
+      withExtendedLifetime(first) {}
+    }
+
+    @Test func `A part with another name somewhere is not written to`() throws {
+      do { try write("12345", to: try part()) }
+      #expect(link(testFolder.path("a.bin.part"), testFolder.path("elsewhere")) == 0)
+      let error = #expect(throws: DownloadError.self) { try part() }
+      #expect(error?.code == .fileExists)
+      #expect(try testFolder.text("elsewhere") == "12345")
+    }
+
+    @Test func `A file that was named before it could be told is known again, as long as it is as it was`() throws {
+      let job = JobID(rawValue: 7)
+      do {
+        let part = try part()
+        try write("12345", to: part)
+        let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+        #expect(file?.size == 5)
+      }
+      #expect(try PartFile.finished(name, in: folder, download, by: job)?.size == 5)
+      var other = download
+      other.size = 6
+      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      other = download
+      other.sha256 = String(repeating: "0", count: 64)
+      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      other = download
+      other.overwrites = true
+      #expect(try PartFile.finished(name, in: folder, other, by: job) != nil)
+      #expect(try PartFile.finished(name, in: folder, other, by: JobID(rawValue: 8)) == nil)
+      try testFolder.write("54321", to: "a.bin")
+      #expect(try PartFile.finished(name, in: folder, download, by: job) == nil)
+    }
+  }
+#endif

@@ -6,7 +6,7 @@
   import Testing
 
   /// Connections that are too slow. Time passes only as a test lets it.
-  @Suite(.timeLimit(.minutes(1))) struct PaceTests {
+  @Suite(.timeLimit(.minutes(5))) struct PaceTests {
     let server: LyingServer
 
     init() async throws { server = try await LyingServer() }

@@ -78,6 +78,36 @@
     }
   }
 
+  /// A connection that breaks while more of it has arrived than was read.
+  @Suite(.timeLimit(.minutes(5))) struct EarlyEndTests {
+    @Test(arguments: [false, true])
+    func `what has arrived and waits for the speed limit is not lost with its connection`(speaksHTTP2: Bool)
+      async throws
+    {
+      let server = try await LyingServer(
+        certificate: speaksHTTP2 ? SecureTests.certificate : nil, speaksHTTP2: speaksHTTP2)
+      server.serve("/a.bin", .file(content).holding(after: 10_000).cut(after: 150_000), .page(503))
+      let setting = try Setting(limits: .init(bytesPerSecond: 100_000, slowFor: .seconds(1_000_000)))
+      let download = try setting.download(
+        server.url("/a.bin"), caCertificates: speaksHTTP2 ? SecureTests.authority : nil)
+      let isOver = Lock(false)
+      async let attempt: Void = {
+        _ = try await setting.attempt(download)
+        isOver.withLock { $0 = true }
+      }()
+      try await setting.received(1)  // the rest waits
+      await server.held("/a.bin")
+      server.release()
+      await server.until { $0[0].isOver }
+      while !isOver.withLock({ $0 }) {
+        setting.jobs.clock.advance(by: .seconds(1))
+        await Task.yield()
+      }
+      try await attempt
+      #expect(setting.folder.size("a.bin.part") == 150_000)
+    }
+  }
+
   extension Setting {
     /// Lets the time pass after which a connection is given up, until that has happened to one.
     fileprivate func passUntilStalled() async throws {

@@ -27,6 +27,12 @@
       try Data(text.utf8).write(to: URL(filePath: path(name)))
     }
 
+    /// In bytes; nil if there is no such file.
+    func size(_ name: String) -> Int64? {
+      let status = try? FileManager.default.attributesOfItem(atPath: path(name))
+      return (status?[.size] as? NSNumber)?.int64Value
+    }
+
     /// Whether a file is there, and is `content` byte for byte.
     func holds(_ content: Content, as name: String) throws -> Bool {
       try content.firstDifference(inFileAt: path(name)) == nil
@@ -128,9 +134,7 @@
     /// stands still here.
     func received(_ bytes: Int64) async throws {
       try await soon {
-        let part = folder.names.first { $0.hasSuffix(".part") } ?? ""
-        let status = try? FileManager.default.attributesOfItem(atPath: folder.path(part))
-        return (status?[.size] as? NSNumber)?.int64Value ?? 0 >= bytes
+        folder.size(folder.names.first { $0.hasSuffix(".part") } ?? "") ?? 0 >= bytes
       }
     }
 

@@ -83,12 +83,13 @@
       if !rest.isEmpty {
         current!.steps.insert(.content(content, rest, isChunked: isChunked), at: exchange.steps.startIndex)
       }
+      var pieces = buffers
       if isChunked {
-        context.write(wrapOutboundOut(ByteBuffer(string: "\(String(count, radix: 16))\r\n")), promise: nil)
+        pieces.insert(ByteBuffer(string: "\(String(count, radix: 16))\r\n"), at: 0)
+        pieces.append(ByteBuffer(string: "\r\n"))
       }
-      for buffer in buffers { context.write(wrapOutboundOut(buffer), promise: nil) }
-      let tail = ByteBuffer(string: isChunked ? "\r\n" : "")
-      context.writeAndFlush(wrapOutboundOut(tail)).assumeIsolated().whenSuccess {
+      for piece in pieces.dropLast() { context.write(wrapOutboundOut(piece), promise: nil) }
+      context.writeAndFlush(wrapOutboundOut(pieces.last ?? ByteBuffer())).assumeIsolated().whenSuccess {
         self.journal.update(exchange.number) { $0.bytesSent += count }
         // In a turn of its own: a client that takes all at once would let the stack grow.
         let wait = exchange.bytesPerSecond.map { TimeAmount.nanoseconds(count * 1_000_000_000 / $0) } ?? .zero

@@ -25,6 +25,11 @@
       }
     }
 
+    private struct TLS {
+      var context: NIOSSLContext
+      var speaksHTTP2: Bool
+    }
+
     private struct State {
       var listener: (any Channel)?
       var connections: [ObjectIdentifier: any Channel] = [:]
@@ -33,20 +38,24 @@
     public let host: String
     public let port: Int
     private let scheme: String
-    private let tls: NIOSSLContext?
+    private let tls: TLS?
     private let script = Script()
     private let journal = Journal()
     private let state: Lock<State>
 
-    /// On a free port of `host`: 127.0.0.1, or another address of the loopback network, which is another host.
-    public init(on host: String = "127.0.0.1", certificate: Certificate? = nil) async throws {
+    /// On a free port of `host`: 127.0.0.1, or another address of the loopback network, which is another host. HTTP/2 is
+    /// spoken over TLS only, and nothing else then; what happens is told of its streams as of connections.
+    public init(
+      on host: String = "127.0.0.1", certificate: Certificate? = nil, speaksHTTP2: Bool = false
+    ) async throws {
       self.host = host
       scheme = certificate == nil ? "http" : "https"
       tls = try certificate.map {
-        try NIOSSLContext(
-          configuration: .makeServerConfiguration(
-            certificateChain: NIOSSLCertificate.fromPEMFile($0.certificate).map { .certificate($0) },
-            privateKey: .privateKey(NIOSSLPrivateKey(file: $0.key, format: .pem))))
+        var configuration = TLSConfiguration.makeServerConfiguration(
+          certificateChain: try NIOSSLCertificate.fromPEMFile($0.certificate).map { .certificate($0) },
+          privateKey: .privateKey(try NIOSSLPrivateKey(file: $0.key, format: .pem)))
+        if speaksHTTP2 { configuration.applicationProtocols = ["h2"] }
+        return TLS(context: try NIOSSLContext(configuration: configuration), speaksHTTP2: speaksHTTP2)
       }
       let state = Lock(State())
       self.state = state
@@ -56,9 +65,8 @@
     }
 
     deinit {
-      let (listener, connections) = state.withLock { ($0.listener, $0.connections.values) }
-      listener?.close(promise: nil)
-      for connection in connections { connection.close(promise: nil) }
+      state.withLock { $0.listener }?.close(promise: nil)
+      closeConnections()
       release()
     }
 
@@ -90,6 +98,11 @@
     public func listenAgain() async throws {
       let listener = try await Self.listen(host, port: port, tls, script, journal, state)
       state.withLock { $0.listener = listener }
+    }
+
+    /// Closes the connections that are open, with all that is said by them.
+    public func closeConnections() {
+      for connection in state.withLock({ Array($0.connections.values) }) { connection.close(promise: nil) }
     }
 
     // MARK: What happened
@@ -126,7 +139,7 @@
     }
 
     private static func listen(
-      _ host: String, port: Int, _ tls: NIOSSLContext?, _ script: Script, _ journal: Journal, _ state: Lock<State>
+      _ host: String, port: Int, _ tls: TLS?, _ script: Script, _ journal: Journal, _ state: Lock<State>
     ) async throws -> any Channel {
       try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .serverChannelOption(.backlog, value: 1024)
@@ -139,8 +152,13 @@
             let key = ObjectIdentifier(channel)
             state.withLock { $0.connections[key] = channel }
             channel.closeFuture.whenComplete { _ in state.withLock { $0.connections[key] = nil } }
-            if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-            try channel.pipeline.syncOperations.addHandler(Connection(script: script, journal: journal))
+            let pipeline = channel.pipeline.syncOperations
+            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
+            if tls?.speaksHTTP2 == true {
+              try Stream.accept(in: pipeline) { Connection(script: script, journal: journal) }
+            } else {
+              try pipeline.addHandler(Connection(script: script, journal: journal))
+            }
           }
         }
         .bind(host: host, port: port).get()

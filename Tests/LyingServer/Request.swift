@@ -6,6 +6,8 @@
     public var method: String
     /// With its query, as it was sent.
     public var path: String
+    /// As in `HTTP/1.1`.
+    public var version: String
     var fields: [(name: String, value: String)]
 
     /// The value of a header; several are joined by commas.
@@ -30,6 +32,7 @@
       let words = lines.first?.split(separator: " ") ?? []
       method = words.first.map(String.init) ?? ""
       path = words.count > 1 ? String(words[1]) : ""
+      version = words.last.map(String.init) ?? ""
       fields = lines.dropFirst().map { line in
         let parts = line.split(separator: ":", maxSplits: 1)
         let value = parts.count > 1 ? parts[1].drop { $0 == " " } : ""

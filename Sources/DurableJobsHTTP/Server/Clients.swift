@@ -4,6 +4,7 @@
   import Foundation
   import NIOCore
   import NIOHTTP1
+  import NIOHTTP2
   import NIOSSL
 
   /// The HTTP clients of a ``Downloader``: one for each proxy, set of certificates, and way of decoding.
@@ -64,6 +65,14 @@
           }
         }
       }
+      configuration.http2StreamChannelDebugInitializer = { stream in
+        stream.eventLoop.makeCompletedFuture {
+          guard !kind.decodes else { return }
+          let pipeline = stream.pipeline.syncOperations
+          let decoder = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+          try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
+        }
+      }
       if let proxy = kind.proxy {
         switch proxy.kind {
         case .http where kind.asksProxy:
@@ -102,8 +111,8 @@
     }
   }
 
-  /// Takes a connection that breaks within a body of known length for the body's end. Its error would throw away what had
-  /// arrived and was not read yet, which may be megabytes; how much came is counted in any case.
+  /// Takes a connection, or a stream of one, that breaks within a body of known length for the body's end. Its error would
+  /// throw away what had arrived and was not read yet, which may be megabytes; how much came is counted in any case.
   private final class EarlyEnd: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -121,9 +130,18 @@
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       guard isInBody else { return context.fireErrorCaught(error) }
+      end(context)
+      context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      if isInBody { end(context) }
+      context.fireChannelInactive()
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
       isInBody = false
       context.fireChannelRead(wrapInboundOut(.end(nil)))
-      context.close(promise: nil)
     }
   }
 #endif

@@ -8,12 +8,20 @@
     let process = Process()
     private let output: String
 
-    /// `fault`: where, and at which passage, it kills itself, where the trait FaultPoints is on.
-    init(_ url: String, into folder: TestFolder, store: String, _ arguments: String..., fault: String? = nil) throws {
+    /// `fault`: where, and at which passage, it kills itself, where the trait FaultPoints is on. `trace`: the file for
+    /// what strace tells of it.
+    init(
+      _ url: String, into folder: TestFolder, store: String, _ arguments: String..., fault: String? = nil,
+      trace: String? = nil
+    ) throws {
       output = store + "-says-\(UUID().uuidString.prefix(8))"
       _ = FileManager.default.createFile(atPath: output, contents: nil)
       process.executableURL = Self.program
       process.arguments = [store, folder.url.path, url] + arguments
+      if let trace, let strace = Trace.program {
+        process.executableURL = URL(filePath: strace)
+        process.arguments = Trace.options + ["-o", trace, Self.program.path] + (process.arguments ?? [])
+      }
       process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
       var environment = ProcessInfo.processInfo.environment
       environment["DURABLE_FAULT"] = fault

@@ -7,12 +7,13 @@
     init(_ number: Int32) { self.number = number }
     deinit { close(number) }
 
-    /// What was written is on the disk when this returns. False if the disk refused, with `errno`.
+    /// What was written is on the disk when this returns, with the file's size and times. False if the disk refused, with
+    /// `errno`.
     func flush() -> Bool {
       #if canImport(Darwin)
         fcntl(number, F_FULLFSYNC) == 0
       #else
-        fdatasync(number) == 0
+        fsync(number) == 0
       #endif
     }
   }

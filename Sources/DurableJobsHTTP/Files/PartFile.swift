@@ -91,13 +91,15 @@
 
     // MARK: Growing
 
-    /// Forgets what is here: the file comes anew.
+    /// Forgets what is here: the file comes anew. That is on the disk before the first byte of the new one can be: else a
+    /// power cut could leave new bytes under the old version's name.
     func startOver() throws {
       try change { record in
         let highest = record.highest
         record = PartRecord(url: record.url)
         record.highest = highest
       }
+      if length > 0, !recordFile.flush() { throw DownloadError.disk("flush", folder.path(of: name.record)) }
       try cut(to: 0)
       sha256.withLock { if $0 != nil { $0 = SHA256() } }
     }

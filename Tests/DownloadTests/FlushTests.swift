@@ -1,0 +1,132 @@
+#if HTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// What a download asks of the operating system, and in which order: no kill shows what a power cut would.
+  @Suite(.timeLimit(.minutes(5)), .enabled(if: Trace.isPossible, "needs strace, and the right to trace"))
+  struct FlushTests {
+    let folder: TestFolder
+    let stores: TestFolder
+    let server: LyingServer
+
+    init() async throws {
+      folder = try TestFolder()
+      stores = try TestFolder("stores")
+      server = try await LyingServer()
+    }
+
+    /// Fetches `/a.bin` in a process of its own, and returns what that asked for.
+    private func trace() throws -> Trace {
+      let path = stores.path("trace")
+      let probe = try Probe(server.url("/a.bin"), into: folder, store: stores.path("jobs.sqlite"), trace: path).end()
+      #expect(probe.result == "fetched", "\(probe.error)")
+      return try Trace(of: path)
+    }
+
+    @Test func `what is recorded is flushed before, and so is what is named, and its name before it is told`() throws {
+      let content = Content(30_000_000)
+      server.serve("/a.bin", .file(content))
+      let trace = try trace()
+      let part = folder.path("a.bin.part")
+      let recorded = trace.calls("pwrite64", on: part + ".json").compactMap { call in
+        call.arguments.firstMatch(of: #/"(\d+)\\n"/#).flatMap { Int64($0.1) }.map { (call, length: $0) }
+      }
+      #expect(recorded.count >= 2, "it is flushed on the way")
+      for (call, length) in recorded { #expect(trace.flushed(part, before: call) >= length) }
+      let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
+      #expect(trace.flushed(part, before: named) == content.size)
+      let kept = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > named.end })
+      let stored = trace.calls("pwrite64", on: stores.path("jobs.sqlite-wal")).filter { $0.begin > kept.end }
+      let told = try #require(trace.calls("write").first { $0.arguments.contains(#""done fetched"#) })
+      #expect(stored.contains { $0.end < told.begin })
+    }
+
+    @Test func `a part is given up only once that is on the disk`() throws {
+      server.serve("/a.bin", .file(content).cut(after: 500_000), .file(changed, etag: "\"second\""))
+      let trace = try trace()
+      #expect(try folder.holds(changed, as: "a.bin"))
+      let part = folder.path("a.bin.part")
+      let written = try #require(trace.calls("pwrite64", on: part).first)
+      let cut = try #require(
+        trace.calls("ftruncate", on: part).first { $0.begin > written.end && $0.arguments.hasSuffix(", 0") })
+      let record = try #require(trace.calls("pwrite64", on: part + ".json").last { $0.end < cut.begin })
+      #expect(trace.calls("fsync", on: part + ".json").contains { $0.begin > record.end && $0.end < cut.begin })
+    }
+  }
+
+  /// System calls of a process, as strace tells of them.
+  struct Trace {
+    struct Call {
+      var name: String
+      /// As strace writes them, descriptors with their path.
+      var arguments: String
+      var result: Int64 = 0
+      /// Lines, of all threads: one that ends before another begins came before.
+      var begin: Int
+      var end: Int
+
+      /// Of the first descriptor.
+      var path: String? { arguments.firstMatch(of: #/^\d+<([^>]*)>/#).map { String($0.1) } }
+      /// Up to where a write at an offset came.
+      fileprivate var reached: Int64 {
+        (arguments.split(separator: " ").last.flatMap { Int64($0) } ?? 0) + result
+      }
+    }
+
+    static let program = ["/usr/bin/strace", "/usr/local/bin/strace"].first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
+    static let options = ["-f", "-y", "-s", "64", "-e", "trace=pwrite64,write,fsync,fdatasync,ftruncate,linkat"]
+
+    static let isPossible: Bool = {
+      guard let program else { return false }
+      let process = Process()
+      process.executableURL = URL(filePath: program)
+      process.arguments = ["-o", "/dev/null", "true"]
+      process.standardError = FileHandle.nullDevice
+      guard (try? process.run()) != nil else { return false }
+      process.waitUntilExit()
+      return process.terminationStatus == 0
+    }()
+
+    let calls: [Call]
+
+    init(of path: String) throws {
+      var calls: [Call] = []
+      var pending: [Substring: Call] = [:]
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      for (number, line) in text.split(separator: "\n").enumerated() {
+        if let whole = line.wholeMatch(of: #/(\d+) +(\w+)\((.*)\) += (-?\d+).*/#) {
+          calls.append(
+            Call(
+              name: String(whole.2), arguments: String(whole.3), result: Int64(whole.4) ?? -1, begin: number,
+              end: number))
+        } else if let begun = line.wholeMatch(of: #/(\d+) +(\w+)\((.*) <unfinished \.\.\.>/#) {
+          pending[begun.1] = Call(name: String(begun.2), arguments: String(begun.3), begin: number, end: number)
+        } else if let ended = line.wholeMatch(of: #/(\d+) +<\.\.\. \w+ resumed>(.*)\) += (-?\d+).*/#),
+          var call = pending.removeValue(forKey: ended.1)
+        {
+          call.arguments += ended.2
+          call.result = Int64(ended.3) ?? -1
+          call.end = number
+          calls.append(call)
+        }
+      }
+      self.calls = calls
+    }
+
+    func calls(_ name: String, on path: String? = nil) -> [Call] {
+      calls.filter { $0.name == name && (path == nil || $0.path == path) }
+    }
+
+    /// How much of a file was on the disk for sure when a call began.
+    func flushed(_ path: String, before call: Call) -> Int64 {
+      let flushes = (calls("fsync", on: path) + calls("fdatasync", on: path)).filter {
+        $0.end < call.begin && $0.result == 0
+      }
+      let writes = calls("pwrite64", on: path)
+      return flushes.map { flush in writes.filter { $0.end < flush.begin }.map(\.reached).max() ?? 0 }.max() ?? 0
+    }
+  }
+#endif

@@ -224,8 +224,8 @@
     fileprivate var megabytes: String { "\(self / 1_000_000).\(self % 1_000_000 / 100_000)" }
   }
 
-  /// Records of parts whose file is in its place. They go when the success is stored: an attempt that comes after a crash
-  /// needs them.
+  /// What stays beside files that are in their place. It goes when the success is stored: an attempt that comes after a crash
+  /// needs it.
   private final class Leftovers: Sendable {
     private let leftovers = Lock<[JobID: Transfer.Leftover]>([:])
 
@@ -238,7 +238,7 @@
           leftovers.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
         }
       }
-      for leftover in ended { leftover.folder.remove(leftover.record) }
+      for leftover in ended { leftover.folder.remove(leftover.name) }
     }
   }
 #endif

@@ -42,6 +42,17 @@
       #expect(stored.contains { $0.end < told.begin })
     }
 
+    @Test func `a small file is flushed before it is named, and its name before it is told`() throws {
+      server.serve("/a.bin", .file(Content(10_000)))
+      let trace = try trace()
+      let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
+      let mark = try #require(named.arguments.firstMatch(of: #/"(a\.bin~\w{8}\.part)"/#).map { String($0.1) })
+      #expect(trace.flushed(folder.path(mark), before: named) == 10_000)
+      let kept = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > named.end })
+      let told = try #require(trace.calls("write").first { $0.arguments.contains(#""done fetched"#) })
+      #expect(kept.end < told.begin)
+    }
+
     @Test func `a part is given up only once that is on the disk`() throws {
       server.serve("/a.bin", .file(content).cut(after: 500_000), .file(changed, etag: "\"second\""))
       let trace = try trace()

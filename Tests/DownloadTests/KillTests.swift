@@ -89,17 +89,20 @@
       #expect(server.bytesSent <= content.size + Int64(kills) * Self.cost)
     }
 
-    @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: [false, true])
-    func `C1 a process that dies between naming the file and storing the success loses neither`(hasChecksum: Bool)
-      async throws
-    {
+    @Test(
+      .enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: [false, true], [10_000, 1_000_000])
+    func `C1 a process that dies between naming the file and storing the success loses neither`(
+      hasChecksum: Bool, size: Int64
+    ) async throws {
+      let content = Content(size)
       server.serve("/a.bin", .file(content))
       let sum = hasChecksum ? content.sha256 : nil
       let first = try probe("/a.bin", sha256: sum, fault: "settle.begun:1").end()
       #expect(first.wasKilled)
       #expect(try folder.holds(content, as: "a.bin"))
+      #expect(folder.names.count == 2, "what knows it is beside it: \(folder.names)")
       let second = try probe("/a.bin", sha256: sum).end()
-      #expect(second.result != nil, "\(second.error)")
+      #expect(second.result == "fetched", "\(second.error)")
       #expect(second.job == first.job)
       #expect(try folder.holds(content, as: "a.bin"))
       #expect(folder.names == ["a.bin"])

@@ -61,12 +61,12 @@
 
     @Test func `a connection that is slow, but not too slow, is kept`() async throws {
       let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
-      let slow = (1...20).reduce(Answer.file(Content(42_000))) { $0.holding(after: Int64($1) * 2000) }
+      let slow = (1...20).reduce(Answer.file(Content(420_000))) { $0.holding(after: Int64($1) * 20_000) }
       server.serve("/a.bin", slow)
       async let job = setting.fetch(setting.download(server.url("/a.bin")))
       for step in 1...20 {
         await server.held("/a.bin")
-        try await setting.received(Int64(step) * 2000)
+        try await setting.received(Int64(step) * 20_000)
         // Less than the time limit: each look finds at least what came before the last step.
         try await setting.pass(.seconds(20), onTimerOf: [.seconds(1)])
         server.release()
@@ -74,7 +74,7 @@
       #expect(try await job.state == .succeeded)
       #expect(server.requests.count == 1)
       #expect(setting.errors.isEmpty)
-      #expect(try setting.folder.holds(Content(42_000), as: "a.bin"))
+      #expect(try setting.folder.holds(Content(420_000), as: "a.bin"))
     }
   }
 

@@ -134,7 +134,7 @@
     /// stands still here.
     func received(_ bytes: Int64) async throws {
       try await soon {
-        folder.size(folder.names.first { $0.hasSuffix(".part") } ?? "") ?? 0 >= bytes
+        folder.names.first { $0.hasSuffix(".part") }.flatMap { folder.size($0) } ?? 0 >= bytes
       }
     }
 

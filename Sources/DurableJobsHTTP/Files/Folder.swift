@@ -1,4 +1,5 @@
 #if HTTP
+  import Crypto
   import Foundation
 
   /// An open file or folder, closed with its last reference.
@@ -15,6 +16,24 @@
       #else
         fsync(number) == 0
       #endif
+    }
+
+    /// Of the first `length` bytes. `path` is for errors.
+    func sha256(length: Int64, _ path: String) throws -> SHA256 {
+      var sha256 = SHA256()
+      var buffer = [UInt8](repeating: 0, count: Int(min(length, 1 << 20)))
+      var offset: Int64 = 0
+      while offset < length {
+        try Task.checkCancellation()
+        let count = buffer.withUnsafeMutableBytes {
+          pread(number, $0.baseAddress, min($0.count, Int(length - offset)), off_t(offset))
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw DownloadError.disk("read", path) }
+        buffer.withUnsafeBytes { sha256.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        offset += Int64(count)
+      }
+      return sha256
     }
   }
 
@@ -45,7 +64,7 @@
       else { throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a file") }
     }
 
-    /// Nil if there is none. Throws for what is no plain file of one name.
+    /// Nil if there is none. Throws for what is no plain file, or has other names by which it would be written to.
     func open(_ name: String, _ flags: Int32) throws -> Descriptor? {
       try check(name)
       let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
@@ -62,7 +81,7 @@
       }
       let file = Descriptor(number)
       let status = try FileStatus(of: file, path(of: name))
-      guard status.isPlain else {
+      guard status.isRegular, status.links == 1 || flags & O_ACCMODE == O_RDONLY else {
         throw DownloadError(.fileExists, "\(path(of: name)) is no plain file of one name; remove it")
       }
       return file
@@ -75,29 +94,48 @@
       return fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
     }
 
+    /// The SHA-256 of a whole file; nil if there is none of that name.
+    func checksum(of name: String) throws -> String? {
+      guard let file = try open(name, O_RDONLY) else { return nil }
+      let size = try FileStatus(of: file, path(of: name)).size
+      return try file.sha256(length: size, path(of: name)).finalize().hexadecimal
+    }
+
     func remove(_ name: String) {
       guard (try? check(name)) != nil else { return }
       unlinkat(descriptor.number, name, 0)
+    }
+
+    enum Linking { case done, isTaken, isImpossible }
+
+    /// Gives `old` a second name, if nothing has that, and the file system knows such.
+    func link(_ old: String, to new: String) throws -> Linking {
+      try check(old)
+      try check(new)
+      if linkat(descriptor.number, old, descriptor.number, new, 0) == 0 { return .done }
+      switch errno {
+      case EEXIST: return .isTaken
+      case EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS: return .isImpossible
+      default: throw DownloadError.disk("name the file", path(of: new))
+      }
     }
 
     /// Gives `old` the name `new`, in one step. Without `replacing`, false if something has that name already.
     func rename(_ old: String, to new: String, replacing: Bool) throws -> Bool {
       try check(old)
       try check(new)
-      let folder = descriptor.number
       if !replacing {
-        if linkat(folder, old, folder, new, 0) == 0 {
-          unlinkat(folder, old, 0)
+        switch try link(old, to: new) {
+        case .done:
+          remove(old)
           return true
+        case .isTaken: return false
+        case .isImpossible: if status(of: new) != nil { return false }
         }
-        if errno == EEXIST { return false }
-        // A file system without hard links.
-        guard [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS].contains(errno) else {
-          throw DownloadError.disk("name the file", path(of: new))
-        }
-        if status(of: new) != nil { return false }
       }
-      guard renameat(folder, old, folder, new) == 0 else { throw DownloadError.disk("name the file", path(of: new)) }
+      guard renameat(descriptor.number, old, descriptor.number, new) == 0 else {
+        throw DownloadError.disk("name the file", path(of: new))
+      }
       return true
     }
 
@@ -144,9 +182,6 @@
       guard fstat(file.number, &status) == 0 else { throw DownloadError.disk("look at", path) }
       self.init(status)
     }
-
-    /// A file that a write reaches under no other name.
-    var isPlain: Bool { isRegular && links == 1 }
   }
 
   extension DownloadError {

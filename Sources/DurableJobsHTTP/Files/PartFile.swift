@@ -6,20 +6,34 @@
   /// A file on its way: its bytes in `NAME.part`, and what is known of them in `NAME.part.json`. Held by one process at a
   /// time, through a lock on the record that dies with it.
   ///
+  /// A small file is kept in memory until it is whole, or the first flush, and makes no such files mostly.
+  ///
   /// Its functions block; they are called on the threads of ``DiskThreads``.
   final class PartFile: Sendable {
+    /// A file of more bytes than this, or of nobody knows how many, is on the disk from its first byte on.
+    static let smallBytes = 1 << 18
+
+    private struct Files {
+      let record: Descriptor
+      let part: Descriptor
+    }
+
     private struct State {
       var record: PartRecord
       var length: Int64 = 0
+      /// Nil as long as what came is in `early`.
+      var files: Files?
+      var early: [UInt8] = []
+      /// The second name of a file that was named from memory, open and locked.
+      var mark: Descriptor?
     }
 
     let folder: Folder
     let name: FileName
+    private let permissions: Int?
     private let state: Lock<State>
     /// Of what is here, if somebody wants it.
     private let sha256: Lock<SHA256?>
-    private let part: Descriptor
-    private let recordFile: Descriptor
 
     /// Somebody else holds it, or what is there is not this download's.
     enum Taken: Error {
@@ -28,18 +42,21 @@
       case isForeign(DownloadError, ofURL: String?)
     }
 
-    /// Opens the part, or makes it. Throws ``Taken``; what is not this download's is replaced if it `overwrites`. With
-    /// `hashes`, reads what is here to have its checksum.
+    /// Takes up the part that is there, if one is. Throws ``Taken``; what is not this download's is replaced if it
+    /// `overwrites`. With `hashes`, reads what is here to have its checksum.
     init(
       _ name: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool, permissions: Int?
     ) throws {
       self.folder = folder
       self.name = name
-      recordFile = try Self.hold(name, folder)
+      self.permissions = permissions
+      state = Lock(State(record: PartRecord(url: url)))
+      sha256 = Lock(hashes ? SHA256() : nil)
+      guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
+      let recordFile = try Self.hold(name.record, folder)
       let text = try Self.read(recordFile, folder.path(of: name.record))
       try Self.dropBrokenLine(text, recordFile)
       let old = PartRecord(text).flatMap { $0.url == url ? $0 : nil }
-      let record = old ?? PartRecord(url: url)
       // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
       let isForeign = old == nil && (text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil)
       if isForeign, !overwrites {
@@ -51,42 +68,70 @@
           ), ofURL: PartRecord(text)?.url)
       }
       if isForeign { folder.remove(name.part) }
-      // First whose it is, then the part: a part without a record is never ours.
-      if old == nil {
-        guard ftruncate(recordFile.number, 0) == 0 else {
-          throw DownloadError.disk("cut", folder.path(of: name.record))
+      try state.withLock { state in
+        if let old {
+          state.record = old
+          state.files = Files(record: recordFile, part: try openPart())
+        } else {
+          try makeFiles(recordFile, &state)
         }
-        try Self.append(record.lines, to: recordFile, folder.path(of: name.record))
       }
-      guard let part = try folder.open(name.part, O_RDWR | O_CREAT) else {
-        throw DownloadError.disk("open", folder.path(of: name.part))
-      }
-      self.part = part
-      if let permissions { fchmod(part.number, mode_t(permissions)) }
-      state = Lock(State(record: record))
-      sha256 = Lock(nil)
-      try cut(to: record.trusted(try FileStatus(of: part, path).size))
+      try cut(to: record.trusted(try FileStatus(of: files().part, path).size))
       guard hashes else { return }
-      var sum = SHA256()
-      try Self.hash(part, length: length, path, into: &sum)
+      let sum = try files().part.sha256(length: length, path)
       sha256.withLock { $0 = sum }
     }
 
-    /// The record, locked. It is looked at again once it is: who held it before may have removed it.
-    private static func hold(_ name: FileName, _ folder: Folder) throws -> Descriptor {
+    /// The files, which are made now if there are none yet, with what is in memory. Throws ``Taken`` if others were made
+    /// since this was: another attempt looks whose they are.
+    private func files() throws -> Files { try state.withLock { try files(&$0) } }
+
+    private func files(_ state: inout State) throws -> Files {
+      if let files = state.files { return files }
+      let recordFile = try Self.hold(name.record, folder)
+      let text = try Self.read(recordFile, folder.path(of: name.record))
+      guard text.isEmpty, folder.status(of: name.part) == nil else {
+        if text.isEmpty { folder.remove(name.record) }
+        throw Taken.isHeld(byURL: nil)
+      }
+      return try makeFiles(recordFile, &state)
+    }
+
+    /// First whose it is, then the part: a part without a record is never ours.
+    @discardableResult
+    private func makeFiles(_ recordFile: Descriptor, _ state: inout State) throws -> Files {
+      guard ftruncate(recordFile.number, 0) == 0 else { throw DownloadError.disk("cut", folder.path(of: name.record)) }
+      try Self.append(state.record.lines, to: recordFile, folder.path(of: name.record))
+      let files = Files(record: recordFile, part: try openPart())
+      _ = try state.early.withUnsafeBytes { try Self.write($0, to: files.part, at: 0, path) }
+      state.early = []
+      state.files = files
+      return files
+    }
+
+    private func openPart() throws -> Descriptor {
+      guard let part = try folder.open(name.part, O_RDWR | O_CREAT) else {
+        throw DownloadError.disk("open", folder.path(of: name.part))
+      }
+      if let permissions { fchmod(part.number, mode_t(permissions)) }
+      return part
+    }
+
+    /// A file of that name, locked. It is looked at again once it is: who held it before may have removed it.
+    private static func hold(_ name: String, _ folder: Folder) throws -> Descriptor {
       while true {
-        guard let file = try folder.open(name.record, O_RDWR | O_CREAT) else { continue }
+        guard let file = try folder.open(name, O_RDWR | O_CREAT) else { continue }
         guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
-          throw Taken.isHeld(byURL: PartRecord(try read(file, folder.path(of: name.record)))?.url)
+          throw Taken.isHeld(byURL: PartRecord(try read(file, folder.path(of: name)))?.url)
         }
-        let mine = try FileStatus(of: file, name.record)
-        if folder.status(of: name.record)?.inode == mine.inode { return file }
+        let mine = try FileStatus(of: file, name)
+        if folder.status(of: name)?.inode == mine.inode { return file }
       }
     }
 
     var path: String { folder.path(of: name.part) }
     var record: PartRecord { state.withLock { $0.record } }
-    /// How many bytes of the file are here and written.
+    /// How many bytes of the file are here.
     var length: Int64 { state.withLock { $0.length } }
 
     // MARK: Growing
@@ -99,7 +144,9 @@
         record = PartRecord(url: record.url)
         record.highest = highest
       }
-      if length > 0, !recordFile.flush() { throw DownloadError.disk("flush", folder.path(of: name.record)) }
+      if length > 0, let record = state.withLock({ $0.files?.record }), !record.flush() {
+        throw DownloadError.disk("flush", folder.path(of: name.record))
+      }
       try cut(to: 0)
       sha256.withLock { if $0 != nil { $0 = SHA256() } }
     }
@@ -115,6 +162,7 @@
         record.modified = modified
         record.boot = PartRecord.currentBoot
       }
+      if isDecoded || version.total ?? .max > Self.smallBytes { _ = try files() }
     }
 
     /// Whether there is more of the file here than there ever was when this was asked before.
@@ -127,15 +175,17 @@
 
     /// Only one task at a time appends.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
-      var rest = bytes
-      var end = length
-      defer { state.withLock { $0.length = end } }
-      while !rest.isEmpty {
-        let count = pwrite(part.number, rest.baseAddress, rest.count, off_t(end))
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw DownloadError.disk("write to", path) }
-        end += Int64(count)
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      let part = try state.withLock { state -> Descriptor? in
+        if state.files == nil, state.early.count + bytes.count <= Self.smallBytes {
+          state.early += bytes
+          state.length = Int64(state.early.count)
+          return nil
+        }
+        return try files(&state).part
+      }
+      if let part {
+        let end = try Self.write(bytes, to: part, at: length, path)
+        state.withLock { $0.length = end }
       }
       sha256.withLock { $0?.update(bufferPointer: bytes) }
     }
@@ -146,54 +196,58 @@
     /// The first `length` bytes, written before, are on the disk when this returns, and the record says so. May be called
     /// while another task appends.
     func flush(_ length: Int64) throws {
-      guard part.flush() else { throw DownloadError.disk("flush", path) }
-      try Self.append(Data("\(length)\n".utf8), to: recordFile, folder.path(of: name.record))
+      let files = try files()
+      guard files.part.flush() else { throw DownloadError.disk("flush", path) }
+      try Self.append(Data("\(length)\n".utf8), to: files.record, folder.path(of: name.record))
       state.withLock { $0.record.flushed = length }
     }
 
     private func cut(to length: Int64) throws {
-      guard ftruncate(part.number, off_t(length)) == 0 else { throw DownloadError.disk("cut", path) }
-      state.withLock { $0.length = length }
+      try state.withLock { state in
+        if let part = state.files?.part, ftruncate(part.number, off_t(length)) != 0 {
+          throw DownloadError.disk("cut", path)
+        }
+        state.early = []
+        state.length = length
+      }
     }
 
     private func change(_ body: (inout PartRecord) -> Void) throws {
-      let old = record
-      var new = old
-      body(&new)
-      guard new != old else { return }
-      try Self.append(new.lines, to: recordFile, folder.path(of: name.record))
-      state.withLock { $0.record = new }
+      try state.withLock { state in
+        var new = state.record
+        body(&new)
+        guard new != state.record else { return }
+        if let file = state.files?.record { try Self.append(new.lines, to: file, folder.path(of: name.record)) }
+        state.record = new
+      }
     }
 
-    static func hash(_ file: Descriptor, length: Int64, _ path: String, into sha256: inout SHA256) throws {
-      var buffer = [UInt8](repeating: 0, count: 1 << 20)
-      var offset: Int64 = 0
-      while offset < length {
-        try Task.checkCancellation()
-        let count = buffer.withUnsafeMutableBytes {
-          pread(file.number, $0.baseAddress, min($0.count, Int(length - offset)), off_t(offset))
-        }
+    /// Returns where it came to.
+    private static func write(
+      _ bytes: UnsafeRawBufferPointer, to file: Descriptor, at begin: Int64, _ path: String
+    ) throws -> Int64 {
+      var rest = bytes
+      while !rest.isEmpty {
+        let count = pwrite(file.number, rest.baseAddress, rest.count, off_t(begin) + off_t(bytes.count - rest.count))
         if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw DownloadError.disk("read", path) }
-        buffer.withUnsafeBytes { sha256.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        offset += Int64(count)
+        guard count > 0 else { throw DownloadError.disk("write to", path) }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       }
+      return begin + Int64(bytes.count)
     }
 
     // MARK: The end
 
-    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false.
+    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false. What then is to be
+    /// removed is ``leftover``.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
     func finish(
       as final: FileName, by job: JobID, modified: Date?, sha256: String?, replacing: Bool
     ) throws -> DownloadedFile? {
-      if let modified { try set(modified) }
-      guard part.flush() else { throw DownloadError.disk("flush", path) }
-      let status = try FileStatus(of: part, path)
-      guard folder.status(of: name.part) == status else {
-        throw DownloadError(.fileExists, "\(path) was replaced by something else; remove it")
-      }
+      if final == name, !replacing, let file = try nameFromMemory(modified: modified, sha256: sha256) { return file }
+      let part = try files().part
+      let status = try flush(part, name.part, modified: modified)
       try change { record in
         record.flushed = status.size
         record.whole = PartRecord.Whole(
@@ -206,15 +260,77 @@
         wasThere: false)
     }
 
-    private func set(_ modified: Date) throws {
-      let seconds = modified.timeIntervalSince1970
-      let time = timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: 0)
-      guard futimens(part.number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
+    /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the URL, which keeps
+    /// that name beside the other until the success is stored. Nil if it has to be the longer one.
+    private func nameFromMemory(modified: Date?, sha256: String?) throws -> DownloadedFile? {
+      let (bytes, url) = state.withLock { ($0.files == nil ? $0.early : nil, $0.record.url) }
+      let mark = name.apart(for: url)
+      guard let bytes, folder.status(of: mark.record) == nil, folder.status(of: name.description) == nil else {
+        return nil
+      }
+      // Of a file that was named so before, only the name is ours.
+      if folder.status(of: mark.part)?.links ?? 1 > 1 { folder.remove(mark.part) }
+      let file = try Self.hold(mark.part, folder)
+      if let permissions { fchmod(file.number, mode_t(permissions)) }
+      let path = folder.path(of: mark.part)
+      guard ftruncate(file.number, 0) == 0 else { throw DownloadError.disk("cut", path) }
+      _ = try bytes.withUnsafeBytes { try Self.write($0, to: file, at: 0, path) }
+      let status = try flush(file, mark.part, modified: modified)
+      guard try folder.link(mark.part, to: name.description) == .done else {
+        folder.remove(mark.part)
+        return nil
+      }
+      try folder.flush()
+      state.withLock { $0.mark = file }
+      return DownloadedFile(
+        path: folder.path(of: name.description), size: status.size, sha256: sha256, modified: status.modified,
+        wasThere: false)
     }
 
-    /// The file that an earlier attempt named before it could tell so, if it is what `download` asks for: an earlier job
-    /// may have had no checksum, and one that replaces is to fetch.
+    /// What may be there when a file has its name, and goes when that is stored.
+    var leftover: String {
+      state.withLock { $0.mark == nil ? name.record : name.apart(for: $0.record.url).part }
+    }
+
+    private func flush(_ file: Descriptor, _ name: String, modified: Date?) throws -> FileStatus {
+      let path = folder.path(of: name)
+      if let seconds = modified?.timeIntervalSince1970 {
+        let time = timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: 0)
+        guard futimens(file.number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
+      }
+      guard file.flush() else { throw DownloadError.disk("flush", path) }
+      let status = try FileStatus(of: file, path)
+      guard folder.status(of: name) == status else {
+        throw DownloadError(.fileExists, "\(path) was replaced by something else; remove it")
+      }
+      return status
+    }
+
+    /// A file that an earlier attempt named before it could tell so, if it is what `download` asks for: an earlier job may
+    /// have had no checksum, and one that replaces is to fetch. With what then is to be removed.
     static func finished(
+      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+    ) throws -> (DownloadedFile, leftover: String)? {
+      let own = name.apart(for: download.url.withoutCredentials)
+      for name in [name, own] {
+        if let file = try recorded(name, in: folder, download, by: job) { return (file, name.record) }
+      }
+      guard !download.overwrites, let mark = folder.status(of: own.part), mark.links > 1,
+        let status = folder.status(of: name.description), status.inode == mark.inode,
+        download.size == nil || download.size == status.size
+      else { return nil }
+      var file = DownloadedFile(
+        path: folder.path(of: name.description), size: status.size, sha256: nil, modified: status.modified,
+        wasThere: false)
+      if let wanted = download.sha256?.lowercased() {
+        file.sha256 = try folder.checksum(of: name.description)
+        guard file.sha256 == wanted else { return nil }
+      }
+      try folder.flush()
+      return (file, own.part)
+    }
+
+    private static func recorded(
       _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
@@ -232,8 +348,10 @@
         wasThere: false)
     }
 
-    /// Removes both: the bytes are not what they should be, or are not needed.
+    /// Removes what is here: the bytes are not what they should be, or are not needed.
     func discard() {
+      try? cut(to: 0)
+      guard state.withLock({ $0.files != nil }) else { return }
       folder.remove(name.part)
       folder.remove(name.record)
     }

@@ -17,30 +17,73 @@
     /// Tells how many bytes of the file are here, and of how many.
     let report: @Sendable (Int64, Int64?) -> Void
 
-    /// Takes a body into a part, until its end, or until the file has `end` bytes. Throws
-    /// ``DownloadError/Code/connection`` or ``DownloadError/Code/stalled``, what the disk refuses, or `CancellationError`.
-    func receive(
-      _ body: HTTPClientResponse.Body, into part: PartFile, until end: Int64?, of total: Int64?, _ host: String
-    ) async throws {
-      let meter = Meter(length: part.length)
+    private let meter = Meter()
+
+    init(
+      limits: Downloader.Limits, speed: SpeedLimit?, clock: any JobClock,
+      goesOn: @escaping @Sendable (Int64) -> Void, report: @escaping @Sendable (Int64, Int64?) -> Void
+    ) {
+      self.limits = limits
+      self.speed = speed
+      self.clock = clock
+      self.goesOn = goesOn
+      self.report = report
+    }
+
+    /// Runs `fetch`, and beside it flushes what it receives, and gives up hosts that bring too little. Throws what `fetch`
+    /// throws, ``DownloadError/Code/stalled``, what the disk refuses, or `CancellationError`.
+    func watching<R: Sendable>(_ part: PartFile, _ fetch: @escaping @Sendable () async throws -> R) async throws -> R {
       try await withThrowingTaskGroup { group in
         group.addTask {
-          try await write(body, into: part, until: end, of: total, host, meter)
-          return true
+          defer { meter.end() }
+          return try await fetch()
         }
-        group.addTask {
-          try await watch(part, of: total, host, meter)
-          return false
-        }
-        while try await group.next() == false {}
-        group.cancelAll()
+        try await watch(part)
+        return try await group.next()!
       }
     }
 
-    private func write(
-      _ body: HTTPClientResponse.Body, into part: PartFile, until end: Int64?, of total: Int64?, _ host: String,
-      _ meter: Meter
+    /// Returns when there is nothing more to watch, or the task is cancelled.
+    private func watch(_ part: PartFile) async throws {
+      while true {
+        let timer = clock.schedule(after: min(Self.tick, limits.slowFor)) { meter.work.open() }
+        await meter.work.pass()
+        timer.cancel()
+        if meter.isOver || Task.isCancelled { return }
+        try meter.whileReceiving { length, total, isFlushed in
+          if !isFlushed { try part.flush(length) }
+          // The last news before a standstill may have come too soon after another to be told.
+          report(length, total)
+        }
+        if let host = meter.stalled(at: clock.uptime, limits) {
+          throw DownloadError(
+            .stalled,
+            "\(host) sent less than \(limits.minimumBytes) bytes in \(limits.slowFor.seconds.formatted()) s")
+        }
+      }
+    }
+
+    /// An answer that doesn't come is given up as a connection that brings nothing is.
+    func ended<R: Sendable>(waiting host: String, _ body: () async throws -> R) async throws -> R {
+      meter.begin(.waiting(for: host), at: clock.uptime)
+      defer { meter.begin(.atWork, at: clock.uptime) }
+      do {
+        return try await body()
+      } catch let error as Setback {
+        throw error
+      } catch {
+        try Task.checkCancellation()
+        throw DownloadError.connection(error, host) ?? error
+      }
+    }
+
+    /// Takes a body into a part, until its end, or until the file has `end` bytes. Throws
+    /// ``DownloadError/Code/connection``, what the disk refuses, or `CancellationError`.
+    func receive(
+      _ body: HTTPClientResponse.Body, into part: PartFile, until end: Int64?, of total: Int64?, _ host: String
     ) async throws {
+      meter.begin(.receiving(from: host, of: total), length: part.length, at: clock.uptime)
+      defer { meter.begin(.atWork, at: clock.uptime) }
       var iterator = body.makeAsyncIterator()
       while true {
         let next: ByteBuffer?
@@ -53,11 +96,12 @@
         let room = end.map { Int(clamping: $0 - part.length) } ?? .max
         // What comes beyond the end is not of this file, and may never stop.
         guard let next, room > 0 else { return }
+        meter.came(next.readableBytes)
         try next.withUnsafeReadableBytes {
           try part.append(UnsafeRawBufferPointer(rebasing: $0.prefix(room)))
         }
         report(part.length, total)
-        var mustWait = meter.wrote(next.readableBytes, length: part.length)
+        var mustWait = meter.wrote(length: part.length)
         while mustWait {
           await meter.room.pass()
           try Task.checkCancellation()
@@ -67,56 +111,6 @@
           meter.heldUp(try await speed.pass(next.readableBytes))
         }
       }
-    }
-
-    /// Flushes what came, and throws when too little came. Returns when the task is cancelled.
-    private func watch(_ part: PartFile, of total: Int64?, _ host: String, _ meter: Meter) async throws {
-      var looked = clock.uptime
-      while true {
-        let timer = clock.schedule(after: min(Self.tick, limits.slowFor)) { meter.work.open() }
-        await meter.work.pass()
-        timer.cancel()
-        if Task.isCancelled { return }
-        if let length = meter.unflushedLength {
-          try part.flush(length)
-          meter.flushed(length)
-        }
-        // The last news before a standstill may have come too soon after another to be told.
-        report(meter.length, total)
-        guard clock.uptime - looked >= limits.slowFor else { continue }
-        looked = clock.uptime
-        let (received, heldUp) = meter.takeReceived()
-        // What we held up ourselves says nothing about the connection.
-        if received < limits.minimumBytes, heldUp < limits.slowFor / 2 { throw stalled(host) }
-      }
-    }
-
-    /// An answer that doesn't come is given up as a connection that brings nothing is.
-    func ended<R: Sendable>(
-      waiting host: String, _ body: @escaping @Sendable () async throws -> R
-    ) async throws -> R {
-      do {
-        return try await withThrowingTaskGroup { group in
-          group.addTask { try await body() }
-          group.addTask {
-            try await clock.sleep(limits.slowFor)
-            throw stalled(host)
-          }
-          defer { group.cancelAll() }
-          return try await group.next()!
-        }
-      } catch let error as Setback {
-        throw error
-      } catch {
-        try Task.checkCancellation()
-        throw DownloadError.connection(error, host) ?? error
-      }
-    }
-
-    private func stalled(_ host: String) -> DownloadError {
-      DownloadError(
-        .stalled,
-        "\(host) sent less than \(limits.minimumBytes) bytes in \(limits.slowFor.seconds.formatted()) s")
     }
   }
 #endif

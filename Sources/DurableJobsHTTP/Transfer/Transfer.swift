@@ -1,5 +1,4 @@
 #if HTTP
-  import Crypto
   import DurableJobs
   import Foundation
 
@@ -19,10 +18,11 @@
       var leftover: Leftover?
     }
 
-    /// The record of a part whose file has its name. Nobody else has it as long as its part is held here.
+    /// What stays beside a file that has its name: the record of its part, or a second name. Nobody else has it as long as
+    /// its part is held here.
     struct Leftover {
       let folder: Folder
-      let record: String
+      let name: String
       let part: PartFile?
     }
 
@@ -30,15 +30,14 @@
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
       let name = try name
-      for name in [name, name.apart(for: url)] {
-        guard let file = try PartFile.finished(name, in: folder, download, by: job) else { continue }
-        return Result(file: file, leftover: Leftover(folder: folder, record: name.record, part: nil))
+      if let (file, leftover) = try PartFile.finished(name, in: folder, download, by: job) {
+        return Result(file: file, leftover: Leftover(folder: folder, name: leftover, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
       let part = try part(name, folder)
       do {
-        let file = try await fetch(part)
-        let leftover = Leftover(folder: folder, record: part.name.record, part: part)
+        let file = try await reception.watching(part) { try await fetch(part) }
+        let leftover = Leftover(folder: folder, name: part.leftover, part: part)
         return Result(file: file, leftover: file.wasThere ? nil : leftover)
       } catch {
         if part.length == 0 {
@@ -46,10 +45,15 @@
         } else if part.length > part.record.flushed {
           try? part.flush(part.length)
         }
+        if error is PartFile.Taken { throw isTaken(name, folder) }
         guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)
       }
+    }
+
+    private func isTaken(_ name: FileName, _ folder: Folder) -> Setback {
+      .mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
     }
 
     private var url: String { download.url.withoutCredentials }
@@ -85,7 +89,7 @@
       } catch PartFile.Taken.isForeign(let error, _) {
         throw error
       } catch is PartFile.Taken {
-        throw Setback.mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
+        throw isTaken(name, folder)
       }
     }
 
@@ -100,12 +104,8 @@
       }
       var found = DownloadedFile(
         path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
-      if status.isRegular, let wanted = download.sha256?.lowercased(),
-        let file = try folder.open(name.description, O_RDONLY)
-      {
-        var sha256 = SHA256()
-        try PartFile.hash(file, length: status.size, path, into: &sha256)
-        found.sha256 = sha256.finalize().hexadecimal
+      if status.isRegular, let wanted = download.sha256?.lowercased() {
+        found.sha256 = try folder.checksum(of: name.description)
         if found.sha256 == wanted { return found }
       }
       if download.overwrites { return nil }

@@ -82,6 +82,9 @@
       Screen.out.line(json ? JSONText(attempt, download, line, event).text : line.text(for: .out))
     }
 
+    /// Whether it ended here, and its line was written.
+    func hasTold(_ id: JobID) -> Bool { state.withLock { $0.told.contains(id) } }
+
     /// It has ended, perhaps in another process. `failure` is nil if it succeeded.
     func ended(_ id: JobID, name: String, job: JobSnapshot?, failure: String?) {
       let file = job.flatMap { DownloadedFile($0) }

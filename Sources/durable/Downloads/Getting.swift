@@ -117,7 +117,14 @@
         let ended = changes.filter {
           ($0.state.isFinished || $0.state == .suspended) && state.unfinished.contains($0.id)
         }
-        state.news += ended.map(\.id)
+        for change in ended {
+          // Of what succeeded here all was told; there is nothing to look up.
+          if change.state == .succeeded, stage.hasTold(change.id) {
+            state.unfinished.remove(change.id)
+          } else {
+            state.news.append(change.id)
+          }
+        }
         return !ended.isEmpty
       }
       if isNews { gate.open() }

@@ -64,7 +64,11 @@
     }
 
     @Test func `A part with another name somewhere is not written to`() throws {
-      do { try write("12345", to: try part()) }
+      do {
+        let part = try part()
+        try write("12345", to: part)
+        try part.flush(5)
+      }
       #expect(link(testFolder.path("a.bin.part"), testFolder.path("elsewhere")) == 0)
       let error = #expect(throws: DownloadError.self) { try part() }
       #expect(error?.code == .fileExists)
@@ -76,10 +80,11 @@
       do {
         let part = try part()
         try write("12345", to: part)
+        try part.flush(5)
         let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
         #expect(file?.size == 5)
       }
-      #expect(try PartFile.finished(name, in: folder, download, by: job)?.size == 5)
+      #expect(try PartFile.finished(name, in: folder, download, by: job)?.0.size == 5)
       var other = download
       other.size = 6
       #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
@@ -92,6 +97,78 @@
       #expect(try PartFile.finished(name, in: folder, other, by: JobID(rawValue: 8)) == nil)
       try testFolder.write("54321", to: "a.bin")
       #expect(try PartFile.finished(name, in: folder, download, by: job) == nil)
+    }
+
+    @Test func `A small file is on the disk only under its name, and under a second one until that is stored`() throws {
+      let job = JobID(rawValue: 7)
+      let leftover = "a.bin~23407e5f.part"
+      let part = try part()
+      try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
+      try write("12345", to: part)
+      #expect(testFolder.names == [])
+      let modified = Date(timeIntervalSince1970: 1_700_000_000)
+      let file = try part.finish(as: name, by: job, modified: modified, sha256: nil, replacing: false)
+      #expect(file?.size == 5)
+      #expect(file?.modified == 1_700_000_000_000_000_000)
+      #expect(part.leftover == leftover)
+      #expect(testFolder.names == ["a.bin", leftover])
+      let found = try PartFile.finished(name, in: folder, download, by: job)
+      #expect(found?.0 == file)
+      #expect(found?.leftover == leftover)
+      var other = download
+      other.size = 6
+      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      other = download
+      other.sha256 = String(repeating: "0", count: 64)
+      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      other.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
+      #expect(try PartFile.finished(name, in: folder, other, by: job)?.0.sha256 == other.sha256)
+      other.overwrites = true
+      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0)
+      #expect(try PartFile.finished(name, in: folder, download, by: job) == nil)
+    }
+
+    @Test func `A second name of a file that somebody moved away is dropped, and not written to`() throws {
+      for text in ["12345", "67890"] {
+        let part = try part()
+        try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
+        try write(text, to: part)
+        #expect(
+          try part.finish(as: name, by: JobID(rawValue: 7), modified: nil, sha256: nil, replacing: false) != nil)
+        if text == "12345" { #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0) }
+      }
+      #expect(try testFolder.text("mine") == "12345")
+      #expect(try testFolder.text("a.bin") == "67890")
+    }
+
+    @Test func `A small file whose name was taken meanwhile stays as a part`() throws {
+      let part = try part()
+      try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
+      try write("12345", to: part)
+      try testFolder.write("mine", to: "a.bin")
+      #expect(
+        try part.finish(as: name, by: JobID(rawValue: 7), modified: nil, sha256: nil, replacing: false) == nil)
+      #expect(try testFolder.text("a.bin") == "mine")
+      #expect(try testFolder.text("a.bin.part") == "12345")
+      #expect(testFolder.names == ["a.bin", "a.bin.part", "a.bin.part.json"])
+    }
+
+    @Test func `Two that begin at once: the one whose files come first has them`() throws {
+      let parts = [try part(), try part()]
+      for part in parts { try write("12345", to: part) }
+      try parts[0].flush(5)
+      #expect(throws: PartFile.Taken.self) { try parts[1].flush(5) }
+      #expect(parts[1].length == 5)
+      #expect(try testFolder.text("a.bin.part") == "12345")
+    }
+
+    @Test func `What is given up in memory is given up`() throws {
+      let part = try part()
+      try write("12345", to: part)
+      part.discard()
+      #expect(part.length == 0)
+      #expect(testFolder.names == [])
     }
   }
 #endif

@@ -102,9 +102,9 @@
       }
     }
 
-    private func transfer(_ attempt: Attempt) -> Transfer {
+    private func transfer(_ attempt: Attempt) throws -> Transfer {
       let download = attempt.download
-      return Transfer(
+      return try Transfer(
         job: attempt.job, download: download,
         request: FileRequest(download: download, clients: clients, proxies: proxies),
         reception: Reception(

@@ -28,7 +28,7 @@
 
     /// The same in the name of one URL only: where another download has the plain name's part.
     func apart(for url: String) -> FileName {
-      let mark = SHA256.hash(data: Data(url.utf8)).hexadecimal.prefix(8)
+      let mark = SHA256.hash(data: Data(url.utf8)).prefix(4).hexadecimal
       return FileName(harmless: Self.cut(description, roomFor: mark.count + 1) + "~" + mark)
     }
 

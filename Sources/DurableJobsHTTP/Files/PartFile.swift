@@ -30,6 +30,8 @@
 
     let folder: Folder
     let name: FileName
+    /// A name of this URL only.
+    private let own: FileName
     private let permissions: Int?
     private let state: Lock<State>
     /// Of what is here, if somebody wants it.
@@ -45,10 +47,12 @@
     /// Takes up the part that is there, if one is. Throws ``Taken``; what is not this download's is replaced if it
     /// `overwrites`. With `hashes`, reads what is here to have its checksum.
     init(
-      _ name: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool, permissions: Int?
+      _ name: FileName, apart own: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool,
+      permissions: Int?
     ) throws {
       self.folder = folder
       self.name = name
+      self.own = own
       self.permissions = permissions
       state = Lock(State(record: PartRecord(url: url)))
       sha256 = Lock(hashes ? SHA256() : nil)
@@ -263,21 +267,18 @@
     /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the URL, which keeps
     /// that name beside the other until the success is stored. Nil if it has to be the longer one.
     private func nameFromMemory(modified: Date?, sha256: String?) throws -> DownloadedFile? {
-      let (bytes, url) = state.withLock { ($0.files == nil ? $0.early : nil, $0.record.url) }
-      let mark = name.apart(for: url)
-      guard let bytes, folder.status(of: mark.record) == nil, folder.status(of: name.description) == nil else {
-        return nil
-      }
+      let bytes = state.withLock { $0.files == nil ? $0.early : nil }
+      guard let bytes, folder.status(of: own.record) == nil else { return nil }
       // Of a file that was named so before, only the name is ours.
-      if folder.status(of: mark.part)?.links ?? 1 > 1 { folder.remove(mark.part) }
-      let file = try Self.hold(mark.part, folder)
+      if folder.status(of: own.part)?.links ?? 1 > 1 { folder.remove(own.part) }
+      let file = try Self.hold(own.part, folder)
       if let permissions { fchmod(file.number, mode_t(permissions)) }
-      let path = folder.path(of: mark.part)
+      let path = folder.path(of: own.part)
       guard ftruncate(file.number, 0) == 0 else { throw DownloadError.disk("cut", path) }
       _ = try bytes.withUnsafeBytes { try Self.write($0, to: file, at: 0, path) }
-      let status = try flush(file, mark.part, modified: modified)
-      guard try folder.link(mark.part, to: name.description) == .done else {
-        folder.remove(mark.part)
+      let status = try flush(file, own.part, modified: modified)
+      guard try folder.link(own.part, to: name.description) == .done else {
+        folder.remove(own.part)
         return nil
       }
       try folder.flush()
@@ -289,7 +290,7 @@
 
     /// What may be there when a file has its name, and goes when that is stored.
     var leftover: String {
-      state.withLock { $0.mark == nil ? name.record : name.apart(for: $0.record.url).part }
+      state.withLock { $0.mark == nil ? name.record : own.part }
     }
 
     private func flush(_ file: Descriptor, _ name: String, modified: Date?) throws -> FileStatus {
@@ -309,9 +310,8 @@
     /// A file that an earlier attempt named before it could tell so, if it is what `download` asks for: an earlier job may
     /// have had no checksum, and one that replaces is to fetch. With what then is to be removed.
     static func finished(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+      _ name: FileName, apart own: FileName, in folder: Folder, _ download: Download, by job: JobID
     ) throws -> (DownloadedFile, leftover: String)? {
-      let own = name.apart(for: download.url.withoutCredentials)
       for name in [name, own] {
         if let file = try recorded(name, in: folder, download, by: job) { return (file, name.record) }
       }

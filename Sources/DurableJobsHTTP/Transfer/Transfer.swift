@@ -11,6 +11,34 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did.
     let recorded: @Sendable (String) async throws -> DownloadedFile?
+    private let url: String
+    /// The name that is given, or that the URL gives.
+    private let name: FileName
+    /// The same of this URL only.
+    private let own: FileName
+
+    /// Throws ``DownloadError`` if the name that is given can't be one.
+    init(
+      job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
+      recorded: @escaping @Sendable (String) async throws -> DownloadedFile?
+    ) throws {
+      self.job = job
+      self.download = download
+      self.request = request
+      self.reception = reception
+      self.permissions = permissions
+      self.recorded = recorded
+      url = download.url.withoutCredentials
+      if let wish = download.name {
+        guard let name = FileName(exactly: wish) else {
+          throw DownloadError(.invalidDownload, "'\(wish)' can't be the name of a file")
+        }
+        self.name = name
+      } else {
+        name = FileName(of: download.url)
+      }
+      own = name.apart(for: url)
+    }
 
     struct Result {
       var file: DownloadedFile
@@ -29,12 +57,11 @@
     /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What came is kept, unless it was wrong.
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
-      let name = try name
-      if let (file, leftover) = try PartFile.finished(name, in: folder, download, by: job) {
+      if let (file, leftover) = try PartFile.finished(name, apart: own, in: folder, download, by: job) {
         return Result(file: file, leftover: Leftover(folder: folder, name: leftover, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
-      let part = try part(name, folder)
+      let part = try part(in: folder)
       do {
         let file = try await reception.watching(part) { try await fetch(part) }
         let leftover = Leftover(folder: folder, name: part.leftover, part: part)
@@ -45,38 +72,24 @@
         } else if part.length > part.record.flushed {
           try? part.flush(part.length)
         }
-        if error is PartFile.Taken { throw isTaken(name, folder) }
+        if error is PartFile.Taken { throw isTaken(folder) }
         guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)
       }
     }
 
-    private func isTaken(_ name: FileName, _ folder: Folder) -> Setback {
+    private func isTaken(_ folder: Folder) -> Setback {
       .mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
     }
 
-    private var url: String { download.url.withoutCredentials }
-
-    /// The name that is given, or that the URL gives.
-    private var name: FileName {
-      get throws {
-        guard let wish = download.name else { return FileName(of: download.url) }
-        guard let name = FileName(exactly: wish) else {
-          throw DownloadError(.invalidDownload, "'\(wish)' can't be the name of a file")
-        }
-        return name
-      }
-    }
-
     /// The part of that name; where another URL's has it, and the name is not given, one of this URL's own.
-    private func part(_ name: FileName, _ folder: Folder) throws -> PartFile {
+    private func part(in folder: Folder) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
-          name, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
+          name, apart: own, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
           permissions: permissions)
       }
-      let own = name.apart(for: url)
       do {
         guard download.name != nil || folder.status(of: own.record) == nil else { return try open(own) }
         do {
@@ -89,7 +102,7 @@
       } catch PartFile.Taken.isForeign(let error, _) {
         throw error
       } catch is PartFile.Taken {
-        throw isTaken(name, folder)
+        throw isTaken(folder)
       }
     }
 
@@ -129,7 +142,7 @@
       let wasResumed = part.length > 0
       var question = Answer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, decodes: part.record.isDecoded,
-        name: try name.description)
+        name: name.description)
       var isComplete = wasResumed && part.length == part.record.version.total
       var isPage = false
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
@@ -183,7 +196,7 @@
     /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
     /// if it is the one that is wanted.
     private func conflict(_ serverName: String?, _ part: PartFile) async throws -> DownloadedFile? {
-      let final = try finalName(serverName)
+      let final = finalName(serverName)
       do {
         let file = try await existing(final, part.folder, isFinalName: true)
         if file != nil { part.discard() }
@@ -194,8 +207,8 @@
       }
     }
 
-    private func finalName(_ serverName: String?) throws -> FileName {
-      try download.name == nil ? serverName.map { FileName(harmless: $0) } ?? name : name
+    private func finalName(_ serverName: String?) -> FileName {
+      download.name == nil ? serverName.map { FileName(harmless: $0) } ?? name : name
     }
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
@@ -228,7 +241,7 @@
     }
 
     private func finish(_ part: PartFile, _ sha256: String?) throws -> DownloadedFile {
-      let final = try finalName(part.record.name)
+      let final = finalName(part.record.name)
       let modified = download.keepsServerTime ? part.record.modified : nil
       guard
         let file = try part.finish(

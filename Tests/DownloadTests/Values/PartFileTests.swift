@@ -19,7 +19,8 @@
     }
 
     private func part(_ url: String = "http://example.org/a.bin") throws -> PartFile {
-      try PartFile(name, in: folder, url: url, overwrites: false, hashes: false, permissions: nil)
+      try PartFile(
+        name, apart: name.apart(for: url), in: folder, url: url, overwrites: false, hashes: false, permissions: nil)
     }
 
     private func write(_ bytes: String, to part: PartFile) throws {
@@ -84,19 +85,31 @@
         let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
         #expect(file?.size == 5)
       }
-      #expect(try PartFile.finished(name, in: folder, download, by: job)?.0.size == 5)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)?
+          .0.size == 5)
       var other = download
       other.size = 6
-      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
+          == nil)
       other = download
       other.sha256 = String(repeating: "0", count: 64)
-      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
+          == nil)
       other = download
       other.overwrites = true
-      #expect(try PartFile.finished(name, in: folder, other, by: job) != nil)
-      #expect(try PartFile.finished(name, in: folder, other, by: JobID(rawValue: 8)) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
+          != nil)
+      #expect(
+        try PartFile.finished(
+          name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: JobID(rawValue: 8)) == nil)
       try testFolder.write("54321", to: "a.bin")
-      #expect(try PartFile.finished(name, in: folder, download, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)
+          == nil)
     }
 
     @Test func `A small file is on the disk only under its name, and under a second one until that is stored`() throws {
@@ -112,21 +125,32 @@
       #expect(file?.modified == 1_700_000_000_000_000_000)
       #expect(part.leftover == leftover)
       #expect(testFolder.names == ["a.bin", leftover])
-      let found = try PartFile.finished(name, in: folder, download, by: job)
+      let found = try PartFile.finished(
+        name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)
       #expect(found?.0 == file)
       #expect(found?.leftover == leftover)
       var other = download
       other.size = 6
-      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
+          == nil)
       other = download
       other.sha256 = String(repeating: "0", count: 64)
-      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
+          == nil)
       other.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
-      #expect(try PartFile.finished(name, in: folder, other, by: job)?.0.sha256 == other.sha256)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)?.0
+          .sha256 == other.sha256)
       other.overwrites = true
-      #expect(try PartFile.finished(name, in: folder, other, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
+          == nil)
       #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0)
-      #expect(try PartFile.finished(name, in: folder, download, by: job) == nil)
+      #expect(
+        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)
+          == nil)
     }
 
     @Test func `A second name of a file that somebody moved away is dropped, and not written to`() throws {

@@ -36,6 +36,8 @@
       for (call, length) in recorded { #expect(trace.flushed(part, before: call) >= length) }
       let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
       #expect(trace.flushed(part, before: named) == content.size)
+      let last = try #require(trace.calls("pwrite64", on: part + ".json").last { $0.begin < named.begin })
+      #expect(trace.calls("fsync", on: part + ".json").contains { $0.begin > last.end && $0.end < named.begin })
       let kept = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > named.end })
       let stored = trace.calls("pwrite64", on: stores.path("jobs.sqlite-wal")).filter { $0.begin > kept.end }
       let told = try #require(trace.calls("write").first { $0.arguments.contains(#""done fetched"#) })

@@ -1,41 +1,5 @@
 #if HTTP
-  import Crypto
   import Foundation
-
-  /// An open file or folder, closed with its last reference.
-  final class Descriptor: Sendable {
-    let number: Int32
-    init(_ number: Int32) { self.number = number }
-    deinit { close(number) }
-
-    /// What was written is on the disk when this returns, with the file's size and times. False if the disk refused, with
-    /// `errno`.
-    func flush() -> Bool {
-      #if canImport(Darwin)
-        fcntl(number, F_FULLFSYNC) == 0
-      #else
-        fsync(number) == 0
-      #endif
-    }
-
-    /// Of the first `length` bytes. `path` is for errors.
-    func sha256(length: Int64, _ path: String) throws -> SHA256 {
-      var sha256 = SHA256()
-      var buffer = [UInt8](repeating: 0, count: Int(min(length, 1 << 20)))
-      var offset: Int64 = 0
-      while offset < length {
-        try Task.checkCancellation()
-        let count = buffer.withUnsafeMutableBytes {
-          pread(number, $0.baseAddress, min($0.count, Int(length - offset)), off_t(offset))
-        }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw DownloadError.disk("read", path) }
-        buffer.withUnsafeBytes { sha256.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        offset += Int64(count)
-      }
-      return sha256
-    }
-  }
 
   /// The folder that files come into. Everything in it is reached through its descriptor and by one component, with no
   /// symbolic link followed, so that nothing can lead outside.
@@ -181,16 +145,6 @@
       var status = stat()
       guard fstat(file.number, &status) == 0 else { throw DownloadError.disk("look at", path) }
       self.init(status)
-    }
-  }
-
-  extension DownloadError {
-    /// What the operating system refused, from `errno`.
-    static func disk(_ verb: String, _ path: String) -> DownloadError {
-      let number = errno
-      let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
-      return DownloadError(
-        isFull ? .noRoom : .disk, "can't \(verb) \(path): \(String(cString: strerror(number)))")
     }
   }
 #endif

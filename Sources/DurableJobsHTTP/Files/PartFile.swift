@@ -58,8 +58,8 @@
       sha256 = Lock(hashes ? SHA256() : nil)
       guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
       let recordFile = try Self.hold(name.record, folder)
-      let text = try Self.read(recordFile, folder.path(of: name.record))
-      try Self.dropBrokenLine(text, recordFile)
+      let text = try recordFile.read(folder.path(of: name.record))
+      try dropBrokenLine(text, recordFile)
       let old = PartRecord(text).flatMap { $0.url == url ? $0 : nil }
       // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
       let isForeign = old == nil && (text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil)
@@ -93,7 +93,7 @@
     private func files(_ state: inout State) throws -> Files {
       if let files = state.files { return files }
       let recordFile = try Self.hold(name.record, folder)
-      let text = try Self.read(recordFile, folder.path(of: name.record))
+      let text = try recordFile.read(folder.path(of: name.record))
       guard text.isEmpty, folder.status(of: name.part) == nil else {
         if text.isEmpty { folder.remove(name.record) }
         throw Taken.isHeld(byURL: nil)
@@ -104,10 +104,10 @@
     /// First whose it is, then the part: a part without a record is never ours.
     @discardableResult
     private func makeFiles(_ recordFile: Descriptor, _ state: inout State) throws -> Files {
-      guard ftruncate(recordFile.number, 0) == 0 else { throw DownloadError.disk("cut", folder.path(of: name.record)) }
-      try Self.append(state.record.lines, to: recordFile, folder.path(of: name.record))
+      try recordFile.cut(to: 0, folder.path(of: name.record))
+      try recordFile.append(state.record.lines, folder.path(of: name.record))
       let files = Files(record: recordFile, part: try openPart())
-      _ = try state.early.withUnsafeBytes { try Self.write($0, to: files.part, at: 0, path) }
+      _ = try state.early.withUnsafeBytes { try files.part.write($0, at: 0, path) }
       state.early = []
       state.files = files
       return files
@@ -126,7 +126,7 @@
       while true {
         guard let file = try folder.open(name, O_RDWR | O_CREAT) else { continue }
         guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
-          throw Taken.isHeld(byURL: PartRecord(try read(file, folder.path(of: name)))?.url)
+          throw Taken.isHeld(byURL: PartRecord(try file.read(folder.path(of: name)))?.url)
         }
         let mine = try FileStatus(of: file, name)
         if folder.status(of: name)?.inode == mine.inode { return file }
@@ -148,9 +148,7 @@
         record = PartRecord(url: record.url)
         record.highest = highest
       }
-      if length > 0, let record = state.withLock({ $0.files?.record }), !record.flush() {
-        throw DownloadError.disk("flush", folder.path(of: name.record))
-      }
+      if length > 0 { try state.withLock { $0.files?.record }?.flush(folder.path(of: name.record)) }
       try cut(to: 0)
       sha256.withLock { if $0 != nil { $0 = SHA256() } }
     }
@@ -188,7 +186,7 @@
         return try files(&state).part
       }
       if let part {
-        let end = try Self.write(bytes, to: part, at: length, path)
+        let end = try part.write(bytes, at: length, path)
         state.withLock { $0.length = end }
       }
       sha256.withLock { $0?.update(bufferPointer: bytes) }
@@ -201,16 +199,14 @@
     /// while another task appends.
     func flush(_ length: Int64) throws {
       let files = try files()
-      guard files.part.flush() else { throw DownloadError.disk("flush", path) }
-      try Self.append(Data("\(length)\n".utf8), to: files.record, folder.path(of: name.record))
+      try files.part.flush(path)
+      try files.record.append(Data("\(length)\n".utf8), folder.path(of: name.record))
       state.withLock { $0.record.flushed = length }
     }
 
     private func cut(to length: Int64) throws {
       try state.withLock { state in
-        if let part = state.files?.part, ftruncate(part.number, off_t(length)) != 0 {
-          throw DownloadError.disk("cut", path)
-        }
+        try state.files?.part.cut(to: length, path)
         state.early = []
         state.length = length
       }
@@ -221,23 +217,9 @@
         var new = state.record
         body(&new)
         guard new != state.record else { return }
-        if let file = state.files?.record { try Self.append(new.lines, to: file, folder.path(of: name.record)) }
+        try state.files?.record.append(new.lines, folder.path(of: name.record))
         state.record = new
       }
-    }
-
-    /// Returns where it came to.
-    private static func write(
-      _ bytes: UnsafeRawBufferPointer, to file: Descriptor, at begin: Int64, _ path: String
-    ) throws -> Int64 {
-      var rest = bytes
-      while !rest.isEmpty {
-        let count = pwrite(file.number, rest.baseAddress, rest.count, off_t(begin) + off_t(bytes.count - rest.count))
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw DownloadError.disk("write to", path) }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      }
-      return begin + Int64(bytes.count)
     }
 
     // MARK: The end
@@ -250,13 +232,14 @@
       as final: FileName, by job: JobID, modified: Date?, sha256: String?, replacing: Bool
     ) throws -> DownloadedFile? {
       if final == name, !replacing, let file = try nameFromMemory(modified: modified, sha256: sha256) { return file }
-      let part = try files().part
-      let status = try flush(part, name.part, modified: modified)
+      let files = try files()
+      let status = try flush(files.part, name.part, modified: modified)
       try change { record in
         record.flushed = status.size
         record.whole = PartRecord.Whole(
           job: job, name: final.description, size: status.size, modified: status.modified, sha256: sha256)
       }
+      try files.record.flush(folder.path(of: name.record))
       guard try folder.rename(name.part, to: final.description, replacing: replacing) else { return nil }
       try folder.flush()
       return DownloadedFile(
@@ -273,14 +256,13 @@
       if folder.status(of: own.part)?.links ?? 1 > 1 { folder.remove(own.part) }
       let file = try Self.hold(own.part, folder)
       if let permissions { fchmod(file.number, mode_t(permissions)) }
-      let path = folder.path(of: own.part)
-      guard ftruncate(file.number, 0) == 0 else { throw DownloadError.disk("cut", path) }
-      _ = try bytes.withUnsafeBytes { try Self.write($0, to: file, at: 0, path) }
+      var isNamed = false
+      defer { if !isNamed { folder.remove(own.part) } }
+      try file.cut(to: 0, folder.path(of: own.part))
+      _ = try bytes.withUnsafeBytes { try file.write($0, at: 0, folder.path(of: own.part)) }
       let status = try flush(file, own.part, modified: modified)
-      guard try folder.link(own.part, to: name.description) == .done else {
-        folder.remove(own.part)
-        return nil
-      }
+      isNamed = try folder.link(own.part, to: name.description) == .done
+      guard isNamed else { return nil }
       try folder.flush()
       state.withLock { $0.mark = file }
       return DownloadedFile(
@@ -295,11 +277,8 @@
 
     private func flush(_ file: Descriptor, _ name: String, modified: Date?) throws -> FileStatus {
       let path = folder.path(of: name)
-      if let seconds = modified?.timeIntervalSince1970 {
-        let time = timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: 0)
-        guard futimens(file.number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
-      }
-      guard file.flush() else { throw DownloadError.disk("flush", path) }
+      if let modified { try file.set(modified: modified, path) }
+      try file.flush(path)
       let status = try FileStatus(of: file, path)
       guard folder.status(of: name) == status else {
         throw DownloadError(.fileExists, "\(path) was replaced by something else; remove it")
@@ -315,10 +294,13 @@
       for name in [name, own] {
         if let file = try recorded(name, in: folder, download, by: job) { return (file, name.record) }
       }
-      guard !download.overwrites, let mark = folder.status(of: own.part), mark.links > 1,
-        let status = folder.status(of: name.description), status.inode == mark.inode,
-        download.size == nil || download.size == status.size
-      else { return nil }
+      guard let mark = folder.status(of: own.part), folder.status(of: own.record) == nil else { return nil }
+      guard let status = folder.status(of: name.description), status.inode == mark.inode else {
+        // Its process died before that. The lock tells whether it did.
+        if mark.links == 1, (try? hold(own.part, folder)) != nil { folder.remove(own.part) }
+        return nil
+      }
+      guard !download.overwrites, download.size == nil || download.size == status.size else { return nil }
       var file = DownloadedFile(
         path: folder.path(of: name.description), size: status.size, sha256: nil, modified: status.modified,
         wasThere: false)
@@ -334,7 +316,7 @@
       _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
-        let record = PartRecord(try read(file, folder.path(of: name.record))),
+        let record = PartRecord(try file.read(folder.path(of: name.record))),
         record.url == download.url.withoutCredentials, let whole = record.whole,
         whole.job == job || !download.overwrites, download.isContent(whole.size, whole.sha256),
         let status = folder.status(of: whole.name),
@@ -356,33 +338,11 @@
       folder.remove(name.record)
     }
 
-    // MARK: The record
-
-    private static func read(_ file: Descriptor, _ path: String) throws -> Data {
-      var buffer = [UInt8](repeating: 0, count: 1 << 16)
-      var data = Data()
-      while data.count < 1 << 24 {
-        let count = buffer.withUnsafeMutableBytes { pread(file.number, $0.baseAddress, $0.count, off_t(data.count)) }
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw DownloadError.disk("read", path) }
-        if count == 0 { break }
-        data.append(contentsOf: buffer[..<count])
-      }
-      return data
-    }
-
     /// The next line must not go on where a crash cut one off.
-    private static func dropBrokenLine(_ text: Data, _ file: Descriptor) throws {
+    private func dropBrokenLine(_ text: Data, _ file: Descriptor) throws {
       let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text.distance(from: text.startIndex, to: $0) + 1 } ?? 0
       guard whole < text.count, whole > 0 else { return }
-      guard ftruncate(file.number, off_t(whole)) == 0 else { throw DownloadError.disk("cut", "a record") }
-    }
-
-    private static func append(_ lines: Data, to file: Descriptor, _ path: String) throws {
-      let end = lseek(file.number, 0, SEEK_END)
-      guard lines.withUnsafeBytes({ pwrite(file.number, $0.baseAddress, $0.count, end) }) == lines.count else {
-        throw DownloadError.disk("write to", path)
-      }
+      try file.cut(to: Int64(whole), folder.path(of: name.record))
     }
   }
 #endif

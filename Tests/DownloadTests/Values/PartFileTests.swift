@@ -178,6 +178,22 @@
       #expect(testFolder.names == ["a.bin", "a.bin.part", "a.bin.part.json"])
     }
 
+    @Test func `What a process left that died while it wrote a small file goes, and not while one writes`() throws {
+      let left = "a.bin~23407e5f.part"
+      let own = name.apart(for: "http://example.org/a.bin")
+      func look() throws {
+        #expect(try PartFile.finished(name, apart: own, in: folder, download, by: JobID(rawValue: 7)) == nil)
+      }
+      try testFolder.write("123", to: left)
+      let writer = open(testFolder.path(left), O_RDWR)
+      #expect(flock(writer, LOCK_EX | LOCK_NB) == 0)
+      try look()
+      #expect(testFolder.names == [left])
+      close(writer)
+      try look()
+      #expect(testFolder.names == [])
+    }
+
     @Test func `Two that begin at once: the one whose files come first has them`() throws {
       let parts = [try part(), try part()]
       for part in parts { try write("12345", to: part) }

@@ -1,0 +1,93 @@
+#if HTTP
+  import Crypto
+  import Foundation
+
+  /// An open file or folder, closed with its last reference. `path` is for errors, which are ``DownloadError``.
+  final class Descriptor: Sendable {
+    let number: Int32
+    init(_ number: Int32) { self.number = number }
+    deinit { close(number) }
+
+    /// What was written is on the disk when this returns, with the file's size and times.
+    func flush(_ path: String) throws {
+      #if canImport(Darwin)
+        let result = fcntl(number, F_FULLFSYNC)
+      #else
+        let result = fsync(number)
+      #endif
+      guard result == 0 else { throw DownloadError.disk("flush", path) }
+    }
+
+    /// Of the first `length` bytes.
+    func sha256(length: Int64, _ path: String) throws -> SHA256 {
+      var sha256 = SHA256()
+      var buffer = [UInt8](repeating: 0, count: Int(min(length, 1 << 20)))
+      var offset: Int64 = 0
+      while offset < length {
+        try Task.checkCancellation()
+        let count = buffer.withUnsafeMutableBytes {
+          pread(number, $0.baseAddress, min($0.count, Int(length - offset)), off_t(offset))
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw DownloadError.disk("read", path) }
+        buffer.withUnsafeBytes { sha256.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        offset += Int64(count)
+      }
+      return sha256
+    }
+
+    /// Returns where it came to.
+    func write(_ bytes: UnsafeRawBufferPointer, at begin: Int64, _ path: String) throws -> Int64 {
+      var rest = bytes
+      while !rest.isEmpty {
+        let count = pwrite(number, rest.baseAddress, rest.count, off_t(begin) + off_t(bytes.count - rest.count))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw DownloadError.disk("write to", path) }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      return begin + Int64(bytes.count)
+    }
+
+    /// In one step, behind what is there.
+    func append(_ lines: Data, _ path: String) throws {
+      let end = lseek(number, 0, SEEK_END)
+      guard lines.withUnsafeBytes({ pwrite(number, $0.baseAddress, $0.count, end) }) == lines.count else {
+        throw DownloadError.disk("write to", path)
+      }
+    }
+
+    func cut(to length: Int64, _ path: String) throws {
+      guard ftruncate(number, off_t(length)) == 0 else { throw DownloadError.disk("cut", path) }
+    }
+
+    /// All of a small file.
+    func read(_ path: String) throws -> Data {
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      var data = Data()
+      while data.count < 1 << 24 {
+        let count = buffer.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(data.count)) }
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw DownloadError.disk("read", path) }
+        if count == 0 { break }
+        data.append(contentsOf: buffer[..<count])
+      }
+      return data
+    }
+
+    func set(modified: Date, _ path: String) throws {
+      let seconds = modified.timeIntervalSince1970
+      let time = timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: 0)
+      guard futimens(number, [time, time]) == 0 else { throw DownloadError.disk("set the time of", path) }
+    }
+  }
+
+  extension DownloadError {
+    /// What the operating system refused, from `errno`.
+    static func disk(_ verb: String, _ path: String) -> DownloadError {
+      let number = errno
+      let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
+      return DownloadError(
+        isFull ? .noRoom : .disk, "can't \(verb) \(path): \(String(cString: strerror(number)))")
+    }
+  }
+#endif

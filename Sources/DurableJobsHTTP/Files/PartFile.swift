@@ -11,7 +11,7 @@
   /// Its functions block; they are called on the threads of ``DiskThreads``.
   final class PartFile: Sendable {
     /// A file of more bytes than this, or of nobody knows how many, is on the disk from its first byte on.
-    static let smallBytes = 1 << 18
+    static let smallBytes = 256_000
 
     private struct Files {
       let record: Descriptor

@@ -63,7 +63,8 @@
       }
       try Task.checkCancellation()
       tell(.looked(try await look(store)))
-      return try await account(files, downloads, store, server.ledger, crash)
+      let jobs = try await store.jobs(JobQuery(detail: .failures, limit: downloads.count))
+      return Self.account(files, downloads, jobs, server.ledger, crash)
     }
 
     /// Tells what the store knows, until it is cancelled.
@@ -85,7 +86,7 @@
       return zip(1..., jobs).map { DemoDownload(name: DemoFiles.name($0), $1) }
     }
 
-    private struct Kill: Sendable {
+    struct Kill: Sendable {
       var process: pid_t
       var fraction: Double
     }
@@ -139,12 +140,11 @@
     }
 
     /// Compares what is on the disk with what the server has.
-    private func account(
-      _ files: DemoFiles, _ downloads: [Download], _ store: SQLiteStore, _ ledger: ServingLedger, _ kill: Kill?
-    ) async throws -> DownloadOutcome {
+    static func account(
+      _ files: DemoFiles, _ downloads: [Download], _ jobs: [JobSnapshot], _ ledger: ServingLedger, _ kill: Kill?
+    ) -> DownloadOutcome {
       var troubles: [String] = []
       var verified = 0
-      let jobs = try await store.jobs(JobQuery(detail: .failures, limit: downloads.count))
       for (job, download) in zip(jobs, downloads) {
         let name = download.name ?? ""
         guard job.state == .succeeded else {

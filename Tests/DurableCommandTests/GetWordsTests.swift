@@ -124,5 +124,19 @@
       }
       #expect("short".shortened(to: 5) == "short")
     }
+
+    @Test("few files run at once, and many while six of them end within a second")
+    func automaticConcurrency() {
+      var automatic = AutomaticConcurrency()
+      #expect(automatic.limit(at: .zero) == 6)
+      for number in 1...5 { automatic.ended(at: .milliseconds(number * 100)) }
+      #expect(automatic.limit(at: .milliseconds(500)) == 6)
+      automatic.ended(at: .milliseconds(600))
+      #expect(automatic.limit(at: .milliseconds(600)) == 32)
+      #expect(automatic.limit(at: .milliseconds(1099)) == 32)
+      #expect(automatic.limit(at: .milliseconds(1100)) == 6)
+      for number in 0..<12 { automatic.ended(at: .seconds(2) + .milliseconds(number * 210)) }
+      #expect(automatic.limit(at: .seconds(2) + .milliseconds(11 * 210)) == 6)
+    }
   }
 #endif

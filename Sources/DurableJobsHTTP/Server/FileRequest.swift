@@ -122,6 +122,7 @@
     }
 
     var withoutCredentials: String {
+      guard user != nil || password != nil || fragment != nil || baseURL != nil else { return absoluteString }
       var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
       parts?.user = nil
       parts?.password = nil

@@ -41,8 +41,12 @@
     @Option(
       help: ArgumentHelp("All together at most so fast: 800K, 1.5M, 1G bytes a second.", valueName: "speed"))
     var limitRate: String?
-    @Option(help: ArgumentHelp("Files at once. Default: 16.", valueName: "number")) var concurrency: Int?
-    @Option(help: ArgumentHelp("Connections to one host at once. Default: 16.", valueName: "number")) var perHost: Int?
+    @Option(
+      help: ArgumentHelp("Files at once. Default: 6, and up to 32 while they are small.", valueName: "number"))
+    var concurrency: Int?
+    @Option(
+      help: ArgumentHelp("Files from one host at once. Default: as many as run.", valueName: "number"))
+    var perHost: Int?
     @Option(help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
     var maxAttempts: Int?
     @Option(
@@ -68,10 +72,10 @@
       if detach {
         try await tell(handles.map(\.id), store)
       } else {
-        var limits = Downloader.Limits(perHost: perHost ?? 16)
+        var limits = Downloader.Limits(perHost: perHost ?? AutomaticConcurrency.many)
         limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
         try await Getting(
-          store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency ?? 16,
+          store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency,
           json: options.json, goOn: goOn
         ).run()
       }

@@ -13,6 +13,7 @@
       /// Those of which this process's store has said that they ended.
       var news: [JobID] = []
       var failures: [(id: JobID, name: String, message: String)] = []
+      var automatic = AutomaticConcurrency()
     }
 
     /// How often it is asked what other processes do.
@@ -23,7 +24,7 @@
     private let store: OpenStore
     private let downloads: [(Download, JobHandle<DownloadedFile>)]
     private let limits: Downloader.Limits
-    private let concurrency: Int
+    private let concurrency: Int?
     private let json: Bool
     private let goOn: String?
     private let stage: GetStage
@@ -31,10 +32,11 @@
     private let gate = Gate()
     private let clock = SystemClock()
 
-    /// `goOn` is the command line that goes on after an interruption, if there is one.
+    /// `goOn` is the command line that goes on after an interruption, if there is one. Without `concurrency` it is that of
+    /// ``AutomaticConcurrency``.
     init(
       store: OpenStore, downloads: [(Download, JobHandle<DownloadedFile>)], limits: Downloader.Limits,
-      concurrency: Int, json: Bool, goOn: String?
+      concurrency: Int?, json: Bool, goOn: String?
     ) {
       self.store = store
       self.downloads = downloads
@@ -56,9 +58,13 @@
         store: store.store, limits: limits, permissions: Program.permissionsOfFiles
       ) { [stage] in stage.hear($0, $1, $2) }
       let worker = JobWorker(
-        Dictionary(uniqueKeysWithValues: queues.map { (store.queue($0), min(concurrency, downloads.count)) }),
+        Dictionary(
+          uniqueKeysWithValues: queues.map {
+            (store.queue($0), min(concurrency ?? AutomaticConcurrency.many, downloads.count))
+          }),
         logger: Logger(label: "durable") { [stage] _ in StageLog(stage: stage) })
       downloader.register(with: worker)
+      try worker.setMaxConcurrentJobs(slots)
       let interruption = Interruption(worker, grace: .zero) { [stage, gate] in
         stage.isStopping()
         gate.open()
@@ -117,7 +123,9 @@
         let ended = changes.filter {
           ($0.state.isFinished || $0.state == .suspended) && state.unfinished.contains($0.id)
         }
+        let now = clock.uptime
         for change in ended {
+          state.automatic.ended(at: now)
           // Of what succeeded here all was told; there is nothing to look up.
           if change.state == .succeeded, stage.hasTold(change.id) {
             state.unfinished.remove(change.id)
@@ -145,7 +153,7 @@
           nextLook = clock.uptime + Self.interval
         }
         if state.withLock({ $0.unfinished.isEmpty }) { return }
-        let slots = stage.slots(atMost: concurrency)
+        let slots = slots
         if slots != limit {
           limit = slots
           try worker.setMaxConcurrentJobs(slots)
@@ -155,6 +163,11 @@
         timer.cancel()
         try Task.checkCancellation()
       }
+    }
+
+    private var slots: Int {
+      let now = clock.uptime
+      return stage.slots(atMost: concurrency ?? state.withLock { $0.automatic.limit(at: now) })
     }
 
     /// What other processes made of our downloads meanwhile, from one page of those that are unfinished.

@@ -9,7 +9,7 @@ final class Campaign {
   let folder: URL
   let storePath: String
   private let recordPath: String
-  private var processes: [Process] = []
+  private var processes: [ChildProcess] = []
   private(set) var killed: Set<Int32> = []
   private(set) var killedThemselves = 0
 
@@ -21,7 +21,8 @@ final class Campaign {
   }
 
   deinit {
-    for process in processes where process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    for process in processes { process.send(SIGKILL) }
+    for process in processes { process.wait() }
     try? FileManager.default.removeItem(at: folder)
   }
 
@@ -29,32 +30,28 @@ final class Campaign {
 
   /// `fault`: where, and at which passage, the process kills itself. See `FaultPoint`.
   @discardableResult
-  func start(_ mode: String, _ arguments: [String] = [], fault: String? = nil) throws -> Process {
-    let process = Process()
-    process.executableURL = Self.probe
-    process.arguments = [mode, storePath, recordPath] + arguments
+  func start(_ mode: String, _ arguments: [String] = [], fault: String? = nil) throws -> ChildProcess {
     var environment = ProcessInfo.processInfo.environment
     environment["DURABLE_FAULT"] = fault
-    process.environment = environment
-    try launch(process)
+    let process = try ChildProcess(
+      Self.probe.path, [mode, storePath, recordPath] + arguments, environment: environment)
     processes.append(process)
     return process
   }
 
   /// SIGKILL, and the end of it. One that killed itself meanwhile, at a fault point, counts all the same.
-  func kill(_ process: Process) {
+  func kill(_ process: ChildProcess) {
     let wasRunning = process.isRunning
-    Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    process.send(SIGKILL)
     if !wasRunning { killedThemselves += 1 }
-    #expect(noteEnd(of: process), "process \(process.processIdentifier) ended by itself: \(process.terminationStatus)")
+    #expect(noteEnd(of: process), "process \(process.pid) ended by itself: \(process.wait())")
   }
 
-  /// Whether it ended by a SIGKILL.
+  /// Whether its end, which is waited for, was a SIGKILL.
   @discardableResult
-  func noteEnd(of process: Process) -> Bool {
-    let wasKilled = process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-    if wasKilled { killed.insert(process.processIdentifier) }
+  func noteEnd(of process: ChildProcess) -> Bool {
+    let wasKilled = process.wait() == .killed(by: SIGKILL)
+    if wasKilled { killed.insert(process.pid) }
     return wasKilled
   }
 
@@ -62,9 +59,8 @@ final class Campaign {
   func drain() throws {
     for _ in 0..<200 {
       let worker = try start("work", ["idle"])
-      worker.waitUntilExit()
       if !noteEnd(of: worker) {
-        #expect(worker.terminationStatus == 0, "a worker that was not killed ended in order")
+        #expect(worker.wait() == .exited(0), "a worker that was not killed ended in order")
         return
       }
     }
@@ -74,7 +70,7 @@ final class Campaign {
   /// Has another process recover what it finds, by a clock so many seconds ahead. Returns how many jobs it took.
   func recover(shift: Int) throws -> Int {
     let process = try start("recover", ["\(shift)"])
-    process.waitUntilExit()
+    process.wait()
     return try #require(try deeds().recovered.last)
   }
 

@@ -1,6 +1,7 @@
 #if HTTP
   import Foundation
   import LyingServer
+  import TestProcesses
   import Testing
 
   /// What a download asks of the operating system, and in which order: no kill shows what a power cut would.
@@ -25,7 +26,8 @@
     }
 
     @Test func `what is recorded is flushed before, and so is what is named, and its name before it is told`() throws {
-      let content = Content(30_000_000)
+      // More than is taken from a connection before it is flushed.
+      let content = Content(80_000_000)
       server.serve("/a.bin", .file(content))
       let trace = try trace()
       let part = folder.path("a.bin.part")
@@ -94,13 +96,8 @@
 
     static let isPossible: Bool = {
       guard let program else { return false }
-      let process = Process()
-      process.executableURL = URL(filePath: program)
-      process.arguments = ["-o", "/dev/null", "true"]
-      process.standardError = FileHandle.nullDevice
-      guard (try? process.run()) != nil else { return false }
-      process.waitUntilExit()
-      return process.terminationStatus == 0
+      let nowhere = FileHandle.nullDevice.fileDescriptor
+      return (try? ChildProcess(program, ["-o", "/dev/null", "true"], error: nowhere))?.wait() == .exited(0)
     }()
 
     let calls: [Call]

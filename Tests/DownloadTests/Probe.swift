@@ -5,7 +5,7 @@
 
   /// A process that downloads (`Tests/DownloadProbe`), and what it said.
   final class Probe {
-    let process = Process()
+    let process: ChildProcess
     private let output: String
 
     /// `fault`: where, and at which passage, it kills itself, where the trait FaultPoints is on. `trace`: the file for
@@ -16,32 +16,26 @@
     ) throws {
       output = store + "-says-\(UUID().uuidString.prefix(8))"
       _ = FileManager.default.createFile(atPath: output, contents: nil)
-      process.executableURL = Self.program
-      process.arguments = [store, folder.url.path, url] + arguments
-      if let trace, let strace = Trace.program {
-        process.executableURL = URL(filePath: strace)
-        process.arguments = Trace.options + ["-o", trace, Self.program.path] + (process.arguments ?? [])
-      }
-      process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+      var command = [Self.program.path, store, folder.url.path, url] + arguments
+      if let trace, let strace = Trace.program { command = [strace] + Trace.options + ["-o", trace] + command }
       var environment = ProcessInfo.processInfo.environment
       environment["DURABLE_FAULT"] = fault
-      process.environment = environment
-      try launch(process)
+      let file = try FileHandle(forWritingTo: URL(filePath: output))
+      process = try ChildProcess(
+        command[0], Array(command.dropFirst()), environment: environment, output: file.fileDescriptor)
     }
-
-    deinit { if process.isRunning { kill() } }
 
     /// SIGKILL, and the end of it.
     func kill() {
-      Foundation.kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      process.send(SIGKILL)
+      process.wait()
     }
 
-    var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
+    var wasKilled: Bool { process.wait() == .killed(by: SIGKILL) }
 
     /// Waits for its own end. What it said follows from there.
     func end() -> Self {
-      process.waitUntilExit()
+      process.wait()
       return self
     }
 

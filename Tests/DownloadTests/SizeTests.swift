@@ -114,13 +114,8 @@
     }()
 
     private static func run(_ command: String...) -> Bool {
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = command
-      process.standardError = FileHandle.nullDevice
-      guard (try? launch(process)) != nil else { return false }
-      process.waitUntilExit()
-      return process.terminationStatus == 0
+      let nowhere = FileHandle.nullDevice.fileDescriptor
+      return (try? ChildProcess("/usr/bin/env", command, error: nowhere))?.wait() == .exited(0)
     }
   }
 #endif

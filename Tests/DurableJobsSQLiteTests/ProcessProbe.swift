@@ -7,21 +7,20 @@ import TestProcesses
 final class ProcessProbe: Sendable {
   struct Ended: Error {}
 
-  private let process: Process
+  private let process: ChildProcess
   private let input: FileHandle
   private let lines: AsyncStream<String>
 
-  var pid: Int32 { process.processIdentifier }
+  var pid: Int32 { process.pid }
 
   init(_ arguments: String...) throws {
     _ = Self.ignoresBrokenPipes
     let (input, output) = (Pipe(), Pipe())
-    process = Process()
-    process.executableURL = Self.executable
-    process.arguments = arguments
-    process.standardInput = input
-    process.standardOutput = output
-    try launch(process)
+    process = try ChildProcess(
+      Self.executable.path, arguments, input: input.fileHandleForReading.fileDescriptor,
+      output: output.fileHandleForWriting.fileDescriptor)
+    try input.fileHandleForReading.close()
+    try output.fileHandleForWriting.close()
     self.input = input.fileHandleForWriting
     let (lines, continuation) = AsyncStream<String>.makeStream()
     self.lines = lines
@@ -50,8 +49,6 @@ final class ProcessProbe: Sendable {
     }
   }
 
-  deinit { send(SIGKILL) }
-
   func tell(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
 
   /// The words after `first` in the next line that begins with it.
@@ -69,7 +66,7 @@ final class ProcessProbe: Sendable {
     return try await hear(first)
   }
 
-  func send(_ signal: Int32) { if process.isRunning { kill(pid, signal) } }
+  func send(_ signal: Int32) { process.send(signal) }
 
   private static let ignoresBrokenPipes: Bool = {
     signal(SIGPIPE, SIG_IGN)

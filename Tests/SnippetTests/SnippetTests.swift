@@ -7,14 +7,12 @@ import Testing
 func snippetsAreCurrent() throws {
   let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-  let check = Process()
-  check.executableURL = root.appending(path: "scripts/extract-snippets")
-  check.arguments = ["--check"]
   let output = Pipe()
-  check.standardOutput = output
-  check.standardError = output
-  try launch(check)
+  let writing = output.fileHandleForWriting
+  let check = try ChildProcess(
+    root.appending(path: "scripts/extract-snippets").path, ["--check"], output: writing.fileDescriptor,
+    error: writing.fileDescriptor)
+  try writing.close()
   let printed = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-  check.waitUntilExit()
-  #expect(check.terminationStatus == 0, "\(printed)")
+  #expect(check.wait() == .exited(0), "\(printed)")
 }

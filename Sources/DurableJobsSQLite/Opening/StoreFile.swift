@@ -25,9 +25,7 @@ struct StoreFile {
       // Two processes that make the same new file must not do so at once.
       let hasTurn = turn.take(within: busyTimeout)
       defer { if hasTurn { turn.giveBack() } }
-      // Not as SQLite's URI, whatever it begins with.
-      let pool = try DatabasePool(
-        path: path.hasPrefix("/") ? path : "./\(path)", configuration: Self.configuration(busyTimeout))
+      let pool = try Self.open(path, Self.configuration(busyTimeout))
       try Self.migrate(pool, path)
       try Self.makeDurable(pool, path)
       latest = try pool.read { db in
@@ -39,6 +37,20 @@ struct StoreFile {
     } catch {
       throw JobError(error, path: path)
     }
+  }
+
+  private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
+    // Not as SQLite's URI, whatever it begins with.
+    let path = path.hasPrefix("/") ? path : "./\(path)"
+    for _ in 0..<100 {
+      do {
+        return try DatabasePool(path: path, configuration: configuration)
+      } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+        // GRDB looks at the -wal file, which another process removed meanwhile: the last one to close the store does.
+        continue
+      }
+    }
+    return try DatabasePool(path: path, configuration: configuration)
   }
 
   private static func configuration(_ busyTimeout: Duration) -> GRDB.Configuration {

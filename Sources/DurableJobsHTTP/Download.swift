@@ -11,7 +11,7 @@
   ///
   /// The file grows as `NAME.part` beside its place, with what is needed to go on in `NAME.part.json`, and comes under its
   /// own name, whole and flushed to the disk, before the job succeeds. Whatever ends the process, the next attempt goes on
-  /// where this one stopped.
+  /// where this one stopped. A file of at most 256 kB is kept in memory for its first second.
   ///
   /// Its identity is its URL and its destination: while such a download is unfinished, a second `enqueue` of it returns
   /// the first one's handle, whatever else the two ask for. Its job's key is that identity, by which a later download

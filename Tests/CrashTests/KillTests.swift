@@ -112,6 +112,11 @@ import Testing
       let jobs = try await queue.jobs(where: .kind("hold"))
       return jobs.allSatisfy { $0.state == .running && $0.crashes == 1 } ? true : nil
     }
+    // It is claimed before its handler says that it runs.
+    while try campaign.deeds().runs[held]?.count == 1 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     #expect(try campaign.deeds().runs[held]?.map(\.process) == [first.pid, peer.pid])
     #expect(full.count == 3)
     campaign.kill(peer)

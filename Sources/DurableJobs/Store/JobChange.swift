@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:)`` has the rules.
+/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:keyHolder:)`` has the rules.
 public enum JobChange: Hashable, Sendable {
   /// Runs it again, from its first attempt, if it failed or was cancelled; at once, if it waits for a time or is suspended.
   /// Refused if it has ended and another job holds its unique key.
@@ -32,7 +32,7 @@ public struct ChangeReport: Hashable, Sendable {
 
   public struct Refusal: Hashable, Sendable {
     public var job: JobID
-    /// What ``JobCourse/apply(_:now:)`` said, as in "is running; cancel it first".
+    /// What ``JobCourse/apply(_:now:keyHolder:)`` said, as in "is running; cancel it first".
     public var message: String
 
     public init(job: JobID, message: String) {

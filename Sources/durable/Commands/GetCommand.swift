@@ -10,7 +10,7 @@
       abstract: "Download files, and go on after any interruption.",
       usage: "durable get [options] URL…",
       discussion: """
-        Each file grows as NAME.part and gets its name when it is whole. After Ctrl-C, a crash or a power cut, the same \
+        A file grows as NAME.part and gets its name when it is whole. After Ctrl-C, a crash or a power cut, the same \
         command goes on where it stopped; so does 'durable work'. A download that is stored already, or under way in \
         another process, is joined.
 

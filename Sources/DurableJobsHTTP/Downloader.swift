@@ -150,17 +150,17 @@
     /// then or not.
     private static func recorded(
       _ download: Download, path: String, _ store: any JobStore
-    ) async throws -> DownloadedFile? {
+    ) async throws -> (DownloadedFile, JobID)? {
       var named = download
       for name in [nil, (path as NSString).lastPathComponent] {
         named.name = name
         let query = JobQuery(
           .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: .output,
           order: .newestFirst, limit: 1)
-        guard let output = try await store.jobs(query).first?.output,
+        guard let job = try await store.jobs(query).first, let output = job.output,
           let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path
         else { continue }
-        return file
+        return (file, job.id)
       }
       return nil
     }
@@ -238,7 +238,7 @@
           leftovers.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
         }
       }
-      for leftover in ended { leftover.folder.remove(leftover.name) }
+      for leftover in ended { leftover.names.forEach(leftover.folder.remove) }
     }
   }
 #endif

@@ -50,7 +50,7 @@
       server.serve("/a.bin", .file(Content(10_000)))
       let trace = try trace()
       let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
-      let mark = try #require(named.arguments.firstMatch(of: #/"(a\.bin~\w{8}\.part)"/#).map { String($0.1) })
+      let mark = try #require(named.arguments.firstMatch(of: #/"(a\.bin~\w{8}\.new\.part)"/#).map { String($0.1) })
       #expect(trace.flushed(folder.path(mark), before: named) == 10_000)
       let kept = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > named.end })
       let told = try #require(trace.calls("write").first { $0.arguments.contains(#""done fetched"#) })

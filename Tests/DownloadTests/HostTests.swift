@@ -89,6 +89,7 @@
         contentsOf: (0..<20).map { try setting.download(server.url("/\($0)/get.php")) })
       try await setting.jobs.drain()
       #expect(try await setting.jobs.queue.counts() == JobCounts([.succeeded: 20]), "\(setting.errors)")
+      #expect(server.requests.count == 20)
       #expect(setting.folder.names == (0..<20).map { "f\($0)" }.sorted())
       for number in 0..<20 {
         #expect(try setting.folder.holds(Content(10_000, seed: UInt64(number)), as: "f\(number)"))

@@ -146,6 +146,29 @@
       #expect(folder.names == ["a.bin"])
     }
 
+    @Test(arguments: [false, true])
+    func `two processes with a store each and one small file: both have it, and nothing is left beside it`(
+      hasChecksum: Bool
+    ) async throws {
+      let small = Content(10_000)
+      server.serve("/a.bin", .file(small).holding(after: 0))
+      let sum = hasChecksum ? small.sha256 : nil
+      let first = try probe("/a.bin", store: "one.sqlite", sha256: sum)
+      let second = try probe("/a.bin", store: "two.sqlite", sha256: sum)
+      await server.held("/a.bin", times: 2)
+      server.release()
+      let results = [first.end(), second.end()]
+      #expect(try folder.holds(small, as: "a.bin"))
+      #expect(results.contains { $0.result == "fetched" })
+      if hasChecksum {
+        #expect(folder.names == ["a.bin"])
+        #expect(results.allSatisfy { $0.result != nil }, "\(results.map(\.error))")
+      } else {
+        // The other can't know that it is the same.
+        #expect(results.contains { $0.error.contains("--overwrite") }, "\(results.map(\.error))")
+      }
+    }
+
     @Test func `a process that goes on with what another one left behind, from another store`() async throws {
       server.serve("/a.bin", .file(content).holding(after: 700_000), .file(content))
       let first = try probe("/a.bin", store: "one.sqlite")

@@ -59,6 +59,24 @@
       #expect(try await attempt.state == .scheduled)
     }
 
+    @Test func `a small file that takes more than a second is on the disk from then on`() async throws {
+      let small = Content(20_000)
+      let setting = try Setting(limits: .init(slowFor: .seconds(1000)))
+      server.serve("/a.bin", .file(small).holding(after: 2000))
+      async let job = setting.fetch(setting.download(server.url("/a.bin")))
+      await server.held("/a.bin")
+      #expect(setting.folder.names == [])
+      // Written, and flushed.
+      while (try? setting.folder.text("a.bin.part.json").hasSuffix("\n2000\n")) != true {
+        try await setting.pass(.seconds(1), onTimerOf: [.seconds(1)])
+      }
+      #expect(setting.folder.size("a.bin.part") == 2000)
+      server.release()
+      #expect(try await job.state == .succeeded)
+      #expect(try setting.folder.holds(small, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
     @Test func `a connection that is slow, but not too slow, is kept`() async throws {
       let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
       let slow = (1...20).reduce(Answer.file(Content(420_000))) { $0.holding(after: Int64($1) * 20_000) }

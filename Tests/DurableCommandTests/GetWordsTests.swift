@@ -125,17 +125,26 @@
       #expect("short".shortened(to: 5) == "short")
     }
 
-    @Test("few files run at once, and many while six of them end within a second")
+    @Test("few files run at once, and many while six small ones come within a second")
     func automaticConcurrency() {
       var automatic = AutomaticConcurrency()
+      let small = DownloadedFile(path: "/a", size: 1_000_000, sha256: nil, modified: 0, wasThere: false)
+      var large = small
+      large.size += 1
+      var old = small
+      old.wasThere = true
+      for _ in 0..<10 {
+        automatic.succeeded(large, at: .zero)
+        automatic.succeeded(old, at: .zero)
+      }
       #expect(automatic.limit(at: .zero) == 6)
-      for number in 1...5 { automatic.ended(at: .milliseconds(number * 100)) }
+      for number in 1...5 { automatic.succeeded(small, at: .milliseconds(number * 100)) }
       #expect(automatic.limit(at: .milliseconds(500)) == 6)
-      automatic.ended(at: .milliseconds(600))
+      automatic.succeeded(small, at: .milliseconds(600))
       #expect(automatic.limit(at: .milliseconds(600)) == 32)
       #expect(automatic.limit(at: .milliseconds(1099)) == 32)
       #expect(automatic.limit(at: .milliseconds(1100)) == 6)
-      for number in 0..<12 { automatic.ended(at: .seconds(2) + .milliseconds(number * 210)) }
+      for number in 0..<12 { automatic.succeeded(small, at: .seconds(2) + .milliseconds(number * 210)) }
       #expect(automatic.limit(at: .seconds(2) + .milliseconds(11 * 210)) == 6)
     }
   }

@@ -20,8 +20,8 @@ package final class ChildProcess: @unchecked Sendable {
   private let lock = NSLock()
   private var reaped: End?
 
-  /// `input`, `output` and `error` are descriptors that the child gets; those of this process where they are nil. It gets no
-  /// other. `environment` is that of this process where it is nil.
+  /// `input`, `output` and `error` are descriptors that the child gets; those of this process where they are nil. Of
+  /// those that are open now it gets no other. `environment` is that of this process where it is nil.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String]? = nil, input: Int32? = nil,
     output: Int32? = nil, error: Int32? = nil

@@ -1,5 +1,6 @@
 #if HTTP
   import Crypto
+  import DurableJobs
   import Foundation
 
   /// A name that a file may have in the folder that it goes into, whatever a server wished.
@@ -8,6 +9,7 @@
   struct FileName: Hashable, Sendable, CustomStringConvertible {
     static let partEnding = ".part"
     static let recordEnding = ".part.json"
+    private static let markEnding = ".new.part"
     // One more for the mark that `beside` sets.
     private static let longest = 254 - recordEnding.utf8.count
 
@@ -30,6 +32,12 @@
     func apart(for url: String) -> FileName {
       let mark = SHA256.hash(data: Data(url.utf8)).prefix(4).hexadecimal
       return FileName(harmless: Self.cut(description, roomFor: mark.count + 1) + "~" + mark)
+    }
+
+    /// A second name that a file of this name has until the success of `job` is stored. No other job looks for it.
+    func mark(for url: String, _ job: JobID) -> String {
+      let mark = SHA256.hash(data: Data("\(url) \(job)".utf8)).prefix(4).hexadecimal
+      return Self.cut(description, roomFor: mark.count + 1) + "~" + mark + Self.markEnding
     }
 
     /// The name that a URL gives the file: its last component.

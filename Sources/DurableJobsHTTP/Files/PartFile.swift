@@ -24,14 +24,12 @@
       /// Nil as long as what came is in `early`.
       var files: Files?
       var early: [UInt8] = []
-      /// The second name of a file that was named from memory, open and locked.
-      var mark: Descriptor?
     }
 
     let folder: Folder
     let name: FileName
-    /// A name of this URL only.
-    private let own: FileName
+    /// The second name that the file has until its job's success is stored, if it is named from memory.
+    private let mark: String
     private let permissions: Int?
     private let state: Lock<State>
     /// Of what is here, if somebody wants it.
@@ -47,24 +45,24 @@
     /// Takes up the part that is there, if one is. Throws ``Taken``; what is not this download's is replaced if it
     /// `overwrites`. With `hashes`, reads what is here to have its checksum.
     init(
-      _ name: FileName, apart own: FileName, in folder: Folder, url: String, overwrites: Bool, hashes: Bool,
+      _ name: FileName, mark: String, in folder: Folder, url: String, overwrites: Bool, hashes: Bool,
       permissions: Int?
     ) throws {
       self.folder = folder
       self.name = name
-      self.own = own
+      self.mark = mark
       self.permissions = permissions
       state = Lock(State(record: PartRecord(url: url)))
       sha256 = Lock(hashes ? SHA256() : nil)
       guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
-      let recordFile = try Self.hold(name.record, folder)
+      let recordFile = try hold()
       let text = try recordFile.read(folder.path(of: name.record))
-      try dropBrokenLine(text, recordFile)
       let old = PartRecord(text).flatMap { $0.url == url ? $0 : nil }
+      if old != nil { try dropBrokenLine(text, recordFile) }
       // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
       let isForeign = old == nil && (text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil)
       if isForeign, !overwrites {
-        if !text.contains(UInt8(ascii: "\n")) { folder.remove(name.record) }
+        if text.isEmpty { folder.remove(name.record) }
         throw Taken.isForeign(
           DownloadError(
             .fileExists,
@@ -92,7 +90,7 @@
 
     private func files(_ state: inout State) throws -> Files {
       if let files = state.files { return files }
-      let recordFile = try Self.hold(name.record, folder)
+      let recordFile = try hold()
       let text = try recordFile.read(folder.path(of: name.record))
       guard text.isEmpty, folder.status(of: name.part) == nil else {
         if text.isEmpty { folder.remove(name.record) }
@@ -104,13 +102,19 @@
     /// First whose it is, then the part: a part without a record is never ours.
     @discardableResult
     private func makeFiles(_ recordFile: Descriptor, _ state: inout State) throws -> Files {
-      try recordFile.cut(to: 0, folder.path(of: name.record))
-      try recordFile.append(state.record.lines, folder.path(of: name.record))
-      let files = Files(record: recordFile, part: try openPart())
-      _ = try state.early.withUnsafeBytes { try files.part.write($0, at: 0, path) }
-      state.early = []
-      state.files = files
-      return files
+      do {
+        try recordFile.cut(to: 0, folder.path(of: name.record))
+        try recordFile.append(state.record.lines, folder.path(of: name.record))
+        let files = Files(record: recordFile, part: try openPart())
+        _ = try state.early.withUnsafeBytes { try files.part.write($0, at: 0, path) }
+        state.early = []
+        state.files = files
+        return files
+      } catch {
+        folder.remove(name.part)
+        folder.remove(name.record)
+        throw error
+      }
     }
 
     private func openPart() throws -> Descriptor {
@@ -121,16 +125,10 @@
       return part
     }
 
-    /// A file of that name, locked. It is looked at again once it is: who held it before may have removed it.
-    private static func hold(_ name: String, _ folder: Folder) throws -> Descriptor {
-      while true {
-        guard let file = try folder.open(name, O_RDWR | O_CREAT) else { continue }
-        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
-          throw Taken.isHeld(byURL: PartRecord(try file.read(folder.path(of: name)))?.url)
-        }
-        let mine = try FileStatus(of: file, name)
-        if folder.status(of: name)?.inode == mine.inode { return file }
-      }
+    private func hold() throws -> Descriptor {
+      if let record = try folder.lock(name.record) { return record }
+      let path = folder.path(of: name.record)
+      throw Taken.isHeld(byURL: try folder.open(name.record, O_RDONLY).flatMap { PartRecord(try $0.read(path))?.url })
     }
 
     var path: String { folder.path(of: name.part) }
@@ -224,14 +222,19 @@
 
     // MARK: The end
 
-    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false. What then is to be
-    /// removed is ``leftover``.
+    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
     func finish(
       as final: FileName, by job: JobID, modified: Date?, sha256: String?, replacing: Bool
     ) throws -> DownloadedFile? {
-      if final == name, !replacing, let file = try nameFromMemory(modified: modified, sha256: sha256) { return file }
+      if !replacing {
+        switch try nameFromMemory(as: final, modified: modified, sha256: sha256) {
+        case .done(let file): return file
+        case .isTaken: return nil
+        case .isImpossible: break
+        }
+      }
       let files = try files()
       let status = try flush(files.part, name.part, modified: modified)
       try change { record in
@@ -247,33 +250,40 @@
         wasThere: false)
     }
 
-    /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the URL, which keeps
-    /// that name beside the other until the success is stored. Nil if it has to be the longer one.
-    private func nameFromMemory(modified: Date?, sha256: String?) throws -> DownloadedFile? {
-      let bytes = state.withLock { $0.files == nil ? $0.early : nil }
-      guard let bytes, folder.status(of: own.record) == nil else { return nil }
+    private enum Naming {
+      case done(DownloadedFile)
+      case isTaken
+      /// It is on the disk already, or hard links are not to be had.
+      case isImpossible
+    }
+
+    /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the job, which keeps
+    /// that name beside the other until the success is stored.
+    private func nameFromMemory(as final: FileName, modified: Date?, sha256: String?) throws -> Naming {
+      guard let bytes = state.withLock({ $0.files == nil ? $0.early : nil }) else { return .isImpossible }
       // Of a file that was named so before, only the name is ours.
-      if folder.status(of: own.part)?.links ?? 1 > 1 { folder.remove(own.part) }
-      let file = try Self.hold(own.part, folder)
-      if let permissions { fchmod(file.number, mode_t(permissions)) }
+      if folder.status(of: mark)?.links ?? 1 > 1 { folder.remove(mark) }
+      guard let file = try? folder.lock(mark) else { return .isImpossible }
       var isNamed = false
-      defer { if !isNamed { folder.remove(own.part) } }
-      try file.cut(to: 0, folder.path(of: own.part))
-      _ = try bytes.withUnsafeBytes { try file.write($0, at: 0, folder.path(of: own.part)) }
-      let status = try flush(file, own.part, modified: modified)
-      isNamed = try folder.link(own.part, to: name.description) == .done
-      guard isNamed else { return nil }
+      defer { if !isNamed { folder.remove(mark) } }
+      if let permissions { fchmod(file.number, mode_t(permissions)) }
+      try file.cut(to: 0, folder.path(of: mark))
+      _ = try bytes.withUnsafeBytes { try file.write($0, at: 0, folder.path(of: mark)) }
+      let status = try flush(file, mark, modified: modified)
+      switch try folder.link(mark, to: final.description) {
+      case .isImpossible: return .isImpossible
+      case .isTaken: return .isTaken
+      case .done: isNamed = true
+      }
       try folder.flush()
-      state.withLock { $0.mark = file }
-      return DownloadedFile(
-        path: folder.path(of: name.description), size: status.size, sha256: sha256, modified: status.modified,
-        wasThere: false)
+      return .done(
+        DownloadedFile(
+          path: folder.path(of: final.description), size: status.size, sha256: sha256, modified: status.modified,
+          wasThere: false))
     }
 
     /// What may be there when a file has its name, and goes when that is stored.
-    var leftover: String {
-      state.withLock { $0.mark == nil ? name.record : own.part }
-    }
+    var leftovers: [String] { state.withLock { $0.files == nil ? [mark] : [name.record, mark] } }
 
     private func flush(_ file: Descriptor, _ name: String, modified: Date?) throws -> FileStatus {
       let path = folder.path(of: name)
@@ -286,33 +296,9 @@
       return status
     }
 
-    /// A file that an earlier attempt named before it could tell so, if it is what `download` asks for: an earlier job may
-    /// have had no checksum, and one that replaces is to fetch. With what then is to be removed.
-    static func finished(
-      _ name: FileName, apart own: FileName, in folder: Folder, _ download: Download, by job: JobID
-    ) throws -> (DownloadedFile, leftover: String)? {
-      for name in [name, own] {
-        if let file = try recorded(name, in: folder, download, by: job) { return (file, name.record) }
-      }
-      guard let mark = folder.status(of: own.part), folder.status(of: own.record) == nil else { return nil }
-      guard let status = folder.status(of: name.description), status.inode == mark.inode else {
-        // Its process died before that. The lock tells whether it did.
-        if mark.links == 1, (try? hold(own.part, folder)) != nil { folder.remove(own.part) }
-        return nil
-      }
-      guard !download.overwrites, download.size == nil || download.size == status.size else { return nil }
-      var file = DownloadedFile(
-        path: folder.path(of: name.description), size: status.size, sha256: nil, modified: status.modified,
-        wasThere: false)
-      if let wanted = download.sha256?.lowercased() {
-        file.sha256 = try folder.checksum(of: name.description)
-        guard file.sha256 == wanted else { return nil }
-      }
-      try folder.flush()
-      return (file, own.part)
-    }
-
-    private static func recorded(
+    /// A file that an earlier attempt named before it could tell so, by its record, if it is what `download` asks for: an
+    /// earlier job may have had no checksum, and one that replaces is to fetch.
+    static func recorded(
       _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
@@ -328,6 +314,24 @@
       return DownloadedFile(
         path: folder.path(of: whole.name), size: whole.size, sha256: whole.sha256, modified: whole.modified,
         wasThere: false)
+    }
+
+    /// The same of the same job, by the second name that the file has.
+    static func marked(
+      _ mark: String, as final: FileName, in folder: Folder, _ download: Download
+    ) throws -> DownloadedFile? {
+      guard let kept = folder.status(of: mark), let status = folder.status(of: final.description),
+        status.isRegular, status.inode == kept.inode, download.size == nil || download.size == status.size
+      else { return nil }
+      var file = DownloadedFile(
+        path: folder.path(of: final.description), size: status.size, sha256: nil, modified: status.modified,
+        wasThere: false)
+      if let wanted = download.sha256?.lowercased() {
+        file.sha256 = try folder.checksum(of: final.description)
+        guard file.sha256 == wanted else { return nil }
+      }
+      try folder.flush()
+      return file
     }
 
     /// Removes what is here: the bytes are not what they should be, or are not needed.

@@ -121,7 +121,7 @@
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
-      case .head(let head): isInBody = head.headers.contains(name: "Content-Length")
+      case .head(let head): isInBody = head.headers.first(name: "Content-Length").flatMap { Int64($0) } != nil
       case .body: break
       case .end: isInBody = false
       }

@@ -9,18 +9,20 @@
     let request: FileRequest
     let reception: Reception
     let permissions: Int?
-    /// The file at that path as a download of this store brought it, if one did.
-    let recorded: @Sendable (String) async throws -> DownloadedFile?
+    /// The file at that path as a download of this store brought it, if one did, and its job.
+    let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
     private let url: String
     /// The name that is given, or that the URL gives.
     private let name: FileName
     /// The same of this URL only.
     private let own: FileName
+    /// A second name of what this job names.
+    private let mark: String
 
     /// Throws ``DownloadError`` if the name that is given can't be one.
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
-      recorded: @escaping @Sendable (String) async throws -> DownloadedFile?
+      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?
     ) throws {
       self.job = job
       self.download = download
@@ -38,6 +40,7 @@
         name = FileName(of: download.url)
       }
       own = name.apart(for: url)
+      mark = name.mark(for: url, job)
     }
 
     struct Result {
@@ -50,29 +53,34 @@
     /// its part is held here.
     struct Leftover {
       let folder: Folder
-      let name: String
+      let names: [String]
       let part: PartFile?
     }
 
     /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What came is kept, unless it was wrong.
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
-      if let (file, leftover) = try PartFile.finished(name, apart: own, in: folder, download, by: job) {
-        return Result(file: file, leftover: Leftover(folder: folder, name: leftover, part: nil))
+      for name in [name, own] {
+        guard let file = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
+        return Result(file: file, leftover: Leftover(folder: folder, names: [name.record], part: nil))
+      }
+      if let file = try PartFile.marked(mark, as: name, in: folder, download) {
+        return Result(file: file, leftover: Leftover(folder: folder, names: [mark], part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
       let part = try part(in: folder)
       do {
         let file = try await reception.watching(part) { try await fetch(part) }
-        let leftover = Leftover(folder: folder, name: part.leftover, part: part)
+        let leftover = Leftover(folder: folder, names: part.leftovers, part: part)
         return Result(file: file, leftover: file.wasThere ? nil : leftover)
+      } catch is PartFile.Taken {
+        throw isTaken(folder)
       } catch {
         if part.length == 0 {
           part.discard()
         } else if part.length > part.record.flushed {
           try? part.flush(part.length)
         }
-        if error is PartFile.Taken { throw isTaken(folder) }
         guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)
@@ -87,7 +95,7 @@
     private func part(in folder: Folder) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
-          name, apart: own, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
+          name, mark: mark, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
           permissions: permissions)
       }
       do {
@@ -122,9 +130,11 @@
         if found.sha256 == wanted { return found }
       }
       if download.overwrites { return nil }
-      if status.isRegular, download.sha256 == nil, let file = try await recorded(path),
+      if status.isRegular, download.sha256 == nil, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
+        // Of a process that died between storing the success and this.
+        folder.remove(self.name.mark(for: url, job))
         found.sha256 = file.sha256
         return found
       }
@@ -190,13 +200,14 @@
         }
       }
       let sha256 = try check(part, wasResumed: wasResumed, isPage: isPage)
-      return try finish(part, sha256)
+      return try await finish(part, sha256)
     }
 
     /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
     /// if it is the one that is wanted.
     private func conflict(_ serverName: String?, _ part: PartFile) async throws -> DownloadedFile? {
       let final = finalName(serverName)
+      if let file = try PartFile.marked(mark, as: final, in: part.folder, download) { return file }
       do {
         let file = try await existing(final, part.folder, isFinalName: true)
         if file != nil { part.discard() }
@@ -240,13 +251,20 @@
       return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
     }
 
-    private func finish(_ part: PartFile, _ sha256: String?) throws -> DownloadedFile {
+    private func finish(_ part: PartFile, _ sha256: String?) async throws -> DownloadedFile {
       let final = finalName(part.record.name)
       let modified = download.keepsServerTime ? part.record.modified : nil
       guard
         let file = try part.finish(
           as: final, by: job, modified: modified, sha256: sha256, replacing: download.overwrites)
-      else { throw Self.fileExists(part.folder.path(of: final.description)) }
+      else {
+        // It came meanwhile, and may be the same.
+        guard let file = try await existing(final, part.folder, isFinalName: true) else {
+          throw Self.fileExists(part.folder.path(of: final.description))
+        }
+        part.discard()
+        return file
+      }
       return file
     }
   }

@@ -56,7 +56,10 @@
       let queues = try await join()
       let downloader = Downloader(
         store: store.store, limits: limits, permissions: Program.permissionsOfFiles
-      ) { [stage] in stage.hear($0, $1, $2) }
+      ) { [stage, state, clock] in
+        if case .succeeded(let file) = $2 { state.withLock { $0.automatic.succeeded(file, at: clock.uptime) } }
+        stage.hear($0, $1, $2)
+      }
       let worker = JobWorker(
         Dictionary(
           uniqueKeysWithValues: queues.map {
@@ -123,9 +126,7 @@
         let ended = changes.filter {
           ($0.state.isFinished || $0.state == .suspended) && state.unfinished.contains($0.id)
         }
-        let now = clock.uptime
         for change in ended {
-          state.automatic.ended(at: now)
           // Of what succeeded here all was told; there is nothing to look up.
           if change.state == .succeeded, stage.hasTold(change.id) {
             state.unfinished.remove(change.id)

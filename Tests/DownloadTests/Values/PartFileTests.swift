@@ -10,6 +10,8 @@
     let testFolder: TestFolder
     let folder: Folder
     let name = FileName(harmless: "a.bin")
+    let job = JobID(rawValue: 7)
+    var mark: String { name.mark(for: "http://example.org/a.bin", job) }
     let download: Download
 
     init() throws {
@@ -20,7 +22,7 @@
 
     private func part(_ url: String = "http://example.org/a.bin") throws -> PartFile {
       try PartFile(
-        name, apart: name.apart(for: url), in: folder, url: url, overwrites: false, hashes: false, permissions: nil)
+        name, mark: mark, in: folder, url: url, overwrites: false, hashes: false, permissions: nil)
     }
 
     private func write(_ bytes: String, to part: PartFile) throws {
@@ -77,7 +79,6 @@
     }
 
     @Test func `A file that was named before it could be told is known again, as long as it is as it was`() throws {
-      let job = JobID(rawValue: 7)
       do {
         let part = try part()
         try write("12345", to: part)
@@ -85,36 +86,25 @@
         let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
         #expect(file?.size == 5)
       }
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)?
-          .0.size == 5)
+      func recorded(_ download: Download, by other: Int64 = 7) throws -> DownloadedFile? {
+        try PartFile.recorded(name, in: folder, download, by: JobID(rawValue: other))
+      }
+      #expect(try recorded(download)?.size == 5)
       var other = download
       other.size = 6
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
-          == nil)
+      #expect(try recorded(other) == nil)
       other = download
       other.sha256 = String(repeating: "0", count: 64)
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
-          == nil)
+      #expect(try recorded(other) == nil)
       other = download
       other.overwrites = true
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
-          != nil)
-      #expect(
-        try PartFile.finished(
-          name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: JobID(rawValue: 8)) == nil)
+      #expect(try recorded(other) != nil)
+      #expect(try recorded(other, by: 8) == nil)
       try testFolder.write("54321", to: "a.bin")
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)
-          == nil)
+      #expect(try recorded(download) == nil)
     }
 
     @Test func `A small file is on the disk only under its name, and under a second one until that is stored`() throws {
-      let job = JobID(rawValue: 7)
-      let leftover = "a.bin~23407e5f.part"
       let part = try part()
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
@@ -123,34 +113,30 @@
       let file = try part.finish(as: name, by: job, modified: modified, sha256: nil, replacing: false)
       #expect(file?.size == 5)
       #expect(file?.modified == 1_700_000_000_000_000_000)
-      #expect(part.leftover == leftover)
-      #expect(testFolder.names == ["a.bin", leftover])
-      let found = try PartFile.finished(
-        name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)
-      #expect(found?.0 == file)
-      #expect(found?.leftover == leftover)
+      #expect(part.leftovers == [mark])
+      #expect(testFolder.names == ["a.bin", mark])
+      func marked(_ download: Download) throws -> DownloadedFile? {
+        try PartFile.marked(mark, as: name, in: folder, download)
+      }
+      #expect(try marked(download) == file)
       var other = download
       other.size = 6
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
-          == nil)
+      #expect(try marked(other) == nil)
       other = download
       other.sha256 = String(repeating: "0", count: 64)
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
-          == nil)
+      #expect(try marked(other) == nil)
       other.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)?.0
-          .sha256 == other.sha256)
-      other.overwrites = true
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, other, by: job)
-          == nil)
+      #expect(try marked(other)?.sha256 == other.sha256)
       #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0)
-      #expect(
-        try PartFile.finished(name, apart: name.apart(for: "http://example.org/a.bin"), in: folder, download, by: job)
-          == nil)
+      #expect(try marked(download) == nil)
+    }
+
+    @Test func `A second name is of one URL and one job, and short enough`() {
+      #expect(mark.wholeMatch(of: #/a\.bin~[0-9a-f]{8}\.new\.part/#) != nil)
+      #expect(name.mark(for: "http://example.org/a.bin", JobID(rawValue: 8)) != mark)
+      #expect(name.mark(for: "http://example.org/b.bin", job) != mark)
+      let long = FileName(harmless: String(repeating: "x", count: 300))
+      #expect(long.mark(for: "http://example.org/a.bin", job).utf8.count <= 255)
     }
 
     @Test func `A second name of a file that somebody moved away is dropped, and not written to`() throws {
@@ -159,39 +145,32 @@
         try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
         try write(text, to: part)
         #expect(
-          try part.finish(as: name, by: JobID(rawValue: 7), modified: nil, sha256: nil, replacing: false) != nil)
+          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false) != nil)
         if text == "12345" { #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0) }
       }
       #expect(try testFolder.text("mine") == "12345")
       #expect(try testFolder.text("a.bin") == "67890")
     }
 
-    @Test func `A small file whose name was taken meanwhile stays as a part`() throws {
+    @Test func `A small file whose name was taken meanwhile gets none, and leaves nothing`() throws {
       let part = try part()
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
       try testFolder.write("mine", to: "a.bin")
-      #expect(
-        try part.finish(as: name, by: JobID(rawValue: 7), modified: nil, sha256: nil, replacing: false) == nil)
+      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false) == nil)
       #expect(try testFolder.text("a.bin") == "mine")
-      #expect(try testFolder.text("a.bin.part") == "12345")
-      #expect(testFolder.names == ["a.bin", "a.bin.part", "a.bin.part.json"])
+      #expect(testFolder.names == ["a.bin"])
     }
 
-    @Test func `What a process left that died while it wrote a small file goes, and not while one writes`() throws {
-      let left = "a.bin~23407e5f.part"
-      let own = name.apart(for: "http://example.org/a.bin")
-      func look() throws {
-        #expect(try PartFile.finished(name, apart: own, in: folder, download, by: JobID(rawValue: 7)) == nil)
-      }
-      try testFolder.write("123", to: left)
-      let writer = open(testFolder.path(left), O_RDWR)
-      #expect(flock(writer, LOCK_EX | LOCK_NB) == 0)
-      try look()
-      #expect(testFolder.names == [left])
-      close(writer)
-      try look()
-      #expect(testFolder.names == [])
+    @Test func `Where there can be no second name, a small file comes as a large one does`() throws {
+      try FileManager.default.createDirectory(
+        at: testFolder.url.appending(path: mark), withIntermediateDirectories: false)
+      let part = try part()
+      try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
+      try write("12345", to: part)
+      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)?.size == 5)
+      #expect(try testFolder.text("a.bin") == "12345")
+      #expect(part.leftovers == ["a.bin.part.json", mark])
     }
 
     @Test func `Two that begin at once: the one whose files come first has them`() throws {

@@ -96,6 +96,19 @@
       #expect(jobs.text.contains("cancelled"), "\(jobs.text)")
     }
 
+    @Test("a download whose process was killed is asked for again with other options, and goes on")
+    func otherOptionsAfterKill() async throws {
+      server.serve("/a.bin", .file(content).holding(after: content.size / 2), .file(content))
+      let killed = try await durable.get("-o", "out", server.url("/a.bin")) { [server] process in
+        await server.held("/a.bin")
+        kill(process, SIGKILL)
+      }
+      #expect(killed.status == .signaled(SIGKILL))
+      let second = try await durable("get", "--overwrite", "-o", "out", server.url("/a.bin"))
+      #expect(second.status == .exited(0), "\(second.stderr)")
+      #expect(holds(content, "out/a.bin"))
+    }
+
     @Test("with --overwrite, two URLs may not be one file")
     func replacingEachOther() async throws {
       let outcome = try await durable(

@@ -58,13 +58,14 @@
       return fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? FileStatus(status) : nil
     }
 
-    /// The file of that name, made if there is none, and locked as long as this is kept; nil if somebody else has it. It is
-    /// looked at again once it is locked: who had it before may have removed it.
+    /// The file of that name, made if there is none, and locked as long as this is kept; nil if somebody else has it, or gave
+    /// it a second name. It is looked at again once it is locked: who had it before may have removed it.
     func lock(_ name: String) throws -> Descriptor? {
       while true {
         guard let file = try open(name, O_RDWR | O_CREAT) else { continue }
         guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }
-        if status(of: name)?.inode == (try FileStatus(of: file, path(of: name))).inode { return file }
+        let status = try FileStatus(of: file, path(of: name))
+        if self.status(of: name)?.inode == status.inode { return status.links == 1 ? file : nil }
       }
     }
 

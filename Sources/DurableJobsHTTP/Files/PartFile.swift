@@ -253,7 +253,7 @@
     private enum Naming {
       case done(DownloadedFile)
       case isTaken
-      /// It is on the disk already, or hard links are not to be had.
+      /// It is on the disk already, hard links are not to be had, or the second name is in use.
       case isImpossible
     }
 
@@ -261,8 +261,6 @@
     /// that name beside the other until the success is stored.
     private func nameFromMemory(as final: FileName, modified: Date?, sha256: String?) throws -> Naming {
       guard let bytes = state.withLock({ $0.files == nil ? $0.early : nil }) else { return .isImpossible }
-      // Of a file that was named so before, only the name is ours.
-      if folder.status(of: mark)?.links ?? 1 > 1 { folder.remove(mark) }
       guard let file = try? folder.lock(mark) else { return .isImpossible }
       var isNamed = false
       defer { if !isNamed { folder.remove(mark) } }
@@ -281,6 +279,9 @@
           path: folder.path(of: final.description), size: status.size, sha256: sha256, modified: status.modified,
           wasThere: false))
     }
+
+    /// Nothing of it is on the disk.
+    var isInMemory: Bool { state.withLock { $0.files == nil } }
 
     /// What may be there when a file has its name, and goes when that is stored.
     var leftovers: [String] { state.withLock { $0.files == nil ? [mark] : [name.record, mark] } }

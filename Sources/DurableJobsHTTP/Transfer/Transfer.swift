@@ -253,12 +253,14 @@
 
     private func finish(_ part: PartFile, _ sha256: String?) async throws -> DownloadedFile {
       let final = finalName(part.record.name)
+      let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
       guard
         let file = try part.finish(
           as: final, by: job, modified: modified, sha256: sha256, replacing: download.overwrites)
       else {
-        // It came meanwhile, and may be the same.
+        // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
+        if wasInMemory { part.discard() }
         guard let file = try await existing(final, part.folder, isFinalName: true) else {
           throw Self.fileExists(part.folder.path(of: final.description))
         }

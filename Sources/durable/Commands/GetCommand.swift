@@ -183,7 +183,9 @@
       guard let old = try await store.store.jobs(JobQuery(.id(id), detail: .payload, limit: 1)).first,
         !old.state.isFinished, let stored = Download(old), stored != download
       else { return false }
-      guard old.state != .running else {
+      // Its process may be dead, and nobody have noticed.
+      if old.state == .running { _ = try await store.store.recover(RecoveryRequest()) }
+      guard try await store.store.job(id).state != .running else {
         throw JobError(
           .alreadyRunning,
           "job \(id) is fetching \(download.url.withoutPassword) already, with other options. Wait for it, or end it with: "

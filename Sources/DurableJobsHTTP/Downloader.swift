@@ -238,7 +238,7 @@
           leftovers.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
         }
       }
-      for leftover in ended { leftover.names.forEach(leftover.folder.remove) }
+      for leftover in ended { leftover.remove() }
     }
   }
 #endif

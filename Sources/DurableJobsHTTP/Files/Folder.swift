@@ -69,6 +69,16 @@
       }
     }
 
+    /// Takes a name away from a file that has another one, or that nobody has locked.
+    func drop(_ name: String) {
+      guard let links = status(of: name)?.links else { return }
+      if links > 1 {
+        remove(name)
+      } else if let file = try? lock(name) {
+        withExtendedLifetime(file) { remove(name) }
+      }
+    }
+
     /// The SHA-256 of a whole file; nil if there is none of that name.
     func checksum(of name: String) throws -> String? {
       guard let file = try open(name, O_RDONLY) else { return nil }

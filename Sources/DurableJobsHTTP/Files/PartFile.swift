@@ -283,8 +283,8 @@
     /// Nothing of it is on the disk.
     var isInMemory: Bool { state.withLock { $0.files == nil } }
 
-    /// What may be there when a file has its name, and goes when that is stored.
-    var leftovers: [String] { state.withLock { $0.files == nil ? [mark] : [name.record, mark] } }
+    /// The record that is left when a file has its name, if it had one.
+    var leftRecord: String? { isInMemory ? nil : name.record }
 
     private func flush(_ file: Descriptor, _ name: String, modified: Date?) throws -> FileStatus {
       let path = folder.path(of: name)

@@ -49,12 +49,18 @@
       var leftover: Leftover?
     }
 
-    /// What stays beside a file that has its name: the record of its part, or a second name. Nobody else has it as long as
-    /// its part is held here.
+    /// What stays beside a file that has its name: the record of its part, which nobody else has as long as the part is held
+    /// here, or a second name.
     struct Leftover {
       let folder: Folder
-      let names: [String]
+      let record: String?
+      let mark: String
       let part: PartFile?
+
+      func remove() {
+        if let record { folder.remove(record) }
+        folder.drop(mark)
+      }
     }
 
     /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What came is kept, unless it was wrong.
@@ -62,16 +68,16 @@
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
         guard let file = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
-        return Result(file: file, leftover: Leftover(folder: folder, names: [name.record], part: nil))
+        return Result(file: file, leftover: Leftover(folder: folder, record: name.record, mark: mark, part: nil))
       }
       if let file = try PartFile.marked(mark, as: name, in: folder, download) {
-        return Result(file: file, leftover: Leftover(folder: folder, names: [mark], part: nil))
+        return Result(file: file, leftover: Leftover(folder: folder, record: nil, mark: mark, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
       let part = try part(in: folder)
       do {
         let file = try await reception.watching(part) { try await fetch(part) }
-        let leftover = Leftover(folder: folder, names: part.leftovers, part: part)
+        let leftover = Leftover(folder: folder, record: part.leftRecord, mark: mark, part: part)
         return Result(file: file, leftover: file.wasThere ? nil : leftover)
       } catch is PartFile.Taken {
         throw isTaken(folder)
@@ -134,7 +140,7 @@
         file.size == status.size, file.modified == status.modified
       {
         // Of a process that died between storing the success and this.
-        folder.remove(self.name.mark(for: url, job))
+        folder.drop(self.name.mark(for: url, job))
         found.sha256 = file.sha256
         return found
       }

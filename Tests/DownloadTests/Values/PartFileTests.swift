@@ -113,7 +113,7 @@
       let file = try part.finish(as: name, by: job, modified: modified, sha256: nil, replacing: false)
       #expect(file?.size == 5)
       #expect(file?.modified == 1_700_000_000_000_000_000)
-      #expect(part.leftovers == [mark])
+      #expect(part.leftRecord == nil)
       #expect(testFolder.names == ["a.bin", mark])
       func marked(_ download: Download) throws -> DownloadedFile? {
         try PartFile.marked(mark, as: name, in: folder, download)
@@ -170,7 +170,21 @@
       try write("12345", to: part)
       #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)?.size == 5)
       #expect(try testFolder.text("a.bin") == "12345")
-      #expect(part.leftovers == ["a.bin.part.json", mark])
+      #expect(part.leftRecord == "a.bin.part.json")
+    }
+
+    @Test func `A second name is dropped, but not one that is being written`() throws {
+      try testFolder.write("12345", to: mark)
+      let writer = try #require(try folder.lock(mark))
+      folder.drop(mark)
+      #expect(testFolder.names == [mark])
+      #expect(try folder.link(mark, to: "a.bin") == .done)
+      folder.drop(mark)
+      #expect(testFolder.names == ["a.bin"])
+      withExtendedLifetime(writer) {}
+      try testFolder.write("12345", to: mark)
+      folder.drop(mark)
+      #expect(testFolder.names == ["a.bin"])
     }
 
     @Test func `Two that begin at once: the one whose files come first has them`() throws {

@@ -81,7 +81,7 @@ let package = Package(
       name: "CrashProbe",
       dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],
       path: "Tests/CrashProbe"),
-    .target(name: "TestProcesses", path: "Tests/TestProcesses"),
+    .target(name: "TestProcesses", dependencies: ["DurableJobs"], path: "Tests/TestProcesses"),
     .testTarget(name: "CrashTests", dependencies: ["DurableJobsSQLite", "CrashProbe", "TestProcesses"]),
     .target(
       name: "LyingServer",

@@ -1,10 +1,11 @@
+import DurableJobs
 import Foundation
 
 /// A process that a test started, in a process group of its own. It is killed with this value.
 ///
 /// In place of Foundation's `Process`, whose `run` now and then reads beyond a buffer on Linux
 /// (swift-corelibs-foundation, pull request 5472).
-package final class ChildProcess: @unchecked Sendable {
+package final class ChildProcess: Sendable {
   package enum End: Hashable, Sendable {
     case exited(Int32)
     case killed(by: Int32)
@@ -16,9 +17,7 @@ package final class ChildProcess: @unchecked Sendable {
   }
 
   package let pid: pid_t
-  // Safe without the compiler's proof: `reaped` is reached only under `lock`.
-  private let lock = NSLock()
-  private var reaped: End?
+  private let reaped = Lock<End?>(nil)
 
   /// `input`, `output` and `error` are descriptors that the child gets; those of this process where they are nil. Of
   /// those that are open now it gets no other. `environment` is that of this process where it is nil.
@@ -66,7 +65,7 @@ package final class ChildProcess: @unchecked Sendable {
 
   /// Does nothing to one that has ended.
   package func send(_ signal: Int32) {
-    lock.withLock { if reaped == nil { kill(pid, signal) } }
+    reaped.withLock { if $0 == nil { kill(pid, signal) } }
   }
 
   /// Its end, once that has come.
@@ -78,10 +77,10 @@ package final class ChildProcess: @unchecked Sendable {
   private func look(_ options: Int32) -> End? {
     // It stays a zombie, and its number its own, until the lock is held: a signal can't meet another process.
     var information = siginfo_t()
-    if lock.withLock({ reaped == nil }) {
+    if reaped.withLock({ $0 == nil }) {
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | options) != 0, errno == EINTR {}
     }
-    return lock.withLock {
+    return reaped.withLock { reaped in
       guard reaped == nil else { return reaped }
       var status: Int32 = 0
       guard waitpid(pid, &status, WNOHANG) == pid else { return nil }

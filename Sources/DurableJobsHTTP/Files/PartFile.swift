@@ -245,9 +245,7 @@
       try files.record.flush(folder.path(of: name.record))
       guard try folder.rename(name.part, to: final.description, replacing: replacing) else { return nil }
       try folder.flush()
-      return DownloadedFile(
-        path: folder.path(of: final.description), size: status.size, sha256: sha256, modified: status.modified,
-        wasThere: false)
+      return folder.fetched(final.description, status, sha256: sha256)
     }
 
     private enum Naming {
@@ -274,10 +272,7 @@
       case .done: isNamed = true
       }
       try folder.flush()
-      return .done(
-        DownloadedFile(
-          path: folder.path(of: final.description), size: status.size, sha256: sha256, modified: status.modified,
-          wasThere: false))
+      return .done(folder.fetched(final.description, status, sha256: sha256))
     }
 
     /// Nothing of it is on the disk.
@@ -312,9 +307,7 @@
       // Between getting its name and losing the old one it has two.
       if folder.status(of: name.part)?.inode == status.inode { folder.remove(name.part) }
       try folder.flush()
-      return DownloadedFile(
-        path: folder.path(of: whole.name), size: whole.size, sha256: whole.sha256, modified: whole.modified,
-        wasThere: false)
+      return folder.fetched(whole.name, status, sha256: whole.sha256)
     }
 
     /// The same of the same job, by the second name that the file has.
@@ -324,9 +317,7 @@
       guard let kept = folder.status(of: mark), let status = folder.status(of: final.description),
         status.isRegular, status.inode == kept.inode, download.size == nil || download.size == status.size
       else { return nil }
-      var file = DownloadedFile(
-        path: folder.path(of: final.description), size: status.size, sha256: nil, modified: status.modified,
-        wasThere: false)
+      var file = folder.fetched(final.description, status, sha256: nil)
       if let wanted = download.sha256?.lowercased() {
         file.sha256 = try folder.checksum(of: final.description)
         guard file.sha256 == wanted else { return nil }
@@ -338,7 +329,7 @@
     /// Removes what is here: the bytes are not what they should be, or are not needed.
     func discard() {
       try? cut(to: 0)
-      guard state.withLock({ $0.files != nil }) else { return }
+      guard !isInMemory else { return }
       folder.remove(name.part)
       folder.remove(name.record)
     }
@@ -348,6 +339,14 @@
       let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text.distance(from: text.startIndex, to: $0) + 1 } ?? 0
       guard whole < text.count, whole > 0 else { return }
       try file.cut(to: Int64(whole), folder.path(of: name.record))
+    }
+  }
+
+  extension Folder {
+    /// What is told of a file that came and has its name.
+    fileprivate func fetched(_ name: String, _ status: FileStatus, sha256: String?) -> DownloadedFile {
+      DownloadedFile(
+        path: path(of: name), size: status.size, sha256: sha256, modified: status.modified, wasThere: false)
     }
   }
 #endif

@@ -42,15 +42,15 @@ struct StoreFile {
   private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
     // Not as SQLite's URI, whatever it begins with.
     let path = path.hasPrefix("/") ? path : "./\(path)"
-    for _ in 0..<100 {
+    var attemptsLeft = 100
+    while true {
       do {
         return try DatabasePool(path: path, configuration: configuration)
-      } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      } catch let error as CocoaError where error.code == .fileReadNoSuchFile && attemptsLeft > 0 {
         // GRDB looks at the -wal file, which another process removed meanwhile: the last one to close the store does.
-        continue
+        attemptsLeft -= 1
       }
     }
-    return try DatabasePool(path: path, configuration: configuration)
   }
 
   private static func configuration(_ busyTimeout: Duration) -> GRDB.Configuration {

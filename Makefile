@@ -18,8 +18,8 @@ setup: ## Install what a build needs (as root or with sudo), or say how
 	@scripts/setup
 
 demo: setup ## Downloads on a screen: their worker is killed half-way, and nothing is lost
-	@scripts/build-durable
-	@.build/debug/durable demo
+	@scripts/build-demo
+	@.build/debug/durable-demo
 
 test: setup ## All tests, with every trait
 	swift test --enable-all-traits $(SWIFT_FLAGS)

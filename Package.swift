@@ -10,14 +10,17 @@ let package = Package(
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
+    .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
     .executable(name: "durable", targets: ["durable"]),
+    .executable(name: "durable-demo", targets: ["durable-demo"]),
   ],
   traits: [
     .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient and swift-crypto."),
+    .trait(name: "Process", description: "Commands as jobs: swift-subprocess."),
     .trait(
-      name: "Shell", description: "The command `durable`: ArgumentParser and swift-subprocess, and HTTP.",
-      enabledTraits: ["HTTP"]),
+      name: "Shell", description: "The command `durable`: ArgumentParser, commands and downloads.",
+      enabledTraits: ["HTTP", "Process"]),
     .trait(
       name: "FaultPoints",
       description: "Named places where a test may have the process killed. Never in what is shipped."),
@@ -56,11 +59,31 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
       ]),
     .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
+    .target(
+      name: "DurableJobsProcess",
+      dependencies: [
+        "DurableJobs",
+        .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Process"])),
+      ]),
+    .target(
+      name: "Console",
+      dependencies: [
+        "DurableJobs", "DurableJobsProcess",
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
+      ]),
     .executableTarget(
       name: "durable",
       dependencies: [
-        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP",
+        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess",
         .product(name: "Logging", package: "swift-log"),
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
+      ]),
+    .executableTarget(
+      name: "durable-demo",
+      dependencies: [
+        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Shell"])),
@@ -107,7 +130,8 @@ let package = Package(
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [
-        "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "durable",
+        "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer",
+        "durable", "durable-demo",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

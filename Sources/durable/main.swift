@@ -1,5 +1,9 @@
 #if Shell
-  await DurableCommand.start()
+  import Console
+  import DurableJobsProcess
+
+  ShellCommand.superviseIfAsked()
+  await DurableCommand.runProgram { await OpenStore.closeAll() }
 #else
   import Foundation
 

@@ -10,9 +10,12 @@
   /// A store of a test's own, and the built program to use it with. Removed with its last copy.
   final class Durable: Sendable {
     let folder: String
+    let program: String
     var store: String { folder + "/jobs.sqlite" }
 
-    init() throws {
+    /// Of the products of this package, "durable" or "durable-demo".
+    init(_ product: String = "durable") throws {
+      program = Self.products + "/" + product
       let base = FileManager.default.temporaryDirectory.path
       var template = Array("\(base)/durable-test-XXXXXX".utf8CString)
       guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
@@ -42,7 +45,7 @@
 
     func run(_ arguments: [[UInt8]], environment: [Environment.Key: String?] = [:]) async throws -> Outcome {
       let result = try await Subprocess.run(
-        .path(.init(Self.program)), arguments: Arguments(arguments.map { $0 + [0] }),
+        .path(.init(program)), arguments: Arguments(arguments.map { $0 + [0] }),
         environment: self.environment(environment),
         workingDirectory: .init(folder), output: .bytes(limit: 64 << 20), error: .string(limit: 1 << 20))
       return Outcome(
@@ -53,7 +56,7 @@
     func shell(_ line: String, environment more: [Environment.Key: String?] = [:]) async throws -> Outcome {
       let result = try await Subprocess.run(
         .name("bash"), arguments: ["-c", line],
-        environment: environment(more.merging(["DURABLE": Self.program]) { $1 }), workingDirectory: .init(folder),
+        environment: environment(more.merging(["DURABLE": program]) { $1 }), workingDirectory: .init(folder),
         output: .bytes(limit: 1 << 20), error: .string(limit: 1 << 20))
       return Outcome(status: result.terminationStatus, stdout: result.standardOutput, stderr: result.standardError)
     }
@@ -84,7 +87,7 @@
       _ arguments: String..., body: @escaping @Sendable (RunningWorker) async throws -> Void
     ) async throws -> Ended {
       let result = try await Subprocess.run(
-        .path(.init(Self.program)), arguments: Arguments(["work", "--json"] + arguments),
+        .path(.init(program)), arguments: Arguments(["work", "--json"] + arguments),
         environment: environment([:]), input: .none, output: .sequence, error: .string(limit: 1 << 20)
       ) { execution in
         let worker = RunningWorker(process: execution.processIdentifier.value)
@@ -137,14 +140,14 @@
       return .inherit.updating(values)
     }
 
-    /// The program stands beside the test bundle.
-    static let program: String = {
+    /// What is built stands beside the test bundle.
+    static let products: String = {
       #if os(Linux)
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
       #else
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? ""
       #endif
-      return (bundle as NSString).deletingLastPathComponent + "/durable"
+      return (bundle as NSString).deletingLastPathComponent
     }()
   }
 

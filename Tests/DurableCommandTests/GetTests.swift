@@ -326,7 +326,7 @@
     /// Runs `get` to its end, and `body` beside it.
     func get(_ arguments: String..., body: @escaping @Sendable (pid_t) async throws -> Void) async throws -> Outcome {
       let result = try await Subprocess.run(
-        .path(.init(Self.program)), arguments: Arguments(["get"] + arguments), environment: environment([:]),
+        .path(.init(program)), arguments: Arguments(["get"] + arguments), environment: environment([:]),
         workingDirectory: .init(folder), input: .none, output: .sequence, error: .string(limit: 1 << 20)
       ) { execution in
         let process = execution.processIdentifier.value

@@ -1,10 +1,9 @@
 #if Shell
+  import Console
   import DurableJobs
   import Foundation
   import Subprocess
   import Testing
-
-  @testable import durable
 
   /// What a person sees on a terminal, from the bytes that a program sends to it.
   struct TerminalText {
@@ -325,7 +324,7 @@
         let ended = try await Subprocess.run(
           .name("sh"),
           arguments: Arguments(
-            ["-c", #"tty=$1; shift; exec "$@" <>"$tty" >&0 2>&0"#, "sh", path, Self.program] + arguments),
+            ["-c", #"tty=$1; shift; exec "$@" <>"$tty" >&0 2>&0"#, "sh", path, program] + arguments),
           environment: environment(more.merging(["TERM": "xterm"]) { mine, _ in mine }),
           workingDirectory: .init(folder),
           platformOptions: options, input: .none, output: .discarded, error: .discarded

@@ -1,4 +1,6 @@
 #if Shell
+  import Console
+  import DurableJobsProcess
   import Foundation
   import Testing
 
@@ -68,14 +70,6 @@
       let text = SystemText(bytes: bytes)
       let data = try JSONEncoder().encode([text])
       #expect(try JSONDecoder().decode([SystemText].self, from: data).first?.bytes == bytes)
-    }
-
-    @Test("a checksum is the one that cksum prints")
-    func checksum() {
-      var sum = Checksum()
-      Array("123456789".utf8).withUnsafeBytes { sum.add($0) }
-      #expect(sum.asPrinted == "930766865 9")
-      #expect(Checksum().asPrinted == "4294967295 0")
     }
   }
 #endif

@@ -1,6 +1,8 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
+  import DurableJobsProcess
   import Foundation
 
   struct AddCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
   import Foundation
 

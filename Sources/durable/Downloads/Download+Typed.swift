@@ -1,6 +1,8 @@
 #if Shell
+  import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import Foundation
 
   extension Download {

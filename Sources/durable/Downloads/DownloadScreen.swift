@@ -1,4 +1,5 @@
 #if Shell
+  import Console
   import DurableJobs
   import DurableJobsHTTP
   import Foundation
@@ -346,29 +347,6 @@
   }
 
   extension String {
-    /// This text in at most `width` columns, with what is missing taken from its middle: names differ at their ends.
-    func shortened(to width: Int) -> String {
-      guard columns > width else { return self }
-      guard width >= 9 else { return cut(to: width) }
-      var tail: [Character] = []
-      var used = 0
-      for character in reversed() {
-        let columns = String(character).columns
-        guard used + columns <= width / 3 else { break }
-        tail.append(character)
-        used += columns
-      }
-      var head = ""
-      var rest = width - 1 - used
-      for character in self {
-        let columns = String(character).columns
-        guard columns <= rest else { break }
-        head.append(character)
-        rest -= columns
-      }
-      return head + "…" + String(tail.reversed())
-    }
-
     fileprivate var withoutTrailingSpaces: String {
       var text = self[...]
       while text.last == " " { text = text.dropLast() }

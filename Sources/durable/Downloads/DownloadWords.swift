@@ -1,6 +1,8 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobsHTTP
+  import DurableJobsProcess
   import Foundation
 
   /// What one types of a download, read: each either is something, or says what to do.

@@ -1,7 +1,9 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import Foundation
   import Logging
 

@@ -1,6 +1,8 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
+  import DurableJobsProcess
   import DurableJobsSQLite
   import Foundation
 

@@ -1,5 +1,6 @@
 #if Shell
   import DurableJobs
+  import DurableJobsProcess
   import Foundation
 
   /// JSON with its keys in the order in which they are written, and stored JSON passed on as it is.

@@ -1,4 +1,5 @@
 #if Shell
+  import Console
   import DurableJobs
   import Foundation
 

@@ -1,6 +1,8 @@
 #if Shell
+  import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import Foundation
 
   /// What a worker leaves undone, and why.
@@ -55,17 +57,6 @@
         Talk.line((index == 0 ? "Left: " : "      ") + line.withVisibleControls)
       }
       if elsewhere > 0 { Talk.line("In other queues: \(elsewhere) ready; --queue works on them") }
-    }
-  }
-
-  extension Date {
-    /// In local time, with the date if it is not today: "at 18:30:05", "on 2026-11-22 at 08:00:00".
-    var forPeople: String {
-      let parts = Calendar.current.dateComponents([.year, .month, .day, .hour, .minute, .second], from: self)
-      func two(_ number: Int?) -> String { String("0\(number ?? 0)".suffix(2)) }
-      let time = "at \(two(parts.hour)):\(two(parts.minute)):\(two(parts.second))"
-      if Calendar.current.isDateInToday(self) { return time }
-      return "on \(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(time)"
     }
   }
 #endif

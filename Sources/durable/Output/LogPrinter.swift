@@ -1,5 +1,7 @@
 #if Shell
+  import Console
   import DurableJobs
+  import DurableJobsProcess
   import Foundation
 
   /// Shows the logs of a job: what it wrote to stdout on stdout, and to stderr on stderr, a run after the other.

@@ -1,6 +1,8 @@
 #if Shell
+  import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import Foundation
 
   /// A worker's own screen: a line for each start and each end.
@@ -48,6 +50,8 @@
         return WorkLine(
           id: context.id, mark: mark, title: command.typed,
           detail: result.succeeded ? took.forPeople : "\(which)\(result), \(took.forPeople)")
+      case .couldNotStart(let command, let reason):
+        return WorkLine(id: context.id, mark: .back, title: command.typed, detail: "could not be started: \(reason)")
       }
     }
 
@@ -65,41 +69,13 @@
         fields.append(("result", .string(result.outcome)))
         fields.append(("message", result.succeeded ? .null : .string("\(result)")))
         fields.append(("seconds", .double((took.seconds * 1000).rounded() / 1000)))
+      case .couldNotStart(let command, let reason):
+        fields[0].1 = "ended"
+        fields.append(("command", .string(command.typed)))
+        fields.append(("result", "returned"))
+        fields.append(("message", .string(reason)))
       }
       return .object(fields)
-    }
-  }
-
-  extension CommandResult {
-    /// In a word, for programs too: "succeeded", "failed", "cancelled", "suspended", or "returned" if it goes back
-    /// without having counted.
-    var outcome: String {
-      switch self {
-      case .exited(0, _): "succeeded"
-      case .exited, .killed, .impossible, .stopped(.timedOut): "failed"
-      case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
-      case .refused, .supervisorDied, .stopped: "returned"
-      }
-    }
-
-    /// A failure after which another attempt may go better.
-    var mayBeRetried: Bool {
-      if case .impossible = self { false } else { true }
-    }
-  }
-
-  extension Duration {
-    /// As in "0.3 s", "12 s", "3 min 5 s", "2 h 10 min".
-    var forPeople: String {
-      let seconds = self.seconds
-      let whole = Int(seconds.rounded())
-      return switch seconds {
-      case ..<9.95: "\(Int((seconds * 10).rounded()) / 10).\(Int((seconds * 10).rounded()) % 10) s"
-      case ..<119.5: "\(whole) s"
-      case ..<7200: "\(whole / 60) min \(whole % 60) s"
-      case ..<172_800: "\(whole / 3600) h \(whole % 3600 / 60) min"
-      default: "\(whole / 86400) d \(whole % 86400 / 3600) h"
-      }
     }
   }
 #endif

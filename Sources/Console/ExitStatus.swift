@@ -1,0 +1,27 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+
+  package enum ExitStatus: Int32 {
+    case done = 0
+    case jobFailed = 1
+    case usage = 2
+    case noSuchJob = 3
+    case timedOut = 4
+    case storeNotUsable = 5
+    case interrupted = 130
+
+    package init(_ error: JobError) {
+      switch error.code {
+      case .invalidArgument, .notEncodable, .notDecodable, .wrongState: self = .usage
+      case .notFound: self = .noSuchJob
+      case .alreadyRunning: self = .jobFailed
+      default: self = .storeNotUsable
+      }
+    }
+  }
+
+  extension ExitCode {
+    package init(_ status: ExitStatus) { self.init(status.rawValue) }
+  }
+#endif

@@ -1,0 +1,36 @@
+#if Shell
+  /// Lines at the bottom of a terminal that change in place, below others that scroll away.
+  ///
+  /// A value: it says what to write, and remembers what stands there. The cursor rests at the beginning of the line below
+  /// the block and is never hidden, so that nothing has to be put right when the program dies.
+  package struct LiveBlock {
+    private let isReflowed: Bool
+    private var lines: [String] = []
+    private var width = 0
+
+    /// `isReflowed`: the terminal breaks lines that have become too long for it when it gets narrower. Others cut them.
+    package init(isReflowed: Bool) { self.isReflowed = isReflowed }
+
+    /// What puts `new` in the place of the block, below `finished`, on a terminal of that many columns and rows. To be
+    /// written at once.
+    package mutating func replace(with new: [String], below finished: [String] = [], width: Int, height: Int) -> String
+    {
+      guard !(lines.isEmpty && new.isEmpty && finished.isEmpty) else { return "" }
+      let rows = isReflowed ? lines.reduce(0) { $0 + max(1, ($1.columns + width - 1) / max(width, 1)) } : lines.count
+      let up = min(rows, max(height - 1, 0))
+      // What is wider than thought is cut by the terminal, and doesn't break the line.
+      var text = "\u{1b}[?7l\r" + (up > 0 ? "\u{1b}[\(up)A" : "")
+      // And it may take two lines for one that it broke, until they are cleared as a whole.
+      if width != self.width { text += "\u{1b}[J" }
+      self.width = width
+      // Each line is written over the old one, and only then is the rest of it cleared: nothing flickers.
+      text += (finished + new).map { $0 + "\u{1b}[K\n" }.joined()
+      text += "\u{1b}[J\u{1b}[?7h"
+      lines = new
+      return text
+    }
+
+    /// Something else was written, or the cursor was elsewhere: the block is begun anew where the cursor is.
+    package mutating func forget() { lines = [] }
+  }
+#endif

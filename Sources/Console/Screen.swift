@@ -1,0 +1,96 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// Where data goes: standard output, with what a terminal allows.
+  package struct Screen: Sendable {
+    package static let out = Screen(STDOUT_FILENO)
+    package static let error = Screen(STDERR_FILENO)
+
+    private let descriptor: Int32
+    package let isTerminal: Bool
+    package let hasColours: Bool
+
+    /// Whether lines that stand there can be changed.
+    package let canMove: Bool
+
+    private init(_ descriptor: Int32) {
+      self.descriptor = descriptor
+      isTerminal = isatty(descriptor) == 1
+      let environment = ProcessInfo.processInfo.environment
+      canMove = isTerminal && environment["TERM"] != "dumb"
+      hasColours = canMove && (environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    /// Columns of the terminal; nil where nothing needs to be cut.
+    package var width: Int? { size?.columns }
+
+    /// The terminal's size as it is now; nil where there is none.
+    package var size: TerminalSize? {
+      guard isTerminal else { return nil }
+      var size = winsize()
+      guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+        return TerminalSize(columns: 80, rows: 24)
+      }
+      return TerminalSize(columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
+    }
+
+    /// Whether the terminal breaks lines anew when it gets narrower, as most do; they have it in their environment, which is
+    /// lost over ssh. Those that are not known keep to xterm's way and cut the lines.
+    package static let isReflowed: Bool = {
+      let environment = ProcessInfo.processInfo.environment
+      let signs = [
+        "TMUX", "VTE_VERSION", "TERM_PROGRAM", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID", "KONSOLE_VERSION",
+        "WT_SESSION",
+        "SSH_TTY",
+      ]
+      return signs.contains { environment[$0] != nil } && environment["XTERM_VERSION"] == nil
+    }()
+
+    /// What to do when the reader has gone. By default the process ends, quietly.
+    package static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
+
+    package func write(_ data: Data) {
+      var rest = data[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        if count < 0, errno == EAGAIN {
+          var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          poll(&waiting, 1, -1)
+          continue
+        }
+        guard count > 0 else {
+          if errno == EPIPE, descriptor == STDOUT_FILENO { Self.onClosed.withLock { $0 }() }
+          return
+        }
+        rest = rest.dropFirst(count)
+      }
+    }
+
+    package func line(_ text: String) { write(Data((text + "\n").utf8)) }
+
+    package func coloured(_ text: String, _ colour: Colour) -> String {
+      hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
+    }
+  }
+
+  package struct TerminalSize: Hashable, Sendable {
+    package var columns: Int
+    package var rows: Int
+
+    package init(columns: Int, rows: Int) {
+      self.columns = columns
+      self.rows = rows
+    }
+  }
+
+  package enum Colour: String {
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case blue = "34"
+    case dim = "2"
+    case bold = "1"
+  }
+#endif

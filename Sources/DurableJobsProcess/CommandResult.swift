@@ -1,0 +1,108 @@
+#if Process
+  import DurableJobs
+  import Foundation
+
+  /// How a run of a command ended.
+  package enum CommandResult: Sendable, CustomStringConvertible {
+    case exited(Int32, lastLine: String?)
+    case killed(signal: Int32)
+    /// It was asked to stop, and did.
+    case stopped(StopReason)
+    /// Something of an earlier run held the lock.
+    case refused
+    case impossible(String)
+    /// The supervisor died, and took the command with it.
+    case supervisorDied
+
+    init(_ report: SupervisorReport?, stopReason: StopReason?) {
+      switch report?.ending {
+      case .exited(0): self = .exited(0, lastLine: nil)
+      case .notStarted(.impossible(let message)): self = .impossible(message)
+      case _ where stopReason != nil: self = .stopped(stopReason!)
+      case .exited(let code): self = .exited(code, lastLine: report?.lastLine)
+      case .signalled(let signal): self = .killed(signal: signal)
+      case .notStarted(.lockHeld): self = .refused
+      case nil: self = .supervisorDied
+      }
+    }
+
+    package var succeeded: Bool {
+      if case .exited(0, _) = self { true } else { false }
+    }
+
+    package var description: String {
+      switch self {
+      case .exited(0, _): "succeeded"
+      case .exited(let code, let line?): "exited with code \(code): \(line)"
+      case .exited(let code, nil): "exited with code \(code)"
+      case .killed(let signal): "killed by signal \(signal) (\(Self.name(of: signal)))"
+      case .stopped(.timedOut): "timed out"
+      case .stopped(.shutdown): "interrupted, because the worker stopped"
+      case .stopped(let reason):
+        reason == .claimLost ? "stopped, because the job is no longer this worker's" : reason.rawValue
+      case .refused: "not started, because an earlier run has not ended"
+      case .impossible(let message): message
+      case .supervisorDied: "cut short, because its supervisor died"
+      }
+    }
+
+    /// What a handler returns or throws for it.
+    package func output() throws -> Data? {
+      switch self {
+      case .exited(0, _): return Data(#"{"exitCode":0}"#.utf8)
+      case .exited, .killed: throw CommandFailure(description: description)
+      case .stopped: throw CancellationError()
+      case .refused: throw .snooze(for: .seconds(1))
+      case .impossible: throw .permanent(CommandFailure(description: description))
+      case .supervisorDied: throw .crash
+      }
+    }
+
+    package static func name(of signal: Int32) -> String {
+      switch signal {
+      case SIGHUP: "SIGHUP"
+      case SIGINT: "SIGINT"
+      case SIGQUIT: "SIGQUIT"
+      case SIGILL: "SIGILL"
+      case SIGTRAP: "SIGTRAP"
+      case SIGABRT: "SIGABRT"
+      case SIGBUS: "SIGBUS"
+      case SIGFPE: "SIGFPE"
+      case SIGKILL: "SIGKILL"
+      case SIGUSR1: "SIGUSR1"
+      case SIGSEGV: "SIGSEGV"
+      case SIGUSR2: "SIGUSR2"
+      case SIGPIPE: "SIGPIPE"
+      case SIGALRM: "SIGALRM"
+      case SIGTERM: "SIGTERM"
+      case SIGXCPU: "SIGXCPU"
+      case SIGXFSZ: "SIGXFSZ"
+      case SIGSYS: "SIGSYS"
+      default: String(cString: strsignal(signal))
+      }
+    }
+  }
+
+  extension CommandResult {
+    /// In a word, for programs too: "succeeded", "failed", "cancelled", "suspended", or "returned" if it goes back
+    /// without having counted.
+    package var outcome: String {
+      switch self {
+      case .exited(0, _): "succeeded"
+      case .exited, .killed, .impossible, .stopped(.timedOut): "failed"
+      case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
+      case .refused, .supervisorDied, .stopped: "returned"
+      }
+    }
+
+    /// A failure after which another attempt may go better.
+    package var mayBeRetried: Bool {
+      if case .impossible = self { false } else { true }
+    }
+  }
+
+  /// A failed attempt of a command, in a line.
+  package struct CommandFailure: Error, CustomStringConvertible {
+    package let description: String
+  }
+#endif

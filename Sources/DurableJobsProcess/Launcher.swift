@@ -1,0 +1,114 @@
+#if Process
+  import DurableJobs
+  import Foundation
+
+  /// What supervisor and launcher are told, on their standard input.
+  struct RunOrder: Codable, Sendable {
+    var command: ShellCommand
+    var store: String
+    var job: JobID
+    var run: Int
+
+    var folder: JobFolder { JobFolder(store: store, id: job) }
+    var lock: CommandLock { CommandLock(path: folder.lockPath) }
+  }
+
+  /// Why a command was not started.
+  enum LaunchTrouble: Codable, Sendable {
+    /// Something of an earlier run holds the lock.
+    case lockHeld
+    /// It can't be started, now or later.
+    case impossible(String)
+  }
+
+  /// The step that becomes the command: takes its lock, sets the scene, and executes it.
+  enum Launcher {
+    static let argument = "launch-command"
+
+    /// Returns only by throwing, where the supervisor could not be told why the command was not started.
+    static func run() throws -> Never {
+      let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readToEnd() ?? Data())
+      let trouble: LaunchTrouble
+      do {
+        guard try order.lock.take() else { throw Refused(trouble: .lockHeld) }
+        try become(order.command)
+      } catch let refused as Refused {
+        trouble = refused.trouble
+      } catch {
+        trouble = .impossible("\(error)")
+      }
+      try JSONEncoder().encode(trouble).write(to: URL(fileURLWithPath: order.folder.troubleFile(order.run)))
+      exit(127)
+    }
+
+    private struct Refused: Error {
+      let trouble: LaunchTrouble
+
+      init(trouble: LaunchTrouble) { self.trouble = trouble }
+      init(_ message: String) { trouble = .impossible(message) }
+    }
+
+    /// Returns only by throwing.
+    private static func become(_ command: ShellCommand) throws -> Never {
+      guard command.cwd.withCString({ chdir($0) }) == 0 else {
+        let code = errno
+        let folder = command.cwd.display
+        throw Refused(
+          code == ENOENT
+            ? "the folder \(folder) is gone; the command was to run in it"
+            : SystemError("can't enter the folder \(folder)", code).description)
+      }
+      umask(mode_t(command.umask, radix: 8) ?? 0o022)
+      let null = open("/dev/null", O_RDONLY)
+      guard null >= 0, dup2(null, STDIN_FILENO) == STDIN_FILENO else { throw SystemError("can't open /dev/null") }
+      close(null)
+      for signal in 1..<Int32(32) where signal != SIGKILL && signal != SIGSTOP { Foundation.signal(signal, SIG_DFL) }
+      var none = sigset_t()
+      sigemptyset(&none)
+      sigprocmask(SIG_SETMASK, &none, nil)
+      let words = command.words
+      let code = execute(words, command.env)
+      let name = words[0].display
+      switch code {
+      case ENOENT: throw Refused("command not found: \(name)")
+      case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(String(cString: strerror(code)))")
+      default: throw SystemError("can't run \(name)", code)
+      }
+    }
+
+    /// Tries the program in each folder of the command's own PATH, as a shell would. Returns why none could be executed.
+    private static func execute(_ words: [SystemText], _ env: [String: SystemText]) -> Int32 {
+      let name = words[0].bytes
+      let slash = UInt8(ascii: "/")
+      guard !name.isEmpty else { return ENOENT }
+      let folders =
+        name.contains(slash)
+        ? [[]]
+        : (env["PATH"] ?? SystemText("/usr/local/bin:/usr/bin:/bin")).bytes
+          .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { $0 + [slash] }
+      let environment = env.map { SystemText(bytes: Array($0.key.utf8) + [UInt8(ascii: "=")] + $0.value.bytes) }
+      var reason = ENOENT
+      for folder in folders {
+        let program = SystemText(bytes: (folder == [slash] ? [] : folder) + name)
+        var code = replaceProcess(program, words, environment)
+        if code == ENOEXEC {
+          // A script without a first line that names its interpreter.
+          code = replaceProcess(
+            SystemText("/bin/sh"), [SystemText("/bin/sh"), program] + words.dropFirst(), environment)
+        }
+        if code != ENOENT, code != ENOTDIR || folders.count == 1 { reason = code }
+      }
+      return reason
+    }
+
+    private static func replaceProcess(
+      _ program: SystemText, _ words: [SystemText], _ environment: [SystemText]
+    ) -> Int32 {
+      let argv = words.map { $0.withCString { strdup($0) } } + [nil]
+      let envp = environment.map { $0.withCString { strdup($0) } } + [nil]
+      defer { for copy in argv + envp { free(copy) } }
+      _ = program.withCString { execve($0, argv, envp) }
+      return errno
+    }
+  }
+#endif

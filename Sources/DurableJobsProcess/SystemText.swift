@@ -1,0 +1,70 @@
+#if Process
+  import Foundation
+
+  /// Text as the system passes it: bytes without NUL, which need not be UTF-8.
+  ///
+  /// In JSON it is a string, and `{"base64": "…"}` where a string could not hold it.
+  package struct SystemText: Hashable, Sendable {
+    package var bytes: [UInt8]
+
+    package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    package init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// For a person: bytes that are no UTF-8 are replaced.
+    package var display: String { String(decoding: bytes, as: UTF8.self) }
+    package var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
+
+    /// Calls `body` with the bytes, ended by NUL.
+    package func withCString<R>(_ body: (UnsafePointer<CChar>) throws -> R) rethrows -> R {
+      try (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { try body($0.baseAddress!) }
+    }
+  }
+
+  extension SystemText: Codable {
+    private enum CodingKeys: CodingKey { case base64 }
+
+    package init(from decoder: any Decoder) throws {
+      if let text = try? decoder.singleValueContainer().decode(String.self) {
+        self.init(text)
+      } else {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(bytes: try container.decode(Data.self, forKey: .base64))
+      }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+      if let text = String(validating: bytes, as: UTF8.self) {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+      } else {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Data(bytes), forKey: .base64)
+      }
+    }
+  }
+
+  extension SystemText {
+    /// The last `count` arguments of this process, as they were given.
+    package static func lastArguments(_ count: Int) -> [SystemText] {
+      (Int(CommandLine.argc) - count..<Int(CommandLine.argc)).compactMap { index in
+        CommandLine.unsafeArgv[index].map { SystemText(cString: $0) }
+      }
+    }
+
+    /// A variable of this process's environment.
+    package static func environment(_ name: String) -> SystemText? { getenv(name).map { SystemText(cString: $0) } }
+
+    /// The names of all variables of this process's environment that are UTF-8.
+    package static var environmentNames: [String] { Array(ProcessInfo.processInfo.environment.keys) }
+
+    package static var currentDirectory: SystemText? {
+      guard let path = getcwd(nil, 0) else { return nil }
+      defer { free(path) }
+      return SystemText(cString: path)
+    }
+
+    private init(cString: UnsafePointer<CChar>) {
+      self.init(bytes: UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
+    }
+  }
+#endif

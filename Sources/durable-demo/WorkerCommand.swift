@@ -1,0 +1,55 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsProcess
+  import DurableJobsSQLite
+  import Foundation
+  import Subprocess
+
+  /// A worker process of the demos, which they start and kill: it runs commands and downloads until nothing is left, and
+  /// prints what commands do, a line of JSON each.
+  struct WorkerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "work", abstract: "Work on a demo's store. For the demo.", shouldDisplay: false)
+
+    static func arguments(store: String, concurrency: Int) -> Arguments {
+      ["work", store, "--concurrency", "\(concurrency)"]
+    }
+
+    struct Event: Codable, Sendable {
+      var event: String
+      var id: JobID
+      var command: String
+      var result: String?
+    }
+
+    @Argument var store: String
+    @Option var concurrency = Defaults.concurrency
+
+    func run() async throws {
+      let store = try SQLiteStore(path: store)
+      let worker = JobWorker(JobQueue(store: store), maxConcurrentJobs: concurrency)
+      CommandHandler(store: self.store, tell: Self.tell).register(with: worker)
+      Downloader(store: store, limits: Downloader.Limits(perHost: concurrency)).register(with: worker)
+      try await worker.runUntilIdle()
+      await store.close()
+    }
+
+    @Sendable private static func tell(_ context: JobContext, _ event: CommandHandler.Event) {
+      switch event {
+      case .started(let command):
+        print(Event(event: "started", id: context.id, command: command.typed))
+      case .ended(let command, let result, took: _):
+        print(Event(event: "ended", id: context.id, command: command.typed, result: result.outcome))
+      case .couldNotStart(_, let reason): Talk.error(reason)
+      }
+    }
+
+    private static func print(_ event: Event) {
+      guard let line = try? JSONEncoder().encode(event) else { return }
+      Screen.out.line(String(decoding: line, as: UTF8.self))
+    }
+  }
+#endif

@@ -1,0 +1,11 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsProcess
+
+  extension JobSnapshot {
+    /// What it does, in a line: a command as one could type it, a download's URL, or the kind.
+    var title: String { ShellCommand(self)?.typed ?? Download(self)?.title ?? kind }
+  }
+#endif

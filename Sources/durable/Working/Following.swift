@@ -1,0 +1,62 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsProcess
+  import Foundation
+
+  /// Works one job here and now, showing its log, unless another worker is faster.
+  struct Following: Sendable {
+    let store: OpenStore
+    let queue: String
+    let id: JobID
+    let json: Bool
+
+    /// How often the job is looked at while it can't run yet.
+    private static let interval = Duration.milliseconds(100)
+
+    /// Throws the exit code if the job did not succeed.
+    func run() async throws {
+      let handler = CommandHandler(store: store.path) { context, event in
+        guard case .couldNotStart(_, let reason) = event else { return }
+        Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
+      }
+      let worker = JobWorker(store.queue(queue), maxConcurrentJobs: 1)
+      handler.register(with: worker)
+      let interruption = Interruption(worker, handler)
+      Screen.onClosed.withLock { $0 = { interruption.stop() } }
+      let follower = LogFollower(store: store, id: id, attempt: nil, json: json)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await follower.run() }
+        try await work(worker, interruption)
+        let isSuspended = try await store.store.job(id).state == .suspended
+        if interruption.wasAsked || isSuspended { group.cancelAll() }
+        do { try await group.waitForAll() } catch is CancellationError {}
+      }
+      let job = try await store.store.job(id)
+      if json { Screen.out.line(JSONText(job).text) }
+      switch job.state {
+      case .succeeded: return
+      case .failed, .cancelled, .skipped:
+        if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail)") }
+        throw ExitCode(.jobFailed)
+      case .suspended:
+        Talk.error("job \(id) is suspended: \(job.detail)")
+        throw ExitCode(.jobFailed)
+      case .ready, .scheduled, .blocked, .running:
+        Talk.line("Job \(id) stays in the store: 'durable work' goes on with it, 'durable cancel \(id)' ends it")
+        throw ExitCode(.interrupted)
+      }
+    }
+
+    private func work(_ worker: JobWorker, _ interruption: Interruption) async throws {
+      while !interruption.wasAsked {
+        guard let job = try await store.store.jobs(JobQuery(.id(id), limit: 1)).first else { return }
+        if job.state.isFinished || job.state == .suspended { return }
+        let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
+        if isDue, try await worker.runNext() { continue }
+        try await Task.sleep(for: Self.interval)
+      }
+    }
+  }
+#endif

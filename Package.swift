@@ -126,7 +126,11 @@ let package = Package(
       ],
       exclude: ["Fixtures"]),
     .testTarget(
-      name: "SnippetTests", dependencies: ["DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "TestProcesses"]),
+      name: "SnippetTests",
+      dependencies: [
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "TestProcesses",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [

@@ -4,6 +4,7 @@
 import DurableJobs
 import DurableJobsSQLite
 import Foundation
+import Logging
 #if HTTP
 import DurableJobsHTTP
 #endif
@@ -49,36 +50,64 @@ func snippet3() async throws {
 
 // README.md, block 5
 func snippet4() async throws {
-  worker.start()  // an app; `await worker.stop()` ends it
+  struct Publish: JobPayload {
+    typealias Output = RemoteID
+    var file: URL
+    static let kind = "publish"
+  }
+  worker.register(Publish.self) { job, _ in try await server.upload(job.file) { _ in } }
 }
 
 // README.md, block 6
 func snippet5() async throws {
-  try await worker.run()  // a server: until the task is cancelled
+  worker.start()  // an app; `await worker.stop()` ends it
 }
 
 // README.md, block 7
 func snippet6() async throws {
-  let left = try await worker.runUntilIdle()  // a test, a script: until nothing is left to do now
-  print(left[.scheduled], "jobs wait for their time")
+  try await worker.run()  // a server: until the task is cancelled
 }
 
 // README.md, block 8
 func snippet7() async throws {
+  let left = try await worker.runUntilIdle()  // a test, a script: until nothing is left to do now
+  print(left[.scheduled], "jobs wait for their time")
+}
+
+// README.md, block 9
+func snippet8() async throws {
+  signal(SIGTERM, SIG_IGN)  // it no longer ends the process by itself
+  let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
+  terminated.setEventHandler { Task { await worker.stop(grace: .seconds(20)) } }
+  terminated.activate()
+  try await worker.run()  // returns once the last handler has
+  terminated.cancel()
+}
+
+// README.md, block 10
+func snippet9() async throws {
+  var logger = Logger(label: "uploads")
+  logger.logLevel = .warning
+  let quiet = JobWorker(queue, logger: logger)
+  quiet.register(UploadPhoto.self)
+}
+
+// README.md, block 11
+func snippet10() async throws {
   let upload = try await queue.enqueue(photo)
   print(upload.id)  // keep it
   let remote = try await upload.value
   print(remote.name)
 }
 
-// README.md, block 9
-func snippet8() async throws {
+// README.md, block 12
+func snippet11() async throws {
   let remote = try await queue.handle(id, as: UploadPhoto.self).value
   print(remote.name)
 }
 
-// README.md, block 10
-func snippet9() async throws {
+// README.md, block 13
+func snippet12() async throws {
   try await queue.enqueue(
     SendMessage(text: "hello"),
     options: JobOptions(
@@ -87,16 +116,16 @@ func snippet9() async throws {
   try await queue.enqueue(contentsOf: ["a", "b"].map { SendMessage(text: $0) })  // one transaction
 }
 
-// README.md, block 11
-func snippet10() async throws {
+// README.md, block 14
+func snippet13() async throws {
   let sync = JobOptions(unique: UniqueKey("sync-7"))
   let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   print(first.isNew, again.isNew, again.id == first.id)  // true false true
 }
 
-// README.md, block 12
-func snippet11() async throws {
+// README.md, block 15
+func snippet14() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -105,8 +134,8 @@ func snippet11() async throws {
   }
 }
 
-// README.md, block 13
-func snippet12() async throws {
+// README.md, block 16
+func snippet15() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -118,23 +147,23 @@ func snippet12() async throws {
   }
 }
 
-// README.md, block 14
-func snippet13() async throws {
+// README.md, block 17
+func snippet16() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 15
-func snippet14() async throws {
+// README.md, block 18
+func snippet17() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 16
-func snippet15() async throws {
+// README.md, block 19
+func snippet18() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -148,8 +177,8 @@ func snippet15() async throws {
   }
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 20
+func snippet19() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -157,8 +186,8 @@ func snippet16() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 21
+func snippet20() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -169,14 +198,16 @@ func snippet17() async throws {
   try await queue.resume(id)
   try await queue.remove(id)
   try await queue.retryAll()  // all that failed
+  try await queue.cancelAll(where: .kind(UploadPhoto.self))
+  try await queue.removeAll(where: .state(.succeeded))  // also while others run
   try await queue.pause()  // no job of this queue is claimed, in any process
   try await queue.unpause()
   try await queue.waitUntilIdle()  // until no running worker has anything to do here
 }
 
-// README.md, block 19
+// README.md, block 22
 #if HTTP
-func snippet18() async throws {
+func snippet21() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -188,8 +219,8 @@ func snippet18() async throws {
 }
 #endif
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 23
+func snippet22() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }

@@ -10,6 +10,35 @@ import Testing
     #expect(state.next(.zero) == .turn([], claim: ["a": 2]))
   }
 
+  @Test func `however much recovery there is, renewals come first, and results and claims between its bites`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    let due = Defaults.sweepInterval
+    #expect(state.next(due) == .renew)
+    #expect(state.next(due) == .recover)
+    state.recovered(RecoveryReport(hasMore: true), due)
+    state.ended(attempts[0], .success(of: attempts[0]))
+    #expect(state.next(due) == .turn([.success(of: attempts[0])], claim: ["a": 1]))
+    state.turnEnded(claimed: ClaimBatch(), due)
+    state.ended(attempts[1], .success(of: attempts[1]))
+    #expect(state.next(due) == .recover, "what there is to settle keeps no dead worker's jobs away either")
+    state.recovered(RecoveryReport(hasMore: true), due)
+    #expect(state.next(due) == .turn([.success(of: attempts[1])], claim: ["a": 2]))
+  }
+
+  @Test func `a result that came while the store was away is offered again, also where only idleness is waited for`() {
+    let state = Decider.make(goal: .idle, limits: ["a": 2], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.claimed([attempt])
+    // The turn that claims for the other slot meets a lock; meanwhile the handler returns.
+    state.ended(attempt, .success(of: attempt))
+    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(1)) == .again)
+    #expect(state.next(.seconds(2)) == .turn([.success(of: attempt)], claim: ["a": 2]))
+    state.turnEnded(claimed: ClaimBatch(), .seconds(2))
+    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(2)) == .giveUp)
+  }
+
   @Test func `it never claims more than its free slots`() {
     let state = Decider.make(limits: ["a": 2, "b": 1], isFresh: false)
     state.claimed([.make(job: 1, queue: "a")], hasMore: true)
@@ -142,7 +171,7 @@ import Testing
     state.ended(attempt, .success(of: attempt))
     let results = [ClaimSettlement.success(of: attempt)]
     #expect(state.next(.seconds(2)) == .turn(results, claim: ["a": 1]))
-    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, .seconds(2)) == nil)
+    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, .seconds(2)) == .again)
     #expect(state.next(.seconds(2)) == .wait(until: .milliseconds(2100)))
     #expect(state.next(.milliseconds(2100)) == .turn(results, claim: ["a": 1]))
     _ = state.turnFailed(results, wantedClaim: true, isPassing: true, .milliseconds(2100))
@@ -156,9 +185,9 @@ import Testing
     for attempt in attempts { state.ended(attempt, .success(of: attempt)) }
     let results = attempts.map { ClaimSettlement.success(of: $0) }
     #expect(state.next(.seconds(1)) == .turn(results, claim: ["a": 2]))
-    #expect(state.turnFailed(results, wantedClaim: true, isPassing: false, .seconds(1)) == nil)
+    #expect(state.turnFailed(results, wantedClaim: true, isPassing: false, .seconds(1)) == .again)
     #expect(state.next(.seconds(1)) == .turn([results[0]], claim: nil))
-    #expect(state.turnFailed([results[0]], wantedClaim: false, isPassing: false, .seconds(1)) == results[0])
+    #expect(state.turnFailed([results[0]], wantedClaim: false, isPassing: false, .seconds(1)) == .refused(results[0]))
     #expect(state.next(.seconds(1)) == .turn([results[1]], claim: nil))
     state.turnEnded(claimed: nil, .seconds(1))
     #expect(state.next(.seconds(1)) == .turn([], claim: ["a": 2]))
@@ -228,10 +257,11 @@ private final class Decider {
   func turnEnded(claimed: ClaimBatch?, _ now: Duration) { state.turnEnded(claimed: claimed, now) }
   func turnFailed(
     _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
-  ) -> ClaimSettlement? {
+  ) -> WorkerState.Refusal {
     state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, now)
   }
   func renewed(_ standings: [ClaimToken: ClaimStanding]) { state.renewed(standings) }
+  func recovered(_ report: RecoveryReport, _ now: Duration) { state.recovered(report, now) }
   func askedIfIdle(_ isIdle: Bool) { state.askedIfIdle(isIdle) }
   func began(_ attempt: RunningAttempt) { state.began(attempt) }
   func ended(_ attempt: RunningAttempt, _ result: ClaimSettlement?) { state.ended(attempt, result) }

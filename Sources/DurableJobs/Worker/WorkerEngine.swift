@@ -142,16 +142,18 @@ final class WorkerEngine: Sendable {
       return
     }
     let isPassing = (error as? JobError)?.isPassing ?? false
-    let (refused, mayGiveUp) = shared.withLock { shared in
-      let refused = shared.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, uptime)
-      let mayGiveUp = settlements.isEmpty && shared.state.atWork.isEmpty
-      return (refused, mayGiveUp && (shared.state.goal != .none || !isPassing))
+    let refusal = shared.withLock {
+      $0.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, uptime)
     }
-    if mayGiveUp { throw error }
-    guard let refused else {
-      logger.warning("the store refused; trying again", metadata: ["error": "\(error.briefly)"])
-      return
+    switch refusal {
+    case .giveUp: throw error
+    case .again: logger.warning("the store refused; trying again", metadata: ["error": "\(error.briefly)"])
+    case .refused(let settlement): giveBack(settlement, because: error)
     }
+  }
+
+  /// A result that can't be stored: its job goes back, if that can be stored.
+  private func giveBack(_ refused: ClaimSettlement, because error: any Error) {
     let job = Logger.Metadata(dictionaryLiteral: ("job", "\(refused.token.job)"), ("error", "\(error.briefly)"))
     if case .interrupted = refused.result {
       logger.error("a job could not be given back; it stays running until this worker ends", metadata: job)

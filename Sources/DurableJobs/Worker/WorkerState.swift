@@ -52,6 +52,9 @@ struct WorkerState: Sendable {
   private var nextDue: Duration?
   private var nextRenewal: Duration = .zero
   private var nextRecovery: Duration
+  /// It is the turn of recovery, if some is due, before anything else is settled or claimed: so it is at first and after
+  /// each turn. However much there is of the one, the other goes on, and renewals come before both.
+  private var hadTurn = true
   private var progressDue: Duration?
   private var lastProgress: Duration = .zero
   private var graceEnd: Duration?
@@ -83,11 +86,6 @@ struct WorkerState: Sendable {
       self.nextDue = nil
       workMayWait = true
     }
-    if now >= nextRecovery, !isStopping {
-      nextRecovery = now + Defaults.sweepInterval
-      workMayWait = true
-      return .recover
-    }
     if mustRenew(now) {
       nextRenewal = now + Defaults.renewalInterval
       stopsMayBeAsked = false
@@ -97,7 +95,17 @@ struct WorkerState: Sendable {
       }
       return .renew
     }
-    if now >= notBefore, let turn = nextTurn() { return turn }
+    let recoveryIsDue = now >= nextRecovery && !isStopping
+    if !(recoveryIsDue && hadTurn), now >= notBefore, let turn = nextTurn() {
+      hadTurn = true
+      return turn
+    }
+    hadTurn = false
+    if recoveryIsDue {
+      nextRecovery = now + Defaults.sweepInterval
+      workMayWait = true
+      return .recover
+    }
     if isOver { return .done }
     if mayAskIfIdle {
       mayBeIdle = false
@@ -175,14 +183,25 @@ struct WorkerState: Sendable {
     if atWork.count == lost.count, !claimed.jobs.isEmpty { nextRenewal = now + Defaults.renewalInterval }
   }
 
-  /// Puts back what the turn was to store, to be offered again later. `isPassing`: the store is away; otherwise it
-  /// refuses one of these, and each is offered alone to find out which. Returns the one that it refused when alone.
+  /// What follows from a turn that the store refused.
+  enum Refusal: Equatable {
+    /// What was to be stored is offered again, and what was to be claimed is asked for again.
+    case again
+    /// This result is refused by itself, and is not offered again.
+    case refused(ClaimSettlement)
+    /// Nothing is in hand, and nobody would know why it waits: the run ends with the error.
+    case giveUp
+  }
+
+  /// `isPassing`: the store is away, and may come back; otherwise it refuses one of these, and each is offered alone to
+  /// find out which.
   mutating func turnFailed(
     _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
-  ) -> ClaimSettlement? {
+  ) -> Refusal {
     if wantedClaim { workMayWait = true }
-    if !isPassing, settlements.count == 1, !wantedClaim { return settlements[0] }
+    if !isPassing, settlements.count == 1, !wantedClaim { return .refused(settlements[0]) }
     results.insert(contentsOf: settlements, at: 0)
+    if atWork.isEmpty, results.isEmpty, goal != .none || !isPassing { return .giveUp }
     if isPassing {
       if suspects > 0 { suspects += settlements.count }
       failures += 1
@@ -194,7 +213,7 @@ struct WorkerState: Sendable {
       failures += 1
       notBefore = now + .seconds(5)
     }
-    return nil
+    return .again
   }
 
   /// The store is gone for this process: what is not stored yet never will be, and the claims lapse.

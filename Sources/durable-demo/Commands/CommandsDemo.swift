@@ -50,7 +50,7 @@
     }
 
     private func account(_ deaths: [DemoWorker.Death], _ slowestEnd: Duration, took: Duration) async throws -> Bool {
-      let jobs = try await store.jobs(JobQuery(limit: ids.count))
+      let jobs = try await store.jobs(JobQuery(detail: .all, limit: ids.count))
       let succeeded = jobs.count { $0.state == .succeeded }
       var again: [(JobSnapshot, lost: Double)] = []
       for job in jobs {

@@ -139,6 +139,7 @@
       #expect(demo.status == .exited(0), "\(demo.stderr)")
       #expect(demo.text.matches(of: /(?m)^kill -9 \d+/).count == 2)
       #expect(demo.text.contains("Nothing is missing."))
+      #expect(demo.text.contains(/\n {13}job \d+ +(cksum|gzip|xz|bzip2) .* \+[\d.]+ s\n/), "\(demo.text)")
       #expect(!demo.text.contains("\u{1b}"))
       #expect(try isNothingLeft)
     }

@@ -42,7 +42,8 @@ import Testing
   @Test("Times out of all bounds are dates far away, and trap nowhere")
   func bounds() throws {
     for time: JobTime in [
-      .after(.seconds(Int64.max)), .at(.distantFuture), .at(Date(timeIntervalSince1970: .infinity)),
+      .after(.seconds(Int64.max)), .after(.milliseconds(Int64.max)), .at(.distantFuture),
+      .at(Date(timeIntervalSince1970: .infinity)),
     ] {
       let date = try #require(time.date(at: now), "\(time)")
       #expect(date > now && date.milliseconds <= 9_000_000_000_000_000)

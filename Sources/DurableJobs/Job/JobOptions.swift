@@ -26,7 +26,9 @@ public enum JobTime: Hashable, Sendable {
     let date: Int64
     switch self {
     case .now: return nil
-    case .after(let delay): date = now.milliseconds.addingReportingOverflow(delay.milliseconds).partialValue
+    case .after(let delay):
+      let (sum, overflow) = now.milliseconds.addingReportingOverflow(delay.milliseconds)
+      date = overflow ? (delay < .zero ? .min : .max) : sum
     case .at(let moment): date = moment.milliseconds
     }
     return date > now.milliseconds ? Date(milliseconds: min(date, 9_000_000_000_000_000)) : nil

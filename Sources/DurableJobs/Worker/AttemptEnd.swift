@@ -12,14 +12,14 @@ enum AttemptEnd {
 
   /// Nil if there is nothing to report: the claim is not this worker's any more.
   ///
-  /// What the handler threw as a ``JobExit`` counts, whatever was asked of it. Any other error after it was asked to stop
-  /// is taken as its way of stopping.
+  /// What the handler threw as a ``JobExit`` counts, whatever was asked of it, unless it only wraps the cancellation that
+  /// was asked for. Any other error after it was asked to stop is taken as its way of stopping.
   static func result(
     ofError error: any Error, claim: ClaimedJob, stopReason: StopReason?, retry: RetryPolicy
   ) -> ClaimSettlement.Result? {
     if stopReason == .claimLost { return nil }
     switch error {
-    case let exit as JobExit:
+    case let exit as JobExit where stopReason == nil || !exit.wrapsCancellation:
       switch exit.way {
       case .permanent(let error): return .failed(message: error.briefly.cutToMessage)
       case .retry(let time, let error): return .retry(time, message: error.briefly.cutToMessage)
@@ -45,4 +45,36 @@ enum AttemptEnd {
     case .fail: return .failed(message: message)
     }
   }
+}
+
+extension JobExit {
+  /// As of a handler that catches all errors of a call, and throws them on as final ones.
+  fileprivate var wrapsCancellation: Bool {
+    switch way {
+    case .permanent(let error), .retry(_, let error): error.isCancellation(depth: 8)
+    case .snooze, .suspend, .crash: false
+    }
+  }
+}
+
+extension Error {
+  /// Whether this is a cancellation, of a task, a URL session or a system call, or holds one, however it was wrapped.
+  fileprivate func isCancellation(depth: Int) -> Bool {
+    if self is CancellationError { return true }
+    let error = self as NSError
+    switch (error.domain, error.code) {
+    case (NSURLErrorDomain, NSURLErrorCancelled), (NSPOSIXErrorDomain, Int(ECANCELED)), (NSCocoaErrorDomain, 3072):
+      return true
+    default: break
+    }
+    guard depth > 0 else { return false }
+    if let inner = error.userInfo[NSUnderlyingErrorKey] as? any Error { return inner.isCancellation(depth: depth - 1) }
+    return Mirror(reflecting: self).children.contains { holdsCancellation($0.value, depth: depth - 1) }
+  }
+}
+
+private func holdsCancellation(_ value: Any, depth: Int) -> Bool {
+  if let error = value as? any Error { return error.isCancellation(depth: depth) }
+  // The payload of an enum's case may be a tuple.
+  return depth > 0 && Mirror(reflecting: value).children.contains { holdsCancellation($0.value, depth: depth - 1) }
 }

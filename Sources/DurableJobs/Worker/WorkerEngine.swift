@@ -263,18 +263,20 @@ final class WorkerEngine: Sendable {
   private func tell(of error: any Error, _ claim: ClaimedJob, _ result: ClaimSettlement.Result?) {
     var metadata: Logger.Metadata = [
       "job": "\(claim.token.job)", "kind": "\(claim.kind)", "attempt": "\(claim.attempt)",
-      "error": "\(error.briefly)",
     ]
     switch result {
-    case .retry(let time, _) where claim.attempt < claim.maxAttempts:
+    case .retry(let time, let message) where claim.attempt < claim.maxAttempts:
+      metadata["error"] = "\(message)"
       if case .after(let wait) = time { metadata["again"] = "\(wait)" }
       logger.info("attempt failed", metadata: metadata)
-    case .retry, .failed:
-      logger.info("job failed", metadata: metadata)
+    case .retry(_, let message), .failed(let message):
+      metadata["error"] = "\(message)"
+      logger.error("job failed", metadata: metadata)
     case .suspended(let reason):
-      metadata["error"] = "\(reason)"
+      metadata["reason"] = "\(reason)"
       logger.info("job suspended", metadata: metadata)
     case .succeeded, .snoozed, .interrupted, .crashed, nil:
+      metadata["error"] = "\(error.briefly)"
       logger.debug("attempt ended with an error", metadata: metadata)
     }
   }

@@ -5,7 +5,6 @@
   import DurableJobsHTTP
   import DurableJobsProcess
   import Foundation
-  import Logging
 
   struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,11 +39,9 @@
       let store = try options.open()
       let log = WorkLog(json: options.json)
       let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
-      // Attempts that failed have their own lines.
-      var logger = Logger(label: "durable")
-      logger.logLevel = .warning
       let worker = JobWorker(
-        Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }), logger: logger)
+        Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),
+        logger: WorkerLog.logger { Talk.error($0) })
       handler.register(with: worker)
       Downloader(
         store: store.store, limits: Downloader.Limits(perHost: perHost), permissions: Program.permissionsOfFiles

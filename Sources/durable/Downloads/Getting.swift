@@ -5,7 +5,6 @@
   import DurableJobsHTTP
   import DurableJobsProcess
   import Foundation
-  import Logging
 
   /// Fetches downloads in the foreground until each has ended, whoever runs it: this process, or another beside it.
   final class Getting: Sendable {
@@ -67,7 +66,7 @@
           uniqueKeysWithValues: queues.map {
             (store.queue($0), min(concurrency ?? AutomaticConcurrency.many, downloads.count))
           }),
-        logger: Logger(label: "durable") { [stage] _ in StageLog(stage: stage) })
+        logger: WorkerLog.logger { [stage] in stage.say($0) })
       downloader.register(with: worker)
       try worker.setMaxConcurrentJobs(slots)
       let interruption = Interruption(worker, grace: .zero) { [stage, gate] in

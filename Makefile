@@ -21,16 +21,16 @@ demo: setup ## Downloads on a screen: their worker is killed half-way, and nothi
 	@scripts/build-demo
 	@.build/debug/durable-demo
 
-test: setup ## All tests, with every trait
-	swift test --enable-all-traits $(SWIFT_FLAGS)
+test: setup ## All tests, with every trait: TEST_LIMIT=1800 seconds for all of them together
+	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/check-client
 
 test-tsan: setup ## All tests under Thread Sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \
-	  swift test --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
+	  scripts/run-tests --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
 
 soak: setup ## A thousand kills instead of sixty
-	DURABLE_KILLS=1000 swift test --enable-all-traits --filter Kill $(SWIFT_FLAGS)
+	DURABLE_KILLS=1000 scripts/run-tests --enable-all-traits $(SWIFT_FLAGS) -- --filter Kill
 
 bench: setup ## The tables of docs/benchmarks.md: RUNS=7 pairs a row, DIR= a folder on a real disk
 	Benchmarks/scripts/run-table && table=0 || table=$$?; \

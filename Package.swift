@@ -106,7 +106,8 @@ let package = Package(
       dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],
       path: "Tests/CrashProbe"),
     .target(name: "TestProcesses", dependencies: ["DurableJobs"], path: "Tests/TestProcesses"),
-    .testTarget(name: "CrashTests", dependencies: ["DurableJobsSQLite", "CrashProbe", "TestProcesses"]),
+    .testTarget(
+      name: "CrashTests", dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "CrashProbe", "TestProcesses"]),
     .target(
       name: "LyingServer",
       dependencies: [

@@ -7,7 +7,8 @@ import Logging
 ///
 ///     CrashProbe work STORE RECORD [idle | by-signals]    by-signals: no timer ever fires
 ///     CrashProbe produce STORE RECORD COUNT BATCH
-///     CrashProbe recover STORE RECORD SHIFT        by a clock that is so many seconds ahead
+///     CrashProbe recover STORE RECORD SHIFT DOUBT  by a clock that is so many seconds ahead; until who is asked for a sign
+///                                                  of life has given one, or so many seconds have passed
 @main struct CrashProbe {
   static func main() async throws {
     LoggingSystem.bootstrap(SwiftLogNoOpLogHandler.init)
@@ -25,18 +26,21 @@ import Logging
       let queue = JobQueue(store: try store(at: arguments[2]))
       try await produce(Int(arguments[4])!, batch: Int(arguments[5])!, on: queue, record)
     case "recover":
-      try await recover(shift: Int(arguments[4])!, path: arguments[2], record)
+      try await recover(shift: Int(arguments[4])!, doubt: Double(arguments[5])!, path: arguments[2], record)
     default:
       fatalError("unknown mode \(arguments[1])")
     }
   }
 
   /// With waits that are short enough for a test, and long enough for a process to start in: what crashed together is to
-  /// come back apart.
-  private static func store(at path: String, clock: any JobClock = SystemClock()) throws -> SQLiteStore {
+  /// come back apart. Its turn to write it waits for as long as that takes.
+  private static func store(
+    at path: String, clock: any JobClock = SystemClock(), doubt: Duration = Defaults.doubtInterval
+  ) throws -> SQLiteStore {
     var configuration = SQLiteStore.Configuration()
     configuration.clock = clock
-    configuration.policy.doubtInterval = .milliseconds(300)
+    configuration.busyTimeout = .seconds(864_000)
+    configuration.policy.doubtInterval = doubt
     configuration.policy.crashBackOff = BackOff(base: .milliseconds(40), factor: 2, cap: .milliseconds(500))
     return try SQLiteStore(path: path, configuration: configuration)
   }
@@ -80,16 +84,15 @@ import Logging
     }
   }
 
-  private static func recover(shift: Int, path: String, _ record: Record) async throws {
-    let store = try store(at: path, clock: ShiftedClock(by: .seconds(shift)))
+  private static func recover(shift: Int, doubt: Double, path: String, _ record: Record) async throws {
+    let store = try store(at: path, clock: ShiftedClock(by: .seconds(shift)), doubt: .seconds(doubt))
     var recovered = 0
-    while true {
-      let report = try await store.recover(RecoveryRequest())
+    var report = try await store.recover(RecoveryRequest())
+    while report.comeAgain != nil {
       recovered += report.recovered
-      guard let wait = report.comeAgain else { break }
-      try await Task.sleep(for: wait)
+      report = try await store.recover(RecoveryRequest())
     }
-    record.write("recovered \(recovered)")
+    record.write("recovered \(recovered + report.recovered)")
   }
 
   private static func produce(_ count: Int, batch: Int, on queue: JobQueue, _ record: Record) async throws {

@@ -40,26 +40,26 @@ final class Campaign {
   }
 
   /// SIGKILL, and the end of it. One that killed itself meanwhile, at a fault point, counts all the same.
-  func kill(_ process: ChildProcess) {
+  func kill(_ process: ChildProcess) async {
     let wasRunning = process.isRunning
     process.send(SIGKILL)
     if !wasRunning { killedThemselves += 1 }
-    #expect(noteEnd(of: process), "process \(process.pid) ended by itself: \(process.wait())")
+    #expect(await noteEnd(of: process), "process \(process.pid) ended by itself: \(process.wait())")
   }
 
   /// Whether its end, which is waited for, was a SIGKILL.
   @discardableResult
-  func noteEnd(of process: ChildProcess) -> Bool {
-    let wasKilled = process.wait() == .killed(by: SIGKILL)
+  func noteEnd(of process: ChildProcess) async -> Bool {
+    let wasKilled = await process.ended() == .killed(by: SIGKILL)
     if wasKilled { killed.insert(process.pid) }
     return wasKilled
   }
 
   /// Works off what is left, with processes that replace those which a poison takes along.
-  func drain() throws {
+  func drain() async throws {
     for _ in 0..<200 {
       let worker = try start("work", ["idle"])
-      if !noteEnd(of: worker) {
+      if await !noteEnd(of: worker) {
         #expect(worker.wait() == .exited(0), "a worker that was not killed ended in order")
         return
       }
@@ -67,10 +67,24 @@ final class Campaign {
     Issue.record("200 workers were killed by what they ran")
   }
 
-  /// Has another process recover what it finds, by a clock so many seconds ahead. Returns how many jobs it took.
-  func recover(shift: Int) throws -> Int {
-    let process = try start("recover", ["\(shift)"])
-    process.wait()
+  /// Waits until the processes have said so many bytes more, or one of them has ended.
+  func said(more bytes: Int, _ processes: [ChildProcess]) async throws {
+    let goal = sizeOfRecord + bytes
+    while sizeOfRecord < goal, processes.allSatisfy(\.isRunning) {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
+  private var sizeOfRecord: Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: recordPath)
+    return (attributes?[.size] as? Int) ?? 0
+  }
+
+  /// Has another process recover what it finds, by a clock so many seconds ahead. Who lives and is in doubt is given so many
+  /// seconds to answer. Returns how many jobs it took.
+  func recover(shift: Int, doubt: Double) async throws -> Int {
+    try await start("recover", ["\(shift)", "\(doubt)"]).ended()
     return try #require(try deeds().recovered.last)
   }
 
@@ -117,7 +131,12 @@ final class Campaign {
     return deeds
   }
 
-  func store() throws -> SQLiteStore { try SQLiteStore(path: storePath) }
+  func store(clock: any JobClock = SystemClock()) throws -> SQLiteStore {
+    var configuration = SQLiteStore.Configuration()
+    configuration.clock = clock
+    configuration.busyTimeout = .seconds(864_000)  // as long as it takes
+    return try SQLiteStore(path: storePath, configuration: configuration)
+  }
 
   func allJobs() async throws -> [JobSnapshot] {
     let store = try store()

@@ -18,10 +18,14 @@
   configuration.policy.maxCrashesInRow = 1000
   configuration.policy.maxCrashes = 1000
   configuration.policy.crashBackOff = BackOff(base: .milliseconds(1), factor: 1, cap: .milliseconds(1))
+  // No machine is too slow.
+  let asLongAsItTakes = Duration.seconds(864_000)
+  configuration.busyTimeout = asLongAsItTakes
   let store = try SQLiteStore(path: arguments[1], configuration: configuration)
   let queue = JobQueue(store: store)
   let worker = JobWorker(queue)
-  Downloader(store: store, environment: [:]).register(with: worker)
+  let limits = Downloader.Limits(slowFor: asLongAsItTakes, connectTimeout: asLongAsItTakes)
+  Downloader(store: store, limits: limits, environment: [:]).register(with: worker)
 
   var download = Download(from: URL(string: arguments[3])!, to: URL(filePath: arguments[2]))
   for argument in arguments.dropFirst(4) {

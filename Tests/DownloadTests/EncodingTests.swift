@@ -6,7 +6,7 @@
   import Testing
 
   /// Servers that pack the file for the way, though they were asked not to.
-  @Suite(.timeLimit(.minutes(5))) struct EncodingTests {
+  @Suite struct EncodingTests {
     let server: LyingServer
     let setting: Setting
     static let archive = content.gzipped

@@ -5,7 +5,7 @@
   import Testing
 
   /// How the end of a file is known, and what is checked there.
-  @Suite(.timeLimit(.minutes(5))) struct EndTests {
+  @Suite struct EndTests {
     let server: LyingServer
     let setting: Setting
 

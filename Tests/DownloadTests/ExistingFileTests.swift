@@ -6,7 +6,7 @@
   import Testing
 
   /// What is in the file's place already, and whose it is.
-  @Suite(.timeLimit(.minutes(5))) struct ExistingFileTests {
+  @Suite struct ExistingFileTests {
     let server: LyingServer
     let setting: Setting
 

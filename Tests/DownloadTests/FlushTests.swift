@@ -5,7 +5,7 @@
   import Testing
 
   /// What a download asks of the operating system, and in which order: no kill shows what a power cut would.
-  @Suite(.timeLimit(.minutes(5)), .enabled(if: Trace.isPossible, "needs strace, and the right to trace"))
+  @Suite(.enabled(if: Trace.isPossible, "needs strace, and the right to trace"))
   struct FlushTests {
     let folder: TestFolder
     let stores: TestFolder
@@ -18,18 +18,21 @@
     }
 
     /// Fetches `/a.bin` in a process of its own, and returns what that asked for.
-    private func trace() throws -> Trace {
+    private func trace() async throws -> Trace {
       let path = stores.path("trace")
-      let probe = try Probe(server.url("/a.bin"), into: folder, store: stores.path("jobs.sqlite"), trace: path).end()
+      let probe = try await Probe(server.url("/a.bin"), into: folder, store: stores.path("jobs.sqlite"), trace: path)
+        .end()
       #expect(probe.result == "fetched", "\(probe.error)")
       return try Trace(of: path)
     }
 
-    @Test func `what is recorded is flushed before, and so is what is named, and its name before it is told`() throws {
+    @Test func `what is recorded is flushed before, and so is what is named, and its name before it is told`()
+      async throws
+    {
       // More than is taken from a connection before it is flushed.
       let content = Content(80_000_000)
       server.serve("/a.bin", .file(content))
-      let trace = try trace()
+      let trace = try await trace()
       let part = folder.path("a.bin.part")
       let recorded = trace.calls("pwrite64", on: part + ".json").compactMap { call in
         call.arguments.firstMatch(of: #/"(\d+)\\n"/#).flatMap { Int64($0.1) }.map { (call, length: $0) }
@@ -46,9 +49,9 @@
       #expect(stored.contains { $0.end < told.begin })
     }
 
-    @Test func `a small file is flushed before it is named, and its name before it is told`() throws {
+    @Test func `a small file is flushed before it is named, and its name before it is told`() async throws {
       server.serve("/a.bin", .file(Content(10_000)))
-      let trace = try trace()
+      let trace = try await trace()
       let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
       let mark = try #require(named.arguments.firstMatch(of: #/"(a\.bin~\w{8}\.new\.part)"/#).map { String($0.1) })
       #expect(trace.flushed(folder.path(mark), before: named) == 10_000)
@@ -57,9 +60,9 @@
       #expect(kept.end < told.begin)
     }
 
-    @Test func `a part is given up only once that is on the disk`() throws {
+    @Test func `a part is given up only once that is on the disk`() async throws {
       server.serve("/a.bin", .file(content).cut(after: 500_000), .file(changed, etag: "\"second\""))
-      let trace = try trace()
+      let trace = try await trace()
       #expect(try folder.holds(changed, as: "a.bin"))
       let part = folder.path("a.bin.part")
       let written = try #require(trace.calls("pwrite64", on: part).first)

@@ -6,7 +6,7 @@
   import Testing
 
   /// Downloads over HTTP/2, whose streams share a connection.
-  @Suite(.timeLimit(.minutes(5))) struct HTTP2Tests {
+  @Suite struct HTTP2Tests {
     let server: LyingServer
 
     init() async throws {

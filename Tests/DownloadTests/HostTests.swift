@@ -6,7 +6,7 @@
   import Testing
 
   /// Many downloads at once, and ends from outside.
-  @Suite(.timeLimit(.minutes(5))) struct HostTests {
+  @Suite struct HostTests {
     let server: LyingServer
 
     init() async throws { server = try await LyingServer() }

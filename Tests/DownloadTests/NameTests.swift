@@ -6,7 +6,7 @@
   import Testing
 
   /// Names that servers and URLs give, and the one folder that no name leads out of.
-  @Suite(.timeLimit(.minutes(5))) struct NameTests {
+  @Suite struct NameTests {
     let server: LyingServer
     let outside: TestFolder
     let setting: Setting

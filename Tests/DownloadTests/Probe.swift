@@ -34,8 +34,8 @@
     var wasKilled: Bool { process.wait() == .killed(by: SIGKILL) }
 
     /// Waits for its own end. What it said follows from there.
-    func end() -> Self {
-      process.wait()
+    func end() async -> Self {
+      await process.ended()
       return self
     }
 

@@ -6,7 +6,7 @@
   import Testing
 
   /// The proxies of the environment. The server stands for one: it is asked for whole URLs, which are paths to it.
-  @Suite(.timeLimit(.minutes(5))) struct ProxyTests {
+  @Suite struct ProxyTests {
     let proxy: LyingServer
     let server: LyingServer
 

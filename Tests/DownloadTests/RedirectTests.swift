@@ -6,7 +6,7 @@
   import Testing
 
   /// Ways to the file that lead through others, and what is told on them.
-  @Suite(.timeLimit(.minutes(5))) struct RedirectTests {
+  @Suite struct RedirectTests {
     let server: LyingServer
     let other: LyingServer
     let setting: Setting

@@ -6,7 +6,7 @@
   import Testing
 
   /// Servers that don't give the file: for good, for now, or without a word.
-  @Suite(.timeLimit(.minutes(5))) struct RefusalTests {
+  @Suite struct RefusalTests {
     let server: LyingServer
     let setting: Setting
 

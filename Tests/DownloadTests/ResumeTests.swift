@@ -5,7 +5,7 @@
   import Testing
 
   /// Answers that break off, and what the next request makes of what is here.
-  @Suite(.timeLimit(.minutes(5))) struct ResumeTests {
+  @Suite struct ResumeTests {
     let server: LyingServer
     let setting: Setting
 

@@ -6,7 +6,7 @@
   import Testing
 
   /// Downloads over TLS: whom to trust, and what is not said in the open.
-  @Suite(.timeLimit(.minutes(5))) struct SecureTests {
+  @Suite struct SecureTests {
     /// Made for these tests; valid until 2120, for localhost, 127.0.0.1 and 127.0.0.2.
     static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
     static let authority = fixtures.appending(path: "ca.pem")

@@ -53,6 +53,8 @@
     ) throws {
       self.folder = try folder ?? TestFolder()
       try jobs.worker.setMaxConcurrentJobs(concurrency)
+      var limits = limits
+      limits.connectTimeout = .seconds(864_000)  // by the machine's clock, and no machine is too slow
       Downloader(store: jobs.queue.store, limits: limits, environment: environment) { [news] _, download, event in
         news.withLock { $0.append((download.url.absoluteString, event)) }
       }.register(with: jobs.worker)
@@ -108,7 +110,7 @@
       try await inTime { _ = try await jobs.advance(by: wait) }
     }
 
-    /// When the test's own time is over, the worker has no grace: its clock stands still.
+    /// When a test has failed and waits no more, the worker has no grace: its clock stands still.
     private func inTime(_ body: @Sendable () async throws -> Void) async throws {
       try await withTaskCancellationHandler {
         try await body()

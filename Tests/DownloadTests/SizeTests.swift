@@ -8,7 +8,7 @@
   import Testing
 
   /// Many files, a large one, and more than the disk holds.
-  @Suite(.serialized, .timeLimit(.minutes(3))) struct SizeTests {
+  @Suite(.serialized) struct SizeTests {
     let server: LyingServer
     let folder: TestFolder
 
@@ -21,7 +21,8 @@
       let stores = try TestFolder("stores")
       let queue = JobQueue(store: try SQLiteStore(path: stores.path("jobs.sqlite")))
       let worker = JobWorker(queue, maxConcurrentJobs: 16)
-      Downloader(store: queue.store, limits: .init(perHost: 8), environment: [:]).register(with: worker)
+      let limits = Downloader.Limits(perHost: 8, slowFor: .seconds(864_000), connectTimeout: .seconds(864_000))
+      Downloader(store: queue.store, limits: limits, environment: [:]).register(with: worker)
       let files = (0..<1000).map { Content(Int64($0) * 7, seed: UInt64($0)) }
       let downloads = files.enumerated().map { number, file in
         server.serve("/\(number)", .file(file))
@@ -44,8 +45,8 @@
       server.serve("/small", .file(Content(1000)))
       server.serve("/large", .file(large).cut(after: 2_150_000_000), .file(large))
       let store = stores.path("jobs.sqlite")
-      let small = try Probe(server.url("/small"), into: folder, store: store).end()
-      let probe = try Probe(server.url("/large"), into: folder, store: store).end()
+      let small = try await Probe(server.url("/small"), into: folder, store: store).end()
+      let probe = try await Probe(server.url("/large"), into: folder, store: store).end()
       #expect(small.result == "fetched", "\(small.error)")
       #expect(probe.result == "fetched", "\(probe.error)")
       #expect(server.requests("/large").count == 2)

@@ -1,11 +1,7 @@
 #if Shell
-  import DurableJobs
   import Foundation
   import Subprocess
   import Testing
-
-  /// What takes longer does not happen at all. No claim about speed: a busy machine must not fail a test.
-  let hung = Duration.seconds(50)
 
   /// A store of a test's own, and the built program to use it with. Removed with its last copy.
   final class Durable: Sendable {
@@ -109,29 +105,14 @@
       return Ended(status: result.terminationStatus, stderr: result.standardError)
     }
 
-    /// Waits until nothing of a job's command lives: until its lock can be had. Returns how long that took,
-    /// which is a minute if it did not happen.
-    func untilGone(_ id: Int) async throws -> Duration {
+    /// Waits until nothing of a job's command lives: until its lock can be had.
+    func untilGone(_ id: Int) async throws {
       let file = open("\(store)-jobs/\(id)/lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0o600)
       try #require(file >= 0)
-      let start = ContinuousClock.now
-      let isOver = Lock(false)
-      await withCheckedContinuation { continuation in
-        let resume: @Sendable () -> Void = {
-          let isFirst = isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
-          }
-          if isFirst { continuation.resume() }
-        }
-        Thread.detachNewThread {
-          flock(file, LOCK_SH)
-          close(file)
-          resume()
-        }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: resume)
+      await onThread {
+        while flock(file, LOCK_SH) != 0, errno == EINTR {}
+        close(file)
       }
-      return start.duration(to: .now)
     }
 
     func environment(_ more: [Environment.Key: String?]) -> Environment {

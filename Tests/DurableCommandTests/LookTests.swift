@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("The command line", .timeLimit(.minutes(1)))
+  @Suite("The command line")
   struct LookTests {
     let durable: Durable
 

@@ -232,7 +232,7 @@
     }
 
     /// Waits until the screen is so, and returns it. Throws, with what is there instead, if the terminal is closed before or
-    /// the test's time is over.
+    /// the task is cancelled.
     @discardableResult
     func shows(
       _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ isSo: (TerminalText) -> Bool

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DurableJobsSQLite
 
-@Suite("The folder beside a database", .timeLimit(.minutes(1)))
+@Suite("The folder beside a database")
 struct ProcessFolderTests {
   @Test("It stands beside the database, also where that is reached by a link, and is private")
   func besideTheDatabase() throws {

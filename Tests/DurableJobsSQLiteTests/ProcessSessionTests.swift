@@ -4,7 +4,7 @@ import Testing
 
 @testable import DurableJobsSQLite
 
-@Suite("Sessions of one database", .timeLimit(.minutes(1)))
+@Suite("Sessions of one database")
 struct ProcessSessionTests {
   let meeting: ProcessMeeting
 

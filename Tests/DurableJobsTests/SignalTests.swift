@@ -88,15 +88,20 @@ import Testing
   func timers() async {
     let clock = SystemClock()
     let gate = Gate()
-    let last = clock.schedule(after: .milliseconds(40)) { gate.open() }
-    let timers = [(30, "c"), (10, "a"), (20, "b")].map { delay, name in
-      clock.schedule(after: .milliseconds(delay)) { [heard] in heard.withLock { $0.append(name) } }
+    let timers = Lock<[any JobTimer]>([])
+    // Set on the thread on which they fire: none does before all are set.
+    let first = clock.schedule(after: .zero) { [heard] in
+      let now = clock.uptime
+      let last = clock.schedule(at: now + .milliseconds(40)) { gate.open() }
+      let named = [(30, "c"), (5, "cancelled"), (10, "a"), (20, "b")].map { delay, name in
+        clock.schedule(at: now + .milliseconds(delay)) { heard.withLock { $0.append(name) } }
+      }
+      named[1].cancel()
+      timers.withLock { $0 = named + [last] }
     }
-    let cancelled = clock.schedule(after: .milliseconds(5)) { [heard] in heard.withLock { $0.append("cancelled") } }
-    cancelled.cancel()
     await gate.pass()
     #expect(heard.withLock { $0 } == ["a", "b", "c"])
-    withExtendedLifetime((last, timers)) {}
+    withExtendedLifetime((first, timers)) {}
   }
 
   @Test("A timer never fires before its time")

@@ -308,6 +308,8 @@ private struct Refusal: Error, CustomStringConvertible {
   }
 
   @Test func `C54 a stop lets running jobs end within the grace, and gives back those that do not`() async throws {
+    let clock = ManualClock()
+    let queue = JobQueue(store: InMemoryStore(clock: clock))
     let began = Gate()
     let mayEnd = Gate()
     let worker = JobWorker(queue, maxConcurrentJobs: 2)
@@ -326,10 +328,13 @@ private struct Refusal: Error, CustomStringConvertible {
     }
     worker.start()
     await began.pass()
-    async let stopped: Void = worker.stop(grace: .milliseconds(20))
+    async let stopped: Void = worker.stop(grace: .seconds(7))
+    while !clock.timers.contains(.seconds(7)) { await Task.yield() }
     mayEnd.open()
+    #expect(try await queue.store.whenFinished(quick).state == .succeeded)
+    #expect(try await queue.job(stubborn).state == .running)
+    clock.advance(by: .seconds(7))
     await stopped
-    #expect(try await queue.job(quick).state == .succeeded)
     let back = try await queue.job(stubborn)
     #expect(back.state == .ready)
     #expect(back.attempt == 0, "its attempt is given back")

@@ -12,5 +12,8 @@ func listen() -> [String]? {
   readLine().map { $0.split(separator: " ").map(String.init) }
 }
 
+/// A limit that is no limit.
+let asLongAsItTakes = Duration.seconds(864_000)
+
 /// The time by which processes of one machine can be compared, in nanoseconds.
 var uptime: UInt64 { DispatchTime.now().uptimeNanoseconds }

@@ -34,7 +34,7 @@ func meet(databasePath: String) throws {
 /// Starts a child that inherits every descriptor that is not closed on exec.
 private func startChild() -> pid_t {
   var child: pid_t = 0
-  var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("60"), nil]
+  var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("864000"), nil]
   posix_spawn(&child, "/bin/sleep", nil, nil, &arguments, environ)
   for argument in arguments { free(argument) }
   return child

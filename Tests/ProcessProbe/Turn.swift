@@ -1,13 +1,14 @@
 import DurableJobsSQLite
 import Foundation
 
-/// Stands in the line of those that write a database: `take MILLISECONDS`, `back`, `count ROUNDS FILE`.
+/// Stands in the line of those that write a database: `take MILLISECONDS`, or for as long as it takes, `take`; `back`,
+/// `count ROUNDS FILE`.
 func takeTurns(databasePath: String) throws {
   let turn = try WriterTurn(folder: MeetingFolder(databasePath: databasePath))
   say("ready")
   while let words = listen() {
     switch words.first {
-    case "take": say(turn.take(within: .milliseconds(Int(words[1]) ?? 0)))
+    case "take": say(turn.take(within: words.count > 1 ? .milliseconds(Int(words[1]) ?? 0) : asLongAsItTakes))
     case "back":
       turn.giveBack()
       say("back")
@@ -15,7 +16,7 @@ func takeTurns(databasePath: String) throws {
       var longest: UInt64 = 0
       for _ in 0..<(Int(words[1]) ?? 0) {
         let start = uptime
-        guard turn.take(within: .seconds(30)) else { break }
+        guard turn.take(within: asLongAsItTakes) else { break }
         longest = max(longest, uptime - start)
         // Read, then write: an overlap would lose what the other counted.
         let file = URL(fileURLWithPath: words[2])

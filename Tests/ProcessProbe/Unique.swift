@@ -5,7 +5,9 @@ import Foundation
 /// Enqueues jobs under unique keys that others use too: `enqueue ROUNDS`, a key for each round. Answers with how many of
 /// them it stored, and with the id that stands for each.
 func enqueueUnique(databasePath: String) async throws {
-  let store = try SQLiteStore(path: databasePath)
+  var configuration = SQLiteStore.Configuration()
+  configuration.busyTimeout = asLongAsItTakes
+  let store = try SQLiteStore(path: databasePath, configuration: configuration)
   say("ready")
   while let words = listen() {
     guard words.first == "enqueue" else { continue }

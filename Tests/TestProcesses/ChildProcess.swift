@@ -72,6 +72,24 @@ package final class ChildProcess: Sendable {
   @discardableResult
   package func wait() -> End { look(0) ?? .exited(-1) }
 
+  /// The same on a thread of its own: those of Swift's pool are few, and every other test needs them.
+  @discardableResult
+  package func ended() async -> End { await onThread { [self] in wait() } }
+
+  /// Returns when it has been stopped, as by SIGSTOP.
+  package func stopped() async {
+    await onThread { [pid] in
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(pid), &information, WSTOPPED | WNOWAIT) != 0, errno == EINTR {}
+    }
+  }
+
+  private func onThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+  }
+
   package var isRunning: Bool { look(WNOHANG) == nil }
 
   private func look(_ options: Int32) -> End? {

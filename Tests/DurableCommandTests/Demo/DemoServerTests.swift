@@ -9,7 +9,7 @@
     import FoundationNetworking
   #endif
 
-  @Suite("The demo's server", .timeLimit(.minutes(1)))
+  @Suite("The demo's server")
   struct DemoServerTests {
     @Test("a file goes out in the article's steps, and a resumed one goes on in its step")
     func steps() {

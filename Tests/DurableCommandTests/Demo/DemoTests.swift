@@ -3,7 +3,7 @@
   import Subprocess
   import Testing
 
-  @Suite("The demos", .timeLimit(.minutes(3)))
+  @Suite("The demos")
   struct DemoTests {
     let durable: Durable
     /// So that all they make is in the test's own folder.

@@ -68,14 +68,9 @@
     /// The checksum of what is here begins anew.
     private func sum() throws {
       guard hasChecksum else { return }
-      let sum = try state.withLock { state -> SHA256 in
-        guard state.part.isInMemory else {
-          return try state.part.files().bytes.sha256(length: state.part.length, state.part.path)
-        }
-        var sum = SHA256()
-        sum.update(data: state.part.early)
-        return sum
-      }
+      let (file, part) = try state.withLock { ($0.part.isInMemory ? nil : try $0.part.files().bytes, $0.part) }
+      var sum = SHA256()
+      if let file { sum = try file.sha256(length: part.length, part.path) } else { sum.update(data: part.early) }
       sha256.withLock { $0 = sum }
     }
 
@@ -110,13 +105,11 @@
           state.turn()
           return true
         }
-        let highest = [state.part, state.aside].compactMap { $0 }.map { max($0.record.highest, $0.length) }
+        let highest = [state.part, state.aside].compactMap { $0 }.map { max($0.record.highest, $0.length) }.max()
         if let aside = state.aside, aside.length < state.part.length, state.part.canGoOn(hasChecksum: hasChecksum) {
           state.turn()
-          try state.part.startOver(highest: highest.max() ?? 0)
-        } else {
-          try state.part.startOver(highest: state.part.record.highest)
         }
+        try state.part.startOver(highest: highest ?? 0)
         return false
       }
       try sum()

@@ -2,8 +2,8 @@
   import Logging
 
   /// Lets a worker's warnings appear between the bars. What it logs of single jobs is told by their events.
-  struct StageLog: LogHandler {
-    let stage: GetStage
+  struct DisplayLog: LogHandler {
+    let display: DownloadDisplay
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.warning
 
@@ -14,7 +14,7 @@
 
     func log(event: LogEvent) {
       let error = event.metadata?["error"].map { ": \($0)" } ?? ""
-      stage.say("\(event.message)\(error)")
+      display.say("\(event.message)\(error)")
     }
   }
 #endif

@@ -3,6 +3,7 @@
   import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import Foundation
   import Testing
 
@@ -34,30 +35,34 @@
       #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
-    @Test("headers, with and without a space after the colon")
-    func headers() throws {
-      #expect(try DownloadWords.header("Accept: text/plain") == Download.Header("Accept", "text/plain"))
-      #expect(try DownloadWords.header("X-A:b: c ") == Download.Header("X-A", "b: c"))
-      #expect(try DownloadWords.header("X-Empty:") == Download.Header("X-Empty", ""))
-    }
-
-    @Test("what is no header", arguments: ["Accept", ": x", "A b: c", "A: b\r\nC: d", "A\n: b", "A: \u{7}", "Ä: b"])
-    func noHeaders(text: String) {
-      #expect(throws: ValidationError.self) { try DownloadWords.header(text) }
-    }
-
-    @Test("a checksum has 64 digits, in upper or lower case")
-    func checksums() throws {
-      let digits = String(repeating: "0aF9", count: 16)
-      #expect(try DownloadWords.sha256(digits) == digits.lowercased())
-      for bad in ["", "abc", digits + "0", String(digits.dropLast()) + "g", String(digits.dropLast()) + "٣"] {
-        #expect(throws: ValidationError.self, "\(bad)") { try DownloadWords.sha256(bad) }
+    @Test("what is wrong with a URL is told without its user and password")
+    func secretURLs() {
+      for text in [
+        "https://me:se?cret@/x", "https://me:secret@example.org/a b", "ftp://me:secret@example.org/x",
+        "me:secret@example.org/x", "https://me:secret@example.org:99999/x", "https://me:hidden/secret@example.org/x",
+        "https://me:secret@example.org/\u{1b}", "https://me:secret@:80/x",
+      ] {
+        let error = #expect(throws: ValidationError.self) { try DownloadWords.url(text) }
+        #expect(error?.message.contains("secret") == false, "\(error?.message ?? "")")
       }
     }
 
+    @Test("headers, with and without a space after the colon")
+    func headers() throws {
+      #expect(try DownloadWords.headers("Accept: text/plain") == [Download.Header("Accept", "text/plain")])
+      #expect(try DownloadWords.headers("X-A:b: c ") == [Download.Header("X-A", "b: c")])
+      #expect(try DownloadWords.headers("X-Empty:") == [Download.Header("X-Empty", "")])
+    }
+
     @Test(
-      "a file's name holds no way", arguments: ["", ".", "..", "a/b", "/x", "a\nb", String(repeating: "x", count: 300)])
-    func noNames(text: String) { #expect(throws: ValidationError.self) { try DownloadWords.name(text) } }
+      "what is no header is refused, and its value not told",
+      arguments: [
+        "Secret", ": secret", "A b: secret", "A: b\r\nC: secret", "A\n: secret", "A: \u{7}secret", "Ä: secret",
+      ])
+    func noHeaders(text: String) {
+      let error = #expect(throws: ValidationError.self) { try DownloadWords.headers(text) }
+      #expect(error?.message.lowercased().contains("secret") == false)
+    }
 
     @Test(
       "speeds",
@@ -67,28 +72,61 @@
     @Test("what is no speed", arguments: ["", "K", "0", "-1", "1T", "1KB", "1e3", "∞", "0.1"])
     func noSpeeds(text: String) { #expect(throws: ValidationError.self) { try DownloadWords.speed(text) } }
 
-    @Test("a list: comments and empty lines say nothing, a broken line is told by its number, the others count")
-    func list() {
+    @Test("a list: comments and empty lines say nothing, a broken line is told by its number")
+    func list() throws {
       let text = "\u{feff}# mine\r\nhttps://a.example/1\r\n\n  https://a.example/2  \nnonsense\n#\nftp://a.example/3\n"
       var data = Data(text.utf8)
       data.append(contentsOf: [0xff, 0x0a])
       data.append(contentsOf: Data("https://a.example/4".utf8))
-      let list = DownloadList(data, name: "list.txt")
-      #expect(list.urls.map(\.absoluteString) == ["https://a.example/1", "https://a.example/2", "https://a.example/4"])
+      let list = DownloadList(try TextLines(data, name: "list.txt", "-i list.txt"))
+      #expect(
+        list.urls.map(\.url.absoluteString) == ["https://a.example/1", "https://a.example/2", "https://a.example/4"])
       #expect(
         list.broken.map { $0.prefix { $0 != " " } } == ["list.txt:5:", "list.txt:7:", "list.txt:8:"], "\(list.broken)")
     }
 
-    @Test("a download is shown as one would type it again, and in a list without its password")
+    @Test("a list in UTF-16 is refused as such", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    func utf16(encoding: String.Encoding) throws {
+      let text = try #require("\u{feff}https://a.example/1\n".data(using: encoding))
+      let error = #expect(throws: ValidationError.self) { try TextLines(text, name: "list.txt", "-i list.txt") }
+      #expect(error?.message.contains("UTF-16") == true)
+    }
+
+    @Test("a download is shown as one would type it again, without what may be a secret")
     func typed() throws {
       let download = Download(
         from: try DownloadWords.url("https://me:secret@example.org/a?b=c"), to: URL(fileURLWithPath: "/tmp/my files"),
-        named: "it's.iso", size: 5, headers: [Download.Header("A", "b c")], overwrites: true)
+        named: "it's.iso", size: 5, headers: [Download.Header("A", "secret")], overwrites: true)
       #expect(
         download.typed
-          == #"durable get 'https://me:secret@example.org/a?b=c' -o '/tmp/my files' -O 'it'\''s.iso' --size 5 --header 'A: b c' --overwrite"#
+          == #"durable get 'https://example.org/a?b=c' -o '/tmp/my files' -O 'it'\''s.iso' --size 5 --header 'A: ***' --overwrite"#
       )
-      #expect(download.title == "get https://me:…@example.org/a?b=c")
+      #expect(download.title == "get https://example.org/a?b=c")
+    }
+
+    @Test(
+      "what to type to go on has no passwords and no headers, and says so",
+      arguments: [
+        (
+          ["get", "-o", "my files", "https://a.example/x"], "Go on with: durable get -o 'my files' https://a.example/x"
+        ),
+        (
+          ["get", "https://me:secret@a.example/x", "-O", "a@b"],
+          "Go on with: durable get https://a.example/x -O a@b (and the password again, not shown here)"
+        ),
+        (
+          ["get", "-H", "A: secret", "--header", "B: secret", "--header=C: secret", "-H=D: secret", "-i", "l"],
+          "Go on with: durable get -i l (and the headers again, not shown here)"
+        ),
+        (
+          ["get", "-H", "@-", "--", "https://secret@a.example/-H", "-H"],
+          "Go on with: durable get -- https://a.example/-H -H (and the password and the headers again, not shown here)"
+        ),
+        (["get", "-H", "@h", "--header=@h", "x"], "Go on with: durable get -H @h --header=@h x"),
+        (["get", String(repeating: "x", count: 600)], "Go on with the same command, or with: durable work"),
+      ] as [([String], String)])
+    func again(arguments: [String], hint: String) {
+      #expect(CommandToRepeat(arguments.map { SystemText($0) }).hint == hint)
     }
 
     @Test("amounts are in powers of ten, with one decimal below a hundred")

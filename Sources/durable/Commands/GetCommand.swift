@@ -33,8 +33,12 @@
     @Option(help: ArgumentHelp("What the file's SHA-256 must be, for one URL.", valueName: "hex")) var sha256: String?
     @Option(help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes")) var size: Int64?
     @Option(
+      name: [.customShort("H"), .long],
       help: ArgumentHelp(
-        "A header for the requests, to the URL's own host only; may be repeated.", valueName: "'name: value'"))
+        """
+        A header for the requests, to the URL's own host only; may be repeated. @FILE reads headers from a file, one a \
+        line, @- from standard input: so none is seen in a list of processes. They are stored with the download.
+        """, valueName: "'name: value'"))
     var header: [String] = []
     @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
     var cacert: String?
@@ -62,77 +66,91 @@
 
     func run() async throws {
       Program.raiseLimitOfOpenFiles()
-      let (downloads, broken) = try downloads()
-      for line in broken { Talk.error(line) }
+      let downloads = try downloads()
       let own = Self.withoutRepeats(downloads)
       let repeats = downloads.count - own.count
       if repeats > 0 {
         Talk.line("\(repeats) of the URLs \(repeats == 1 ? "is" : "are") named twice; each is fetched once")
       }
       let store = try options.open()
-      let handles = try await enqueue(own, store)
-      if detach {
-        try await tell(handles.map(\.id), store)
-      } else {
-        var limits = Downloader.Limits(perHost: perHost ?? max(concurrency ?? 0, AutomaticConcurrency.many))
-        limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
-        try await Getting(
-          store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency,
-          json: options.json, goOn: goOn
-        ).run()
-      }
-      if !broken.isEmpty {
-        Talk.error("\(broken.count) \(broken.count == 1 ? "line" : "lines") of the list could not be read; see above")
-        throw ExitCode(.usage)
-      }
+      let intake = try await DownloadIntake(
+        store.store, queue: queue, maxAttempts: maxAttempts, isWaitedFor: !detach)
+      guard !detach else { return try await keep(own, intake, store) }
+      var limits = Downloader.Limits(perHost: perHost ?? max(concurrency ?? 0, AutomaticConcurrency.many))
+      limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
+      try await ForegroundFetch(
+        own, by: intake, in: store.store, limits: limits, concurrency: concurrency, json: options.json, again: again
+      ).run()
     }
 
-    /// What is asked for, and what is wrong with the list. Nothing is touched before all of this is right.
-    private func downloads() throws -> ([Download], broken: [String]) {
+    // MARK: What is asked for
+
+    /// Throws where anything is wrong, before anything is touched.
+    private func downloads() throws -> [Download] {
+      for word in SystemText.lastArguments(Int(CommandLine.argc) - 1) where !word.isUTF8 {
+        throw ValidationError("\(word.shellQuoted) is no UTF-8; the paths, names and URLs of downloads must be")
+      }
       try checkNumbers()
-      var list = DownloadList(Data(), name: "")
       let typed = try urls.map { try DownloadWords.url($0) }
       let folder = try DownloadWords.folder(folder)
-      let headers = try header.map { try DownloadWords.header($0) }
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
-      if typed.count != 1 || self.list != nil {
-        for (option, isGiven) in [("-O", name != nil), ("--sha256", sha256 != nil), ("--size", size != nil)]
-        where isGiven {
-          throw ValidationError("\(option) is of one file; give it with one URL")
-        }
+      try checkFile(isOne: typed.count == 1 && list == nil)
+      if header.count(where: { $0 == "@-" }) + (list == "-" ? 1 : 0) > 1 {
+        throw ValidationError("standard input can be read once: for one of -i and --header")
       }
-      let name = try name.map { try DownloadWords.name($0) }
-      let sha256 = try sha256.map { try DownloadWords.sha256($0) }
-      if let path = self.list { list = try DownloadList.read(path) }
-      let urls = typed + list.urls
-      guard !urls.isEmpty else {
-        for line in list.broken { Talk.error(line) }
+      let headers = try header.flatMap { try DownloadWords.headers($0) }
+      let listed = try list.map { try self.listed($0) } ?? []
+      guard !(typed + listed).isEmpty else {
         throw ValidationError(
-          self.list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
+          list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
             ?? "nothing to get. Give URLs, as in: durable get https://example.org/file, or a list with -i")
       }
-      let downloads = urls.map {
+      let downloads = (typed + listed).map {
         Download(
           from: $0, to: folder, named: name, sha256: sha256, size: size, headers: headers, overwrites: overwrite,
           keepsServerTime: remoteTime, caCertificates: certificates)
       }
-      if overwrite {
-        // The last one would be all that is left.
-        let named = Dictionary(grouping: Self.withoutRepeats(downloads), by: \.expectedName).values.first {
-          $0.count > 1
-        }
-        if let named {
-          throw ValidationError(
-            "with --overwrite, \(named[0].url.withoutPassword) and \(named[1].url.withoutPassword) would replace each other as "
-              + "\(named[0].expectedName); get them into different folders")
-        }
+      if overwrite { try checkReplacing(downloads) }
+      return downloads
+    }
+
+    /// The URLs of a list, or none of them if there is anything wrong with it.
+    private func listed(_ path: String) throws -> [URL] {
+      let list = DownloadList(try TextLines(of: path, "-i \(path)"))
+      guard !list.broken.isEmpty else { return list.urls.map(\.url) }
+      for line in list.broken.prefix(Self.linesTold) { Talk.error(line) }
+      let more = list.broken.count - Self.linesTold
+      if more > 0 { Talk.error("… and \(more) more") }
+      throw ValidationError(
+        "\(list.broken.count) \(list.broken.count == 1 ? "line" : "lines") of the list can't be read, so nothing was begun"
+      )
+    }
+
+    private static let linesTold = 20
+
+    /// What is of a file, and can be of one only.
+    private func checkFile(isOne: Bool) throws {
+      for (option, isGiven) in [("-O", name != nil), ("--sha256", sha256 != nil), ("--size", size != nil)]
+      where isGiven && !isOne {
+        throw ValidationError("\(option) is of one file; give it with one URL")
       }
-      do {
-        for download in downloads { try download.validate() }
-      } catch let error as DownloadError {
-        throw ValidationError(error.message)
+      if let name {
+        guard !name.contains("/") else {
+          throw ValidationError("-O \(name): this is the file's name alone; its folder goes to -o")
+        }
+        try DownloadWords.check("-O") { $0.name = name }
       }
-      return (downloads, list.broken)
+      if let sha256 { try DownloadWords.check("--sha256") { $0.sha256 = sha256 } }
+      if let size { try DownloadWords.check("--size") { $0.size = size } }
+    }
+
+    /// Of those that would be one file, the last one would be all that is left.
+    private func checkReplacing(_ downloads: [Download]) throws {
+      let named = Dictionary(grouping: Self.withoutRepeats(downloads), by: \.expectedName).values.first { $0.count > 1 }
+      guard let named else { return }
+      throw ValidationError(
+        "with --overwrite, \(named[0].url.withoutCredentials) and \(named[1].url.withoutCredentials) would replace each "
+          + "other as \(named[0].expectedName); get them into different folders")
     }
 
     private func checkNumbers() throws {
@@ -141,7 +159,6 @@
       ] {
         if let value, value < 1 { throw ValidationError("\(option) is \(value); it must be at least 1") }
       }
-      if let size, size < 0 { throw ValidationError("--size is \(size); it can't be less than 0") }
       if let limitRate { _ = try DownloadWords.speed(limitRate) }
       guard !queue.isEmpty, queue.utf8.count <= Limits.nameBytes else {
         throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
@@ -155,71 +172,50 @@
       }
     }
 
+    /// One of each that are the same to the store.
     private static func withoutRepeats(_ downloads: [Download]) -> [Download] {
-      var seen: Set<URL> = []
-      return downloads.filter { seen.insert($0.url).inserted }
+      var seen: Set<String> = []
+      return downloads.filter { seen.insert($0.identity).inserted }
     }
 
-    private func enqueue(_ downloads: [Download], _ store: OpenStore) async throws -> [JobHandle<DownloadedFile>] {
-      // What somebody waits for goes before what waits for itself, and before what somebody waited for earlier: a small
-      // file need not wait for a long list.
-      var rank: JobPriority?
-      if !detach {
-        let earlier = try await store.store.jobs(
-          JobQuery(.queue(queue) && .kind(Download.self) && .unfinished, order: .newestFirst, limit: 100))
-        let highest = earlier.map(\.priority.rawValue).max() ?? 0
-        rank = JobPriority(rawValue: min(max(1000, highest + 1), 1_000_000))
-      }
-      let jobOptions = JobOptions(priority: rank, maxAttempts: maxAttempts)
-      var handles = try await store.queue(queue).enqueue(contentsOf: downloads, options: jobOptions)
-      for (index, download) in downloads.enumerated() where !handles[index].isNew {
-        guard try await giveWay(handles[index].id, to: download, store) else { continue }
-        handles[index] = try await store.queue(queue).enqueue(download, options: jobOptions)
-      }
-      return handles
-    }
+    // MARK: What becomes of it
 
-    /// An unfinished download that was asked for with other options, another checksum for one, is not what is asked for
-    /// now: it is cancelled, and what it brought stays for the new one. Throws if it runs.
-    private func giveWay(_ id: JobID, to download: Download, _ store: OpenStore) async throws -> Bool {
-      guard let old = try await store.store.jobs(JobQuery(.id(id), detail: .payload, limit: 1)).first,
-        !old.state.isFinished, let stored = Download(old), stored != download
-      else { return false }
-      // Its process may be dead, and nobody have noticed.
-      if old.state == .running { _ = try await store.store.recover(RecoveryRequest()) }
-      guard try await store.store.job(id).state != .running else {
-        throw JobError(
-          .alreadyRunning,
-          "job \(id) is fetching \(download.url.withoutPassword) already, with other options. Wait for it, or end it with: "
-            + "durable cancel \(id)")
+    /// Only stores them, and prints their ids.
+    private func keep(_ downloads: [Download], _ intake: DownloadIntake, _ store: OpenStore) async throws {
+      var ids: [JobID] = []
+      var refusals: [String] = []
+      for page in downloads.pages(of: DownloadIntake.page) {
+        for (download, entry) in zip(page, try await intake.take(page)) {
+          switch entry {
+          case .job(let id, _): ids.append(id)
+          case .runsOtherwise(let id): refusals.append(download.runsOtherwise(as: id))
+          }
+        }
       }
-      try await store.store.change(.cancel(reason: "asked for again with other options"), id)
-      return true
-    }
-
-    private func tell(_ ids: [JobID], _ store: OpenStore) async throws {
-      for id in ids {
-        Screen.out.line(options.json ? JSONText(try await store.store.job(id)).text : "\(id)")
+      // All is stored by now, whoever has stopped reading.
+      for page in ids.pages(of: DownloadIntake.page) {
+        let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
+        for id in page {
+          Screen.out.line(options.json ? jobs[id].map { JSONText($0.withoutSecrets).text } ?? "null" : "\(id)")
+        }
       }
       if !options.json, Screen.error.isTerminal, let first = ids.first {
         try await options.sayIfNobodyWorks(on: first, queue: queue, store)
       }
+      for refusal in refusals { Talk.error(refusal) }
+      if !refusals.isEmpty { throw ExitCode(.jobFailed) }
     }
 
-    /// What to type to go on; nil if it can't be typed.
-    private var goOn: String? {
-      let words = SystemText.lastArguments(Int(CommandLine.argc) - 1)
-      let line = (["durable"] + words.map(\.shellQuoted)).joined(separator: " ")
-      return list == "-" || line.utf8.count > 500 ? nil : line
+    private var again: CommandToRepeat {
+      CommandToRepeat(SystemText.lastArguments(Int(CommandLine.argc) - 1), isTypable: list != "-")
     }
   }
 
-  extension JobFilter {
-    /// Jobs that have not ended.
-    static var unfinished: JobFilter {
-      JobState.allCases.filter { !$0.isFinished }.map { .state($0) }.reduce(nil) { (all: JobFilter?, one) in
-        all.map { $0 || one } ?? one
-      }!
+  extension Download {
+    /// What to say where job `id` fetches it now with other options.
+    func runsOtherwise(as id: JobID) -> String {
+      "job \(id) is fetching \(url.withoutCredentials) already, with other options. Wait for it, or end it with: "
+        + "durable cancel \(id)"
     }
   }
 #endif

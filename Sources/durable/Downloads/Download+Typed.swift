@@ -7,16 +7,16 @@
 
   extension Download {
     /// In a line, without what may be a secret.
-    var title: String { "get \(url.withoutPassword)" }
+    var title: String { "get \(url.withoutCredentials)" }
 
-    /// The command line that asks for it again.
+    /// The command line that asks for it, but for what may be a secret: credentials and the values of headers.
     var typed: String {
       func quoted(_ text: String) -> String { SystemText(text).shellQuoted }
-      var words = ["durable", "get", quoted(url.absoluteString), "-o", quoted(folder)]
+      var words = ["durable", "get", quoted(url.withoutCredentials), "-o", quoted(folder)]
       if let name { words += ["-O", quoted(name)] }
       if let sha256 { words += ["--sha256", sha256] }
       if let size { words += ["--size", "\(size)"] }
-      for header in headers { words += ["--header", quoted("\(header.name): \(header.value)")] }
+      for header in headers { words += ["--header", quoted("\(header.name): ***")] }
       if let caCertificates { words += ["--cacert", quoted(caCertificates)] }
       if overwrites { words.append("--overwrite") }
       if keepsServerTime { words.append("--remote-time") }
@@ -52,14 +52,31 @@
     }
   }
 
+  extension JobSnapshot {
+    /// This job without what may be a secret in the payload of a download: credentials and the values of headers.
+    var withoutSecrets: JobSnapshot {
+      guard var download = Download(self) else { return self }
+      download.headers = download.headers.map { Download.Header($0.name, "***") }
+      download.url = URL(string: download.url.withoutCredentials) ?? download.url
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      var job = self
+      job.payload = try? encoder.encode(download)
+      return job
+    }
+  }
+
   extension URL {
-    /// This URL for a person who looks over somebody's shoulder.
-    var withoutPassword: String {
-      guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
-        return absoluteString
-      }
-      parts.password = "…"
-      return parts.string?.replacing("%E2%80%A6", with: "…") ?? absoluteString
+    /// For who may read it.
+    var withoutCredentials: String { absoluteString.withoutCredentials }
+  }
+
+  extension String {
+    /// The text of a URL, or of what should be one, without the user and the password in it.
+    var withoutCredentials: String {
+      let authority = range(of: "//")?.upperBound ?? startIndex
+      guard let at = self[authority...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else { return self }
+      return String(self[..<authority]) + self[index(after: at)...]
     }
   }
 #endif

@@ -4,24 +4,20 @@
   import DurableJobsHTTP
   import Foundation
 
+  /// Which attempt of which job the news is of.
+  struct JobAttempt: Hashable, Sendable {
+    var job: JobID
+    var queue: String
+    var number: Int
+    var of: Int
+
+    init(_ context: JobContext) {
+      (job, queue, number, of) = (context.id, context.queue, context.attempt, context.maxAttempts)
+    }
+  }
+
   /// Makes of the news of downloads the lines that a worker says of them, with how much came in how long.
   struct DownloadDiary {
-    /// Which attempt of which job the news is of.
-    struct Attempt: Hashable, Sendable {
-      var job: JobID
-      var queue: String
-      var number: Int
-      var of: Int
-
-      init(job: JobID, queue: String, number: Int, of: Int) {
-        (self.job, self.queue, self.number, self.of) = (job, queue, number, of)
-      }
-
-      init(_ context: JobContext) {
-        self.init(job: context.id, queue: context.queue, number: context.attempt, of: context.maxAttempts)
-      }
-    }
-
     private struct Course {
       var began: Duration
       /// Bytes that were there when it began.
@@ -32,10 +28,10 @@
 
     /// The line for this event, if it is worth one.
     mutating func line(
-      _ attempt: Attempt, _ download: Download, _ event: Downloader.Event, now: Duration
+      _ attempt: JobAttempt, _ download: Download, _ event: Downloader.Event, now: Duration
     ) -> WorkLine? {
       let which = attempt.number > 1 ? "attempt \(attempt.number) of \(attempt.of)" : ""
-      var line = WorkLine(id: attempt.job, mark: .start, title: download.url.withoutPassword, detail: which)
+      var line = WorkLine(id: attempt.job, mark: .start, title: download.url.withoutCredentials, detail: which)
       switch event {
       case .began:
         courses[attempt.job] = Course(began: now)
@@ -90,12 +86,12 @@
 
   extension JSONText {
     /// An event in the life of a download.
-    init(_ attempt: DownloadDiary.Attempt, _ download: Download, _ line: WorkLine, _ event: Downloader.Event) {
+    init(_ attempt: JobAttempt, _ download: Download, _ line: WorkLine, _ event: Downloader.Event) {
       let name = line.mark == .start ? "started" : line.mark == .waits ? "waits" : "ended"
       var fields: [(String, JSONText)] = [
         ("event", .string(name)), ("id", .int(attempt.job.rawValue)), ("queue", .string(attempt.queue)),
         ("attempt", .int(Int64(attempt.number))), ("maxAttempts", .int(Int64(attempt.of))),
-        ("url", .string(download.url.withoutPassword)),
+        ("url", .string(download.url.withoutCredentials)),
       ]
       switch event {
       case .succeeded(let file):

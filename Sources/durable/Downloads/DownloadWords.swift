@@ -7,75 +7,87 @@
 
   /// What one types of a download, read: each either is something, or says what to do.
   enum DownloadWords {
+    /// Whatever is wrong is told without what may be a user and a password.
     static func url(_ text: String) throws -> URL {
       guard !text.isEmpty else { throw ValidationError("a URL is empty") }
+      var shown: String { Self.shown(text) }
       if text.contains(where: \.isWhitespace) {
-        throw ValidationError("\(text): a URL has no spaces in it; write %20 for each")
+        throw ValidationError("\(shown): a URL has no spaces in it; write %20 for each")
       }
-      guard !text.hasControls else { throw ValidationError("\(text): a URL has no control characters in it") }
+      guard !text.hasControls else { throw ValidationError("\(shown): a URL has no control characters in it") }
       guard let colon = text.range(of: "://") else {
         let beginning = text.prefix { $0 != "/" && $0 != ":" }
         let isSomething = ["mailto", "magnet", "data", "file", "javascript", "urn"].contains(beginning.lowercased())
         throw ValidationError(
           isSomething
-            ? "\(text): only URLs with http:// or https:// can be fetched"
-            : "\(text): a URL begins with its scheme; write https://\(text.drop { $0 == "/" })")
+            ? "\(shown): only URLs with http:// or https:// can be fetched"
+            : "\(shown): a URL begins with its scheme; write https://\(shown.drop { $0 == "/" })")
       }
       let scheme = text[..<colon.lowerBound].lowercased()
       guard scheme == "http" || scheme == "https" else {
-        throw ValidationError("\(text): only http and https can be fetched\(scheme.isEmpty ? "" : ", not \(scheme)")")
+        throw ValidationError("\(shown): only http and https can be fetched\(scheme.isEmpty ? "" : ", not \(scheme)")")
       }
       let authority = text[colon.upperBound...].prefix { !"/?#".contains($0) }
       let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
       guard !host.isEmpty, !host.hasPrefix(":") else {
-        throw ValidationError("\(text): the host is missing, as in https://example.org/file")
+        throw ValidationError("\(shown): the host is missing, as in https://example.org/file")
       }
       guard let url = URL(string: text), !(url.host() ?? "").isEmpty else {
-        throw ValidationError("\(text): this is no URL; write characters that have a meaning in one as %XX")
+        throw ValidationError("\(shown): this is no URL; write characters that have a meaning in one as %XX")
       }
       if let port = url.port, !(1...65535).contains(port) {
-        throw ValidationError("\(text): the port is \(port); it must be from 1 to 65535")
+        throw ValidationError("\(shown): the port is \(port); it must be from 1 to 65535")
       }
+      try check("this is no URL that can be fetched") { $0.url = url }
       return url
     }
 
-    static func header(_ text: String) throws -> Download.Header {
+    /// Without what is a user and a password, or may be meant as such: one with a `/` in it looks like a port.
+    private static func shown(_ text: String) -> String {
+      let text = text.withoutCredentials
+      let authority = text.range(of: "//")?.upperBound ?? text.startIndex
+      let host = text[authority...].prefix { !"/?#".contains($0) }
+      guard let colon = host.firstIndex(of: ":"), !host[colon...].dropFirst().allSatisfy(\.isNumber),
+        let at = text.lastIndex(of: "@")
+      else { return text }
+      return String(text[..<authority]) + text[text.index(after: at)...]
+    }
+
+    /// `name: value`. Nothing of it is told but its name, since the value may be a secret.
+    static func header(_ text: String, _ place: String) throws -> Download.Header {
       guard let colon = text.firstIndex(of: ":") else {
-        throw ValidationError("--header '\(text)': the colon is missing. Write it as in 'Authorization: Bearer abc'")
+        throw ValidationError("\(place): the colon is missing. Write a header as in 'Accept: text/plain'")
       }
-      let name = String(text[..<colon])
-      let value = text[text.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
-      let token = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".unicodeScalars)
-      guard !name.isEmpty, name.unicodeScalars.allSatisfy({ token.contains($0) }) else {
-        throw ValidationError("--header '\(text)': '\(name)' is no name of a header; it has letters, digits and '-'")
-      }
-      guard value.unicodeScalars.allSatisfy({ $0 == "\t" || ($0.value >= 0x20 && $0.value != 0x7f) }) else {
-        throw ValidationError("--header '\(text)': a header is one line, without control characters")
-      }
-      return Download.Header(name, value)
+      let header = Download.Header(
+        String(text[..<colon]),
+        text[text.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t")))
+      try check(place) { $0.headers = [header] }
+      return header
     }
 
-    static func sha256(_ text: String) throws -> String {
-      guard text.allSatisfy(\.isHexDigit), text.utf8.count == text.count else {
-        throw ValidationError(
-          "--sha256 \(text): a SHA-256 has only the digits 0 to 9 and a to f, as sha256sum prints it")
+    /// What `--header` names: a header, or with `@` a file of them, one a line; `@-` is standard input.
+    static func headers(_ argument: String) throws -> [Download.Header] {
+      guard argument.hasPrefix("@") else { return [try header(argument, "--header")] }
+      let path = String(argument.dropFirst())
+      return try TextLines(of: path, "--header \(argument)").map { line in
+        guard let text = line.text else { throw ValidationError("\(line.place): this line is no UTF-8") }
+        return try header(text, line.place)
       }
-      guard text.count == 64 else {
-        throw ValidationError("--sha256 \(text): a SHA-256 has 64 digits, this has \(text.count)")
-      }
-      return text.lowercased()
     }
 
-    /// The name of a file, with no way in it.
-    static func name(_ text: String) throws -> String {
-      guard !text.contains("/") else {
-        throw ValidationError("-O \(text): this is the file's name alone; its folder goes to -o")
+    /// Checks a part of a download by the rules for downloads. `what` is the option that it came from.
+    static func check(_ what: String, _ set: (inout Download) -> Void) throws {
+      var download = sample
+      set(&download)
+      do {
+        try download.validate()
+      } catch let error as DownloadError {
+        throw ValidationError("\(what): \(error.message)")
       }
-      guard !["", ".", ".."].contains(text), text.utf8.count <= 255, !text.hasControls else {
-        throw ValidationError("-O '\(text)' can be no file's name")
-      }
-      return text
     }
+
+    /// One with which nothing is wrong.
+    private static let sample = Download(from: URL(string: "https://localhost")!, to: URL(fileURLWithPath: "/"))
 
     /// Bytes in a second: `500K`, `1.5M`.
     static func speed(_ text: String) throws -> Int64 {
@@ -108,7 +120,10 @@
           "-o \(path): no file can be written there; choose another folder, or change its permissions")
       }
       defer { free(resolved) }
-      return URL(fileURLWithPath: String(cString: resolved), isDirectory: true)
+      guard let name = String(validatingCString: resolved) else {
+        throw ValidationError("-o \(path): the folder's path is no UTF-8; choose another folder")
+      }
+      return URL(fileURLWithPath: name, isDirectory: true)
     }
 
     static func certificates(_ path: String) throws -> URL {

@@ -21,7 +21,7 @@
     }
 
     func tell(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
-      let attempt = DownloadDiary.Attempt(context)
+      let attempt = JobAttempt(context)
       guard
         let line = diary.withLock({ $0.line(attempt, download, event, now: SystemClock().uptime) })
       else { return }

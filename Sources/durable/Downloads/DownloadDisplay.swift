@@ -5,7 +5,7 @@
   import Foundation
 
   /// What `durable get` shows while it goes on: on a terminal bars that move, else a line for each event.
-  final class GetStage: Sendable {
+  final class DownloadDisplay: Sendable {
     private struct State {
       var screen = DownloadScreen()
       var diary = DownloadDiary()
@@ -19,7 +19,6 @@
       var fresh: Set<JobID> = []
       /// Those whose end was told.
       var told: Set<JobID> = []
-      var count = 0
       var began: Duration
     }
 
@@ -53,26 +52,38 @@
 
     // MARK: News
 
+    /// So many are asked for, and will be added or refused.
+    func expect(_ count: Int) { state.withLock { $0.screen.expect(count) } }
+
     func add(_ id: JobID, name: String, size: Int64?) {
       state.withLock { state in
         state.screen.add(id, name: name, size: size)
-        state.count += 1
+        state.isChanged = true
       }
+    }
+
+    /// One that was asked for can't be had, because of another job.
+    func refuse(because id: JobID, name: String, _ message: String) {
+      state.withLock { state in
+        state.screen.refuse()
+        state.isChanged = true
+      }
+      tellEnd(id, name: name, file: nil, failure: message)
     }
 
     func hear(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
       let now = clock.uptime
-      let attempt = DownloadDiary.Attempt(context)
+      let attempt = JobAttempt(context)
       let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)
         state.fresh.insert(context.id)
         state.isChanged = true
         let line = state.diary.line(attempt, download, event, now: now)
-        if let line, line.mark == .done || line.mark == .failed { state.told.insert(context.id) }
         // What nobody asked for has a bar, as it takes its share, and no lines.
         guard state.screen.isOwn(context.id) else { return nil }
+        if let line, line.mark == .done || line.mark == .failed { state.told.insert(context.id) }
         guard isLive else { return line }
-        if let line, line.mark == .done || line.mark == .failed, state.count > 1 || line.mark == .done {
+        if let line, line.mark == .done || line.mark == .failed, state.screen.asked > 1 || line.mark == .done {
           var named = line
           if line.mark == .failed { named.title = download.expectedName }
           state.finished.append(named.text(for: .error, withID: false))
@@ -90,23 +101,28 @@
     func ended(_ id: JobID, name: String, job: JobSnapshot?, failure: String?) {
       let file = job.flatMap { DownloadedFile($0) }
       let now = clock.uptime
-      let line = state.withLock { state in
+      let isNews = state.withLock { state in
         if failure == nil {
           state.screen.succeeded(id, size: file?.size, wasThere: file?.wasThere ?? false, at: now)
         } else {
           state.screen.failed(id)
         }
         state.isChanged = true
-        guard state.told.insert(id).inserted else { return nil as WorkLine? }
-        let line =
-          failure.map { WorkLine(id: id, mark: .failed, title: name, detail: $0) }
-          ?? file.map { WorkLine(id: id, $0) } ?? WorkLine(id: id, mark: .done, title: name)
-        guard isLive else { return line }
-        if state.count > 1 || failure == nil { state.finished.append(line.text(for: .error, withID: false)) }
-        return nil
+        return state.told.insert(id).inserted
       }
-      guard let line else { return }
-      if json {
+      if isNews { tellEnd(id, name: name, file: file, failure: failure) }
+    }
+
+    private func tellEnd(_ id: JobID, name: String, file: DownloadedFile?, failure: String?) {
+      let line =
+        failure.map { WorkLine(id: id, mark: .failed, title: name, detail: $0) }
+        ?? file.map { WorkLine(id: id, $0) } ?? WorkLine(id: id, mark: .done, title: name)
+      if isLive {
+        state.withLock { state in
+          guard state.screen.asked > 1 || failure == nil else { return }
+          state.finished.append(line.text(for: .error, withID: false))
+        }
+      } else if json {
         Screen.out.line(
           JSONText.object([
             ("event", "ended"), ("id", .int(id.rawValue)), ("result", failure == nil ? "succeeded" : "failed"),

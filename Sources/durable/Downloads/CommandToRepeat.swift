@@ -1,0 +1,55 @@
+#if Shell
+  import Console
+  import DurableJobsProcess
+
+  /// What to type to go on: a command line as it was typed, but for what others should not read of it on a screen or in a
+  /// log: passwords in URLs and the values of headers.
+  struct CommandToRepeat {
+    /// Nil if it can't be typed: what it read from standard input is gone.
+    let text: String?
+    /// What is not shown and has to be given again, as in "the password".
+    let hidden: [String]
+
+    /// The arguments, without the program's name. `isTypable` is whether they are all that was asked for.
+    init(_ arguments: [SystemText], isTypable: Bool = true) {
+      var words: [SystemText] = [SystemText("durable")]
+      var hidesPassword = false
+      var hidesHeaders = false
+      var rest = arguments[...]
+      func visible(_ word: SystemText) -> SystemText {
+        guard word.display.contains("://") else { return word }
+        let visible = SystemText(word.display.withoutCredentials)
+        if visible != word { hidesPassword = true }
+        return visible
+      }
+      while let word = rest.popFirst() {
+        let text = word.display
+        if text == "--" {
+          // What follows is no option.
+          words.append(word)
+          while let word = rest.popFirst() { words.append(visible(word)) }
+        } else if text == "-H" || text == "--header" {
+          guard let value = rest.popFirst() else { break }
+          if Self.isFile(value.display) { words += [word, value] } else { hidesHeaders = true }
+        } else if text.hasPrefix("-H=") || text.hasPrefix("--header=") {
+          if Self.isFile(text.drop { $0 != "=" }.dropFirst()) { words.append(word) } else { hidesHeaders = true }
+        } else {
+          words.append(visible(word))
+        }
+      }
+      let line = words.map(\.shellQuoted).joined(separator: " ")
+      text = isTypable && line.utf8.count <= 500 ? line : nil
+      hidden = (hidesPassword ? ["the password"] : []) + (hidesHeaders ? ["the headers"] : [])
+    }
+
+    /// Headers that come from a file are no secret here.
+    private static func isFile(_ header: some StringProtocol) -> Bool { header.hasPrefix("@") && header != "@-" }
+
+    /// The sentence for a person.
+    var hint: String {
+      guard let text else { return "Go on with the same command, or with: durable work" }
+      guard !hidden.isEmpty else { return "Go on with: \(text)" }
+      return "Go on with: \(text) (and \(hidden.joined(separator: " and ")) again, not shown here)"
+    }
+  }
+#endif

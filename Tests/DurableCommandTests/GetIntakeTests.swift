@@ -1,0 +1,100 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsSQLite
+  import DurableJobsTesting
+  import Foundation
+  import Testing
+
+  @testable import durable
+
+  @Suite("Downloads are taken into a store")
+  struct GetIntakeTests {
+    private let durable: Durable
+    private let store: FaultyStore
+    private let folder = URL(fileURLWithPath: "/tmp/downloads")
+
+    init() throws {
+      durable = try Durable()
+      store = FaultyStore(try SQLiteStore(path: durable.store))
+    }
+
+    private func downloads(_ numbers: Range<Int>, overwriting: Bool = false) -> [Download] {
+      numbers.map {
+        Download(from: URL(string: "https://example.org/\($0)")!, to: folder, overwrites: overwriting)
+      }
+    }
+
+    private func intake(_ queue: String = "default", isWaitedFor: Bool = true) async throws -> DownloadIntake {
+      try await DownloadIntake(store, queue: queue, maxAttempts: nil, isWaitedFor: isWaitedFor)
+    }
+
+    private func take(_ downloads: [Download], _ intake: DownloadIntake) async throws -> [DownloadIntake.Entry] {
+      var entries: [DownloadIntake.Entry] = []
+      for page in downloads.pages(of: DownloadIntake.page) { entries += try await intake.take(page) }
+      return entries
+    }
+
+    private func job(_ id: Int64, _ queue: String = "default") -> DownloadIntake.Entry {
+      .job(JobID(rawValue: id), queue: queue)
+    }
+
+    @Test("a list that is in the store is joined with two calls for each page, whatever the number of its files")
+    func joining() async throws {
+      let list = downloads(0..<1200)
+      let first = try await take(list, intake("nightly", isWaitedFor: false))
+      #expect(first == (1...1200).map { job($0, "nightly") })
+      let intake = try await intake()
+      let before = (store.calls(of: .insert), store.calls(of: .jobs))
+      // In another order, and with some that are new.
+      let again = try await take(downloads(1200..<1250) + list.reversed(), intake)
+      #expect(again == (1201...1250).map { job($0) } + (1...1200).reversed().map { job($0, "nightly") })
+      #expect(store.calls(of: .insert) - before.0 == 3)
+      #expect(store.calls(of: .jobs) - before.1 == 3)
+      #expect(store.calls(of: .change) == 0)
+    }
+
+    @Test("those that were asked for with other options give way with a few calls, and what runs stays")
+    func otherwise() async throws {
+      let old = try await take(downloads(0..<400), intake())
+      // By somebody who lives.
+      let claimed = try await store.claim(
+        ClaimRequest(worker: WorkerID("w"), kinds: [Download.kind], capacity: ["default": 1], lease: .seconds(600)))
+      let running = try #require(claimed.jobs.first?.token.job)
+      #expect(old.contains(.job(running, queue: "default")))
+      let before = (store.calls(of: .insert), store.calls(of: .jobs), store.calls(of: .change))
+      let new = try await intake().take(downloads(0..<400, overwriting: true)[...])
+      #expect(new.count { $0 == .runsOtherwise(running) } == 1)
+      #expect(Set(new).isDisjoint(with: old))
+      #expect(store.calls(of: .insert) - before.0 == 2)
+      #expect(store.calls(of: .jobs) - before.1 <= 5)
+      #expect(store.calls(of: .change) - before.2 == 1)
+      let counts = try await store.counts(where: .all)
+      #expect(counts[.running] == 1)
+      #expect(counts[.cancelled] == 399)
+      #expect(counts[.ready] == 399)
+    }
+
+    @Test("what waits for a time or was suspended goes on where somebody waits for it, and stays where nobody does")
+    func waking() async throws {
+      let queue = JobQueue(store: store)
+      try await queue.enqueue(contentsOf: downloads(0..<2), options: JobOptions(start: .after(.seconds(3600))))
+      let third = try await queue.enqueue(downloads(2..<3)[0])
+      try await queue.suspend(third.id)
+      _ = try await take(downloads(0..<3), intake(isWaitedFor: false))
+      #expect(try await queue.counts()[.ready] == 0)
+      _ = try await take(downloads(0..<3), intake())
+      #expect(try await queue.counts()[.ready] == 3)
+      #expect(store.calls(of: .change) == 2)
+    }
+
+    @Test("what somebody waits for goes before what was asked for earlier")
+    func priority() async throws {
+      _ = try await take(downloads(0..<1), intake(isWaitedFor: false))
+      _ = try await take(downloads(1..<2), intake())
+      _ = try await take(downloads(2..<3), intake())
+      let jobs = try await JobQueue(store: store).jobs()
+      #expect(jobs.map(\.priority) == [0, 1000, 1001])
+    }
+  }
+#endif

@@ -1,0 +1,81 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import LyingServer
+  import Subprocess
+  import Testing
+
+  @testable import durable
+
+  @Suite("durable get joins what is there", .timeLimit(.minutes(2)))
+  struct GetJoinTests {
+    let durable: Durable
+    let server: LyingServer
+    private let content = Content(300_000)
+
+    init() async throws {
+      durable = try Durable()
+      server = try await LyingServer()
+      try FileManager.default.createDirectory(atPath: durable.folder + "/out", withIntermediateDirectories: false)
+    }
+
+    private func write(_ paths: [String], _ name: String) throws {
+      let text = paths.map { server.url($0) + "\n" }.joined()
+      try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/" + name))
+    }
+
+    private var files: Set<String> {
+      get throws { Set(try FileManager.default.contentsOfDirectory(atPath: durable.folder + "/out")) }
+    }
+
+    @Test("a list of more than a page comes whole, also where the end of it was stored before in another queue")
+    func longList() async throws {
+      let names = (0..<DownloadIntake.page + 20).map { "\($0).bin" }
+      for name in names { server.serve("/" + name, .file(Content(100))) }
+      try write(names.suffix(10).map { "/" + $0 }, "end.txt")
+      try write(names.map { "/" + $0 }, "list.txt")
+      #expect(
+        try await durable("get", "--detach", "--queue", "nightly", "-o", "out", "-i", "end.txt").status == .exited(0))
+      let outcome = try await durable("get", "-o", "out", "-i", "list.txt")
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(outcome.stderr.contains("\(names.count) of \(names.count) done"))
+      #expect(outcome.text.split(separator: "\n").count { $0.contains("done") } == names.count)
+      #expect(try files == Set(names))
+    }
+
+    @Test("one that another process fetches with other options is told at the end, and the others come")
+    func runsOtherwise() async throws {
+      server.serve("/held.bin", .file(content).holding(after: 100_000))
+      server.serve("/a.bin", .file(content))
+      let held = server.url("/held.bin")
+      let first = try await durable.get(["-o", "out", held]) { [durable, server] _ in
+        await server.held("/held.bin")
+        let second = try await durable("get", "--remote-time", "-o", "out", held, server.url("/a.bin"))
+        #expect(second.status == .exited(1))
+        #expect(second.stderr.contains("held.bin: job 1 is fetching \(held) already, with other options"))
+        #expect(second.stderr.contains("1 of 2 done, 1 failed"))
+        let third = try await durable("get", "--detach", "--remote-time", "-o", "out", held, server.url("/b.bin"))
+        #expect(third.status == .exited(1))
+        #expect(third.stderr.contains("with other options"))
+        #expect(third.line == "3")
+        server.release()
+      }
+      #expect(first.status == .exited(0), "\(first.stderr)")
+      #expect(try files == ["held.bin", "a.bin"])
+    }
+
+    @Test("with --concurrency 16, sixteen files of one host come at once")
+    func concurrency() async throws {
+      let paths = (0..<20).map { "/\($0).bin" }
+      for path in paths { server.serve(path, .file(content).holding(after: 0)) }
+      try write(paths, "list.txt")
+      let outcome = try await durable.get(["--concurrency", "16", "-o", "out", "-i", "list.txt"]) { [server] _ in
+        await server.until { $0.count(where: \.isHeld) == 16 }
+        for path in paths { server.serve(path, .file(content)) }
+        server.release()
+      }
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(server.highestRequests == 16)
+    }
+  }
+#endif

@@ -11,7 +11,12 @@
   ///
   /// The file grows as `NAME.part` beside its place, with what is needed to go on in `NAME.part.json`, and comes under its
   /// own name, whole and flushed to the disk, before the job succeeds. Whatever ends the process, the next attempt goes on
-  /// where this one stopped. A file of at most 256 kB is kept in memory for its first second.
+  /// where this one stopped. A file of at most 256 kB is kept in memory for its first second. Where the server has another
+  /// version by then, that one grows as `NAME~new.part`, and the old part goes once it is whole.
+  ///
+  /// A file that is there already is done if it comes to the `sha256`. Where none is given, it is done if it is as a download
+  /// of this store left it, or if the server tells its very size and time, which files have that were fetched with
+  /// `keepsServerTime`, or by others who keep that. Else it is an error: see `overwrites` and `skipsExisting`.
   ///
   /// Its identity is its URL and its destination: while such a download is unfinished, a second `enqueue` of it returns
   /// the first one's handle, whatever else the two ask for. Its job's key is that identity, by which a later download
@@ -49,6 +54,15 @@
     public var headers: [Header]
     /// Whether a file that is there already may be replaced.
     public var overwrites: Bool
+    /// Whether a file that is there already is taken for the one that is wanted: with a `sha256` if that fits, else unless
+    /// the server tells another size, or a change that is later than the file's own time. Another file is replaced if this
+    /// `overwrites`, and an error otherwise.
+    public var skipsExisting: Bool {
+      get { skipsExistingFile ?? false }
+      set { skipsExistingFile = newValue ? true : nil }
+    }
+    /// Nil in payloads that are older than it.
+    private var skipsExistingFile: Bool?
     /// Whether the file gets the server's modification time (`Last-Modified`). Otherwise it has that of its last byte.
     public var keepsServerTime: Bool
     /// The absolute path of a file of certificates (PEM) that are trusted in place of the system's.
@@ -56,7 +70,8 @@
 
     public init(
       from url: URL, to folder: URL, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
-      headers: [Header] = [], overwrites: Bool = false, keepsServerTime: Bool = false, caCertificates: URL? = nil
+      headers: [Header] = [], overwrites: Bool = false, skipsExisting: Bool = false, keepsServerTime: Bool = false,
+      caCertificates: URL? = nil
     ) {
       self.url = url.normalized
       self.folder = folder.standardizedFileURL.path
@@ -65,6 +80,7 @@
       self.size = size
       self.headers = headers
       self.overwrites = overwrites
+      skipsExistingFile = skipsExisting ? true : nil
       self.keepsServerTime = keepsServerTime
       self.caCertificates = caCertificates?.standardizedFileURL.path
     }
@@ -80,11 +96,6 @@
 
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
 
-    /// Whether a file of that size and checksum is what was asked for, as far as that is known.
-    func isContent(_ size: Int64, _ sha256: String?) -> Bool {
-      self.size.map { $0 == size } ?? true && self.sha256.map { $0.lowercased() == sha256 } ?? true
-    }
-
     /// Throws ``DownloadError/Code/invalidDownload``.
     public func validate() throws {
       func refuse(_ message: String) -> DownloadError { DownloadError(.invalidDownload, message) }
@@ -97,7 +108,7 @@
       guard url.isFetchable else { throw refuse("\(url) names no host") }
       guard folder.hasPrefix("/") else { throw refuse("the folder '\(folder)' is no absolute path") }
       if let name, FileName(exactly: name) == nil {
-        throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 244 bytes")
+        throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 245 bytes")
       }
       if let sha256, sha256.count != 64 || !sha256.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
         throw refuse("'\(sha256)' is no SHA-256; it has 64 hexadecimal digits")

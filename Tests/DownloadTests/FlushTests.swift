@@ -46,6 +46,25 @@
       #expect(stored.contains { $0.end < told.begin })
     }
 
+    @Test func `a part is made once its record is on the disk, and is in its folder before it counts`() throws {
+      server.serve("/a.bin", .file(Content(10_000_000)))
+      let trace = try trace()
+      let (part, record) = (folder.path("a.bin.part"), folder.path("a.bin.part.json"))
+      let made = try #require(trace.calls("openat").first { $0.arguments.contains(#""a.bin.part""#) })
+      let said = try #require(trace.calls("pwrite64", on: record).first)
+      let kept = try #require(trace.calls("fsync", on: record).first { $0.begin > said.end })
+      let found = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > kept.end })
+      #expect(found.end < made.begin)
+      let counts = try #require(
+        trace.calls("pwrite64", on: record).first { $0.arguments.contains(#/"\d+\\n"/#) })
+      #expect(trace.calls("fsync", on: part).contains { $0.begin > made.end && $0.end < counts.begin })
+      #expect(trace.calls("fsync", on: folder.url.path).contains { $0.begin > made.end && $0.end < counts.begin })
+      for line in trace.calls("pwrite64", on: record) where line.arguments.contains(#/"\d+\\n"/#) {
+        let next = trace.calls("pwrite64", on: record).first { $0.begin > line.end }?.begin ?? .max
+        #expect(trace.calls("fsync", on: record).contains { $0.begin > line.end && $0.end < next })
+      }
+    }
+
     @Test func `a small file is flushed before it is named, and its name before it is told`() throws {
       server.serve("/a.bin", .file(Content(10_000)))
       let trace = try trace()
@@ -58,7 +77,10 @@
     }
 
     @Test func `a part is given up only once that is on the disk`() throws {
-      server.serve("/a.bin", .file(content).cut(after: 500_000), .file(changed, etag: "\"second\""))
+      // Nothing tells its versions apart: it can't be gone on with.
+      server.serve(
+        "/a.bin", .file(content, etag: nil, lastModified: nil).cut(after: 500_000),
+        .file(changed, etag: nil, lastModified: nil))
       let trace = try trace()
       #expect(try folder.holds(changed, as: "a.bin"))
       let part = folder.path("a.bin.part")
@@ -67,6 +89,20 @@
         trace.calls("ftruncate", on: part).first { $0.begin > written.end && $0.arguments.hasSuffix(", 0") })
       let record = try #require(trace.calls("pwrite64", on: part + ".json").last { $0.end < cut.begin })
       #expect(trace.calls("fsync", on: part + ".json").contains { $0.begin > record.end && $0.end < cut.begin })
+    }
+
+    @Test func `a part of another version goes once the new file has its name on the disk`() throws {
+      server.serve("/a.bin", .file(content).cut(after: 500_000), .file(changed, etag: "\"second\""))
+      let trace = try trace()
+      #expect(try folder.holds(changed, as: "a.bin"))
+      let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
+      #expect(trace.flushed(folder.path("a.bin~new.part"), before: named) == changed.size)
+      let kept = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > named.end })
+      let gone = trace.calls("unlinkat").filter { $0.arguments.contains(#/"a\.bin\.part/#) }
+      #expect(gone.count == 2, "the part and its record")
+      #expect(gone.allSatisfy { $0.begin > kept.end })
+      let part = folder.path("a.bin.part")
+      #expect(!trace.calls("ftruncate", on: part).contains { $0.arguments.hasSuffix(", 0") })
     }
   }
 
@@ -92,7 +128,9 @@
     static let program = ["/usr/bin/strace", "/usr/local/bin/strace"].first {
       FileManager.default.isExecutableFile(atPath: $0)
     }
-    static let options = ["-f", "-y", "-s", "64", "-e", "trace=pwrite64,write,fsync,fdatasync,ftruncate,linkat"]
+    static let options = [
+      "-f", "-y", "-s", "64", "-e", "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat",
+    ]
 
     static let isPossible: Bool = {
       guard let program else { return false }

@@ -99,6 +99,31 @@
       #expect(server.requests.isEmpty)
     }
 
+    @Test(arguments: [false, true]) func `no server can begin another's file`(inURL: Bool) async throws {
+      let planted = Content("planted bytes!")
+      let record = """
+        {"url":"\(server.url("/debian.iso"))","version":{"total":\(planted.size),"entityTag":"\\"first\\""},\
+        "isDecoded":false,"highest":0}
+        \(planted.size)
+
+        """
+      let evil = try await LyingServer(on: "127.0.0.2")
+      for (number, (ending, body)) in [(".part", planted), (".part.json", Content(record))].enumerated() {
+        let name = "debian.iso" + ending + "y" + String(repeating: "\u{301}", count: 120)
+        let coded = try #require(name.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let path = inURL ? "/" + coded : "/\(number)"
+        evil.serve(
+          path, .file(body).with("Content-Disposition", inURL ? "inline" : "inline; filename*=UTF-8''\(coded)"))
+        let job = try await setting.fetch(setting.download(evil.url(path)))
+        #expect(job.state == .succeeded, "\(job.lastError)")
+      }
+      server.serve("/debian.iso", .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/debian.iso")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.count == 1)
+      #expect(try setting.folder.holds(content, as: "debian.iso"))
+    }
+
     // MARK: What stands in the way
 
     @Test(arguments: ["a.bin", "a.bin.part", "a.bin.part.json"], [false, true])

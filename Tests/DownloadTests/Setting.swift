@@ -61,12 +61,13 @@
     /// A download into the folder.
     func download(
       _ url: String, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
-      headers: [Download.Header] = [], overwrites: Bool = false, keepsServerTime: Bool = false,
-      caCertificates: URL? = nil
+      headers: [Download.Header] = [], overwrites: Bool = false, skipsExisting: Bool = false,
+      keepsServerTime: Bool = false, caCertificates: URL? = nil
     ) throws -> Download {
       Download(
         from: try #require(URL(string: url)), to: folder.url, named: name, sha256: sha256, size: size, headers: headers,
-        overwrites: overwrites, keepsServerTime: keepsServerTime, caCertificates: caCertificates)
+        overwrites: overwrites, skipsExisting: skipsExisting, keepsServerTime: keepsServerTime,
+        caCertificates: caCertificates)
     }
 
     /// Enqueues it and lets time pass until it has ended, through as many attempts as that takes.
@@ -88,7 +89,7 @@
         while !Task.isCancelled {
           await server.until { $0.contains { $0.isHeld } }
           guard let held = server.exchanges.first(where: { $0.isHeld }) else { continue }
-          try await received(held.end)
+          try await arrived(held.end)
           server.release()
         }
       }()
@@ -135,6 +136,13 @@
     func received(_ bytes: Int64) async throws {
       try await soon {
         folder.names.first { $0.hasSuffix(".part") }.flatMap { folder.size($0) } ?? 0 >= bytes
+      }
+    }
+
+    /// Waits until a part ends just there, where there may be two.
+    func arrived(_ end: Int64) async throws {
+      try await soon {
+        end == 0 || folder.names.contains { $0.hasSuffix(".part") && folder.size($0) == end }
       }
     }
 

@@ -87,6 +87,20 @@
       // Where the size is told, room for all of it is looked for before the first byte.
       #expect(framing == .length || fromTheStart == 1, "what was here stayed")
     }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `where there is no room for two versions, the old one goes`() async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 8)
+      let new = Content(6_000_000, seed: 2)
+      server.serve(
+        "/a.bin", .file(Content(7_000_000)).breaking(after: 5_000_000), .file(new, etag: "\"second\""))
+      let setting = try Setting(in: folder)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try folder.holds(new, as: "a.bin"))
+      #expect(folder.names == ["a.bin"])
+      withExtendedLifetime(disk) {}
+    }
   }
 
   /// A file system in memory, mounted on a folder.

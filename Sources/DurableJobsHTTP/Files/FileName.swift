@@ -5,39 +5,29 @@
 
   /// A name that a file may have in the folder that it goes into, whatever a server wished.
   ///
-  /// One component, no separators, no control characters, not hidden, and short enough for the names beside it.
+  /// One component, no separators, no control characters, not hidden and no option of a command, none that a part or a
+  /// record has, and short enough for the names beside it. A harmless name is its own nearest harmless name.
   struct FileName: Hashable, Sendable, CustomStringConvertible {
     static let partEnding = ".part"
     static let recordEnding = ".part.json"
     private static let markEnding = ".new.part"
-    // One more for the mark that `beside` sets.
-    private static let longest = 254 - recordEnding.utf8.count
+    private static let longest = 255 - recordEnding.utf8.count
 
     let description: String
+
+    private init(_ description: String) { self.description = description }
 
     /// The nearest harmless name. Scalar by scalar: to a `Character`, a separator with a mark on it is no separator, and to
     /// the file system it is.
     init(harmless wish: String) {
       // What comes before a separator is a way, and not of our choosing.
       let kept = wish.unicodeScalars.filter(Self.isHarmless)
-      var scalars = kept.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(Array.init) ?? []
-      while let first = scalars.first, first == "." || first == " " { scalars.removeFirst() }
-      while scalars.last == " " { scalars.removeLast() }
-      var name = String.UnicodeScalarView()
-      name.append(contentsOf: scalars)
-      description = Self.cut(name.isEmpty ? "download" : Self.beside(String(name)))
-    }
-
-    /// The same in the name of one URL only: where another download has the plain name's part.
-    func apart(for url: String) -> FileName {
-      let mark = SHA256.hash(data: Data(url.utf8)).prefix(4).hexadecimal
-      return FileName(harmless: Self.cut(description, roomFor: mark.count + 1) + "~" + mark)
-    }
-
-    /// A second name that a file of this name has until the success of `job` is stored. No other job looks for it.
-    func mark(for url: String, _ job: JobID) -> String {
-      let mark = SHA256.hash(data: Data("\(url) \(job)".utf8)).prefix(4).hexadecimal
-      return Self.cut(description, roomFor: mark.count + 1) + "~" + mark + Self.markEnding
+      let last = kept.split { $0 == "/" || $0 == "\\" }.last.map { String(String.UnicodeScalarView($0)) } ?? ""
+      // What it becomes is judged, and not what it was: cutting may bare an end.
+      var scalars = Array(Self.cut(Self.trimmed(last)).unicodeScalars)
+      while let end = scalars.last, Self.isDropped(end) { scalars.removeLast() }
+      if let dot = Self.beginOfOurEnding(scalars) { scalars[dot] = "-" }
+      description = scalars.isEmpty ? "download" : String(String.UnicodeScalarView(scalars))
     }
 
     /// The name that a URL gives the file: its last component.
@@ -47,7 +37,7 @@
       self.init(harmless: last.removingPercentEncoding ?? last)
     }
 
-    /// The name as somebody gave it; nil unless it is harmless as it is.
+    /// The name as somebody gave it; nil unless it is one component, short enough, that can be shown.
     init?(exactly name: String) {
       guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longest,
         name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" })
@@ -55,13 +45,27 @@
       description = name
     }
 
+    // MARK: Names beside it
+
     var part: String { description + Self.partEnding }
     var record: String { description + Self.recordEnding }
 
-    /// A name under which it is no part, and no record of one: a server could begin another server's file with those.
-    private static func beside(_ name: String) -> String {
-      [partEnding, recordEnding].contains { name.lowercased().hasSuffix($0) } ? name + "-" : name
+    /// The same in the name of one URL only: where another download has the plain name's part.
+    func apart(for url: String) -> FileName { FileName(beside("~" + Self.hash(url))) }
+
+    /// The same for a second version of the file, while a part of the first one is here.
+    var new: FileName { FileName(beside("~new")) }
+
+    /// A second name that a file of this name has until the success of `job` is stored. No other job looks for it.
+    func mark(for url: String, _ job: JobID) -> String {
+      beside("~" + Self.hash("\(url) \(job)")) + Self.markEnding
     }
+
+    private func beside(_ mark: String) -> String { Self.cut(description, roomFor: mark.utf8.count) + mark }
+
+    private static func hash(_ text: String) -> String { SHA256.hash(data: Data(text.utf8)).prefix(4).hexadecimal }
+
+    // MARK: What a name may be
 
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
       switch scalar.properties.generalCategory {
@@ -72,14 +76,43 @@
       }
     }
 
-    /// At most ``longest`` bytes, the ending kept.
+    /// Without what hides a file or makes it an option, at its begin, and what some file systems drop, at its end.
+    private static func trimmed(_ name: String) -> String {
+      let head = name.unicodeScalars.drop { $0 == "-" || isDropped($0) || $0.properties.isDefaultIgnorableCodePoint }
+      return String(String.UnicodeScalarView(head.reversed().drop(while: isDropped).reversed()))
+    }
+
+    private static func isDropped(_ scalar: Unicode.Scalar) -> Bool {
+      scalar == "." || scalar.properties.isWhitespace
+    }
+
+    /// Where a name ends as a part or a record: a server could begin another server's file with it. Read as lenient file
+    /// systems do, for which small and capital letters are the same, and what can't be seen, or ends a name, is not there.
+    private static func beginOfOurEnding(_ name: [Unicode.Scalar]) -> Int? {
+      for ending in [partEnding, recordEnding] {
+        var rest = Array(ending.unicodeScalars)
+        var index = (name.lastIndex { !isDropped($0) && !$0.properties.isDefaultIgnorableCodePoint } ?? -1) + 1
+        while index > 0, let wanted = rest.last {
+          index -= 1
+          if name[index].properties.isDefaultIgnorableCodePoint { continue }
+          guard name[index].properties.uppercaseMapping == wanted.properties.uppercaseMapping else { break }
+          rest.removeLast()
+        }
+        if rest.isEmpty { return index }
+      }
+      return nil
+    }
+
+    /// At most ``longest`` bytes, the begin and the ending kept; between characters, but for one that is too long itself.
     private static func cut(_ name: String, roomFor mark: Int = 0) -> String {
       let longest = Self.longest - mark
       guard name.utf8.count > longest else { return name }
-      let dot = name.lastIndex(of: ".")
-      let ending = dot.map { String(name[$0...]) }.flatMap { $0.utf8.count <= 16 ? $0 : nil } ?? ""
-      var stem = String(name.dropLast(ending.count))
-      while stem.utf8.count + ending.utf8.count > longest { stem.removeLast() }
+      let dot = name.unicodeScalars.lastIndex(of: ".")
+      let ending = dot.map { String(name.unicodeScalars[$0...]) }.flatMap { $0.utf8.count <= 16 ? $0 : nil } ?? ""
+      var stem = String(name.unicodeScalars.dropLast(ending.unicodeScalars.count))
+      while stem.utf8.count + ending.utf8.count > longest {
+        if stem.dropFirst().isEmpty { stem.unicodeScalars.removeLast() } else { stem.removeLast() }
+      }
       return stem + ending
     }
   }

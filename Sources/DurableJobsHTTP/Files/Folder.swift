@@ -6,9 +6,14 @@
   struct Folder: Sendable {
     let path: String
     private let descriptor: Descriptor
+    private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
 
-    init(path: String) throws {
+    /// `flushing` is how a file's bytes come onto the disk.
+    init(
+      path: String, flushing: @escaping @Sendable (Descriptor, _ path: String) throws -> Void = { try $0.flush($1) }
+    ) throws {
       self.path = path
+      flushFile = flushing
       let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard number >= 0 else {
         throw switch errno {
@@ -123,6 +128,8 @@
       }
       return true
     }
+
+    func flush(_ file: Descriptor, _ path: String) throws { try flushFile(file, path) }
 
     /// What was named or removed in it stays so, also after a power cut.
     func flush() throws {

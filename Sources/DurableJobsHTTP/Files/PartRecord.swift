@@ -9,6 +9,8 @@
   /// of what is known, and a number for each flush.
   struct PartRecord: Codable, Equatable {
     var url: String
+    /// What the file's checksum must come to: bytes of other servers will do, if they are asked for the same.
+    var sha256: String?
     var version = FileVersion()
     /// The name that the server gave the file, and its time.
     var name: String?
@@ -18,7 +20,7 @@
     /// The most bytes that were ever here.
     var highest: Int64 = 0
     /// The start of the machine that the part was written under. As long as it is the same, what was written is there,
-    /// flushed or not; after another start only what was flushed is to be trusted.
+    /// flushed or not; after another start, and after a flush that failed, only what was flushed is to be trusted.
     var boot: String?
     /// Bytes that were on the disk at the last flush.
     var flushed: Int64 = 0
@@ -31,12 +33,16 @@
       var name: String
       var size: Int64
       var modified: Int64
-      var sha256: String?
     }
 
-    private enum CodingKeys: String, CodingKey { case url, version, name, modified, isDecoded, highest, boot, whole }
+    private enum CodingKeys: String, CodingKey {
+      case url, sha256, version, name, modified, isDecoded, highest, boot, whole
+    }
 
-    init(url: String) { self.url = url }
+    init(url: String, sha256: String? = nil) {
+      self.url = url
+      self.sha256 = sha256
+    }
 
     /// What the lines of a record file say, the last of a kind. Nil if no line is a record. A line without an end was
     /// being written.

@@ -67,8 +67,8 @@
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
-        guard let file = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
-        return Result(file: file, leftover: Leftover(folder: folder, record: name.record, mark: mark, part: nil))
+        guard let (file, record) = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
+        return Result(file: file, leftover: Leftover(folder: folder, record: record, mark: mark, part: nil))
       }
       if let file = try PartFile.marked(mark, as: name, in: folder, download) {
         return Result(file: file, leftover: Leftover(folder: folder, record: nil, mark: mark, part: nil))
@@ -82,11 +82,7 @@
       } catch is PartFile.Taken {
         throw isTaken(folder)
       } catch {
-        if part.length == 0 {
-          part.discard()
-        } else if part.length > part.record.flushed {
-          try? part.flush(part.length)
-        }
+        part.settle()
         guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)
@@ -101,11 +97,13 @@
     private func part(in folder: Folder) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
-          name, mark: mark, in: folder, url: url, overwrites: download.overwrites, hashes: download.sha256 != nil,
-          permissions: permissions)
+          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(),
+          overwrites: download.overwrites, permissions: permissions)
       }
       do {
-        guard download.name != nil || folder.status(of: own.record) == nil else { return try open(own) }
+        guard download.name != nil || [own, own.new].allSatisfy({ folder.status(of: $0.record) == nil }) else {
+          return try open(own)
+        }
         do {
           return try open(name)
         } catch PartFile.Taken.isHeld(let other?) where download.name == nil && other != url {
@@ -122,8 +120,11 @@
 
     // MARK: What is there already
 
-    /// The file of that name, if it is the one that is wanted. Throws for another one where the name is final.
-    private func existing(_ name: FileName, _ folder: Folder, isFinalName: Bool) async throws -> DownloadedFile? {
+    /// The file of that name, if it is the one that is wanted; `told` once its server was asked. Throws for another one where
+    /// the name is final, as soon as it can't be the one.
+    private func existing(
+      _ name: FileName, _ folder: Folder, isFinalName: Bool, told: ServerFile? = nil
+    ) async throws -> DownloadedFile? {
       guard let status = folder.status(of: name.description) else { return nil }
       let path = folder.path(of: name.description)
       guard !status.isFolder else {
@@ -135,16 +136,21 @@
         found.sha256 = try folder.checksum(of: name.description)
         if found.sha256 == wanted { return found }
       }
-      if download.overwrites { return nil }
-      if status.isRegular, download.sha256 == nil, let (file, job) = try await recorded(path),
+      let mayBe = status.isRegular && download.sha256 == nil && download.size ?? status.size == status.size
+      if mayBe, !download.overwrites, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
         // Of a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))
-        found.sha256 = file.sha256
+        for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
         return found
       }
-      guard isFinalName else { return nil }
+      if mayBe, download.skipsExisting || !download.overwrites, let told,
+        told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
+      {
+        return found
+      }
+      guard isFinalName, !download.overwrites, told != nil || !mayBe else { return nil }
       throw Self.fileExists(path)
     }
 
@@ -155,18 +161,23 @@
     // MARK: Fetching
 
     private func fetch(_ part: PartFile) async throws -> DownloadedFile {
-      let wasResumed = part.length > 0
+      var wasResumed = part.length > 0
       var question = Answer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, decodes: part.record.isDecoded,
         name: name.description)
-      var isComplete = wasResumed && part.length == part.record.version.total
+      let seemsWhole = wasResumed && part.length == part.record.version.total
+      // Nothing but a checksum can tell that without the server.
+      var isComplete = seemsWhole && download.sha256 != nil
+      if seemsWhole, !isComplete { try part.dropLastByte() }
       var isPage = false
+      var asksForAll = false
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
       while !isComplete {
-        let canResume = part.record.version.validator != nil || download.sha256 != nil
-        question.offset = canResume && !question.decodes ? part.length : 0
+        question.offset = asksForAll || question.decodes ? 0 : part.resumable
         question.known = part.record.version
+        // Where a checksum decides at the end, any server's rest will do.
+        if download.sha256 != nil { question.known = FileVersion(total: question.known.total) }
         let reply = try await reception.ended(waiting: request.host) { [question] in
           try await request.reply(to: question)
         }
@@ -177,7 +188,7 @@
         case .askForAll(let reason):
           fruitless += 1
           guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
-          try part.startOver()
+          asksForAll = true
         case .askDecoded:
           question.decodes = true
         case .redirect(let target):
@@ -187,13 +198,19 @@
         case .failedForNow(let error, let retryAfter):
           throw Setback.busy(error, retryAfter: retryAfter, origin: reply.origin)
         case .body(let from, let end, let version):
-          if let file = try await conflict(reply.answer.fileName, part) { return file }
-          if from == 0 { try part.startOver() }
+          let told = ServerFile(version, modified: reply.answer.lastModified)
+          if let file = try await conflict(reply.answer.fileName, told, part) { return file }
+          if from == 0, !(try part.begin(version, mayTurn: fruitless == 0)) {
+            fruitless += 1
+            asksForAll = false
+            continue
+          }
           try part.learn(
             version, serverName: reply.answer.fileName, modified: reply.answer.lastModified,
             isDecoded: question.decodes)
           try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
+          wasResumed = before > 0
           if before > 0 { reception.goesOn(before) }
           try await reception.receive(
             reply.body, into: part, until: end ?? download.size.map { $0 + 1 }, of: version.total ?? download.size,
@@ -211,17 +228,13 @@
 
     /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
     /// if it is the one that is wanted.
-    private func conflict(_ serverName: String?, _ part: PartFile) async throws -> DownloadedFile? {
+    private func conflict(_ serverName: String?, _ told: ServerFile, _ part: PartFile) async throws -> DownloadedFile? {
       let final = finalName(serverName)
       if let file = try PartFile.marked(mark, as: final, in: part.folder, download) { return file }
-      do {
-        let file = try await existing(final, part.folder, isFinalName: true)
-        if file != nil { part.discard() }
-        return file
-      } catch {
-        if part.length == 0 { part.discard() }
-        throw error
-      }
+      guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else { return nil }
+      part.discard()
+      part.discardOther()
+      return file
     }
 
     private func finalName(_ serverName: String?) -> FileName {
@@ -229,9 +242,12 @@
     }
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
-      guard let total, let free = part.folder.freeBytes, free < total - part.length else { return }
-      throw Setback.mustWait(
-        "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free", .seconds(10))
+      guard let total else { return }
+      while let free = part.folder.freeBytes, free < total - part.length {
+        guard !part.discardOther() else { continue }
+        throw Setback.mustWait(
+          "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free", .seconds(10))
+      }
     }
 
     /// Returns the checksum, if one was asked for.
@@ -267,10 +283,12 @@
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }
-        guard let file = try await existing(final, part.folder, isFinalName: true) else {
+        let told = ServerFile(part.record.version, modified: part.record.modified)
+        guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
           throw Self.fileExists(part.folder.path(of: final.description))
         }
         part.discard()
+        part.discardOther()
         return file
       }
       return file

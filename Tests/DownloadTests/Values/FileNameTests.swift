@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobs
   import Foundation
   import Testing
 
@@ -34,9 +35,19 @@
       ("👩‍👩‍👧.png", "👩‍👩‍👧.png"),
       ("a/", "a"),
       // Names of parts and records are not for servers to give.
-      ("big.iso.part", "big.iso.part-"),
-      ("big.iso.PART.json", "big.iso.PART.json-"),
+      ("big.iso.part", "big.iso-part"),
+      ("big.iso.PART.json", "big.iso-PART.json"),
+      ("big.iso~1a2b3c4d.new.part", "big.iso~1a2b3c4d.new-part"),
       ("x.part1.rar", "x.part1.rar"),
+      // Some file systems drop these ends, and some pass over what is not to be seen, or know small from long letters.
+      ("big.iso.part. .", "big.iso-part"),
+      ("big.iso.pa\u{200d}rt", "big.iso-pa\u{200d}rt"),
+      ("big.iso.part\u{fe0f}", "big.iso-part\u{fe0f}"),
+      ("big.iso.part.j\u{17f}on", "big.iso-part.j\u{17f}on"),
+      ("big.iso\u{d4e}.part", "big.iso\u{d4e}-part"),
+      ("-rf", "rf"),
+      ("--", "download"),
+      ("\u{200d}.bashrc", "bashrc"),
       // To a character, these are no separators and no dots.
       ("/\u{e0061}tmp/\u{e0061}evil", "evil"),
       ("..\u{301}/\u{301}x", "\u{301}x"),
@@ -56,6 +67,72 @@
         let bytes = Array(FileName(harmless: wish).description.utf8)
         #expect(!bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0), "\(Array(wish.unicodeScalars))")
         #expect(bytes.first != UInt8(ascii: ".") && !bytes.isEmpty, "\(Array(wish.unicodeScalars))")
+      }
+    }
+
+    @Test(arguments: [
+      "debian.iso.part" + "y" + marks(120), "debian.iso.part.json" + "y" + marks(120),
+    ]) func `A name that is cut is no part's and no record's either`(wish: String) {
+      let name = FileName(harmless: wish).description
+      #expect(name.hasPrefix("debian.iso-part"), "\(name)")
+    }
+
+    @Test func `A name that is cut keeps its first letter`() {
+      let name = FileName(harmless: "a" + Self.marks(200) + ".bashrc").description
+      #expect(name.utf8.first == UInt8(ascii: "a"))
+      #expect(name.unicodeScalars.suffix(7).elementsEqual(".bashrc".unicodeScalars))
+    }
+
+    @Test func `Of ten thousand hostile names each is one that a file may have, and stays it`() throws {
+      var random = Seeded(seed: 20_260_105)
+      let pieces = [
+        ".part", ".PART", ".part.json", ".Part.Json", ".new.part", ".pa\u{200d}rt", ".part.j\u{17f}on", ".part\u{fe0f}",
+        "~new", "~", ".", "-", " ", "/", "\\", "\0", "\r\n", "\u{202e}", "\u{200d}", "\u{e0101}", "\u{301}", "\u{d4e}",
+        "a", "y", "é", "e\u{301}", "日", "👩‍👩‍👧", "\u{3000}", ".gz", ".tar", ".bashrc", "%2F", "x.iso",
+      ]
+      for _ in 0..<10_000 {
+        var wish = ""
+        for _ in 0..<Int.random(in: 1...8, using: &random) {
+          let times = Int.random(in: 0..<6, using: &random) == 0 ? Int.random(in: 2...250, using: &random) : 1
+          wish += String(repeating: pieces.randomElement(using: &random)!, count: times)
+        }
+        let name = FileName(harmless: wish)
+        let scalars = Array(wish.unicodeScalars)
+        let bytes = Array(name.description.utf8)
+        try #require(!bytes.isEmpty && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0), "\(scalars)")
+        try #require(![".", "-", " "].contains(bytes.first.map { Unicode.Scalar($0) }), "\(scalars)")
+        // As the most forgiving of file systems compares.
+        let visible = name.description.decomposedStringWithCanonicalMapping.unicodeScalars.filter {
+          !$0.properties.isDefaultIgnorableCodePoint
+        }
+        var folded = Array(String(visible).uppercased().lowercased().utf8)
+        try #require(folded.first != UInt8(ascii: ".") && folded.first != UInt8(ascii: "-"), "\(scalars)")
+        while [UInt8(ascii: "."), UInt8(ascii: " ")].contains(folded.last) { folded.removeLast() }
+        for ending in [".part", ".part.json"] {
+          try #require(!folded.reversed().starts(with: ending.utf8.reversed()), "\(scalars)")
+        }
+        let again = FileName(harmless: name.description)
+        try #require(Array(again.description.utf8) == bytes, "\(scalars)")
+        try #require(FileName(exactly: name.description) == name, "\(scalars)")
+        let apart = name.apart(for: "https://example.org/a")
+        for beside in [name.record, apart.record, name.mark(for: "https://example.org/a", JobID(rawValue: 7))] {
+          try #require(beside.utf8.count <= 255, "\(scalars)")
+        }
+      }
+    }
+
+    private static func marks(_ count: Int) -> String { String(repeating: "\u{301}", count: count) }
+
+    /// The same numbers in each run. SplitMix64.
+    private struct Seeded: RandomNumberGenerator {
+      var seed: UInt64
+
+      mutating func next() -> UInt64 {
+        seed &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = seed
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
       }
     }
 

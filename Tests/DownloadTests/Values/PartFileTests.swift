@@ -20,9 +20,11 @@
       download = Download(from: try #require(URL(string: "http://example.org/a.bin")), to: testFolder.url)
     }
 
-    private func part(_ url: String = "http://example.org/a.bin") throws -> PartFile {
+    private func part(
+      _ url: String = "http://example.org/a.bin", sha256: String? = nil, in folder: Folder? = nil
+    ) throws -> PartFile {
       try PartFile(
-        name, mark: mark, in: folder, url: url, overwrites: false, hashes: false, permissions: nil)
+        name, mark: mark, in: folder ?? self.folder, url: url, sha256: sha256, overwrites: false, permissions: nil)
     }
 
     private func write(_ bytes: String, to part: PartFile) throws {
@@ -87,22 +89,134 @@
         #expect(file?.size == 5)
       }
       func recorded(_ download: Download, by other: Int64 = 7) throws -> DownloadedFile? {
-        try PartFile.recorded(name, in: folder, download, by: JobID(rawValue: other))
+        try PartFile.recorded(name, in: folder, download, by: JobID(rawValue: other))?.file
       }
       #expect(try recorded(download)?.size == 5)
+      #expect(try recorded(download, by: 8) == nil)
       var other = download
       other.size = 6
       #expect(try recorded(other) == nil)
       other = download
       other.sha256 = String(repeating: "0", count: 64)
       #expect(try recorded(other) == nil)
+      other.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
+      #expect(try recorded(other)?.sha256 == other.sha256)
       other = download
       other.overwrites = true
       #expect(try recorded(other) != nil)
-      #expect(try recorded(other, by: 8) == nil)
       try testFolder.write("54321", to: "a.bin")
       #expect(try recorded(download) == nil)
     }
+
+    @Test func `A checksum is of the bytes that are there, whatever a record or a time says`() throws {
+      var download = download
+      download.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
+      do {
+        let part = try part(sha256: download.sha256)
+        try write("12345", to: part)
+        try part.flush(5)
+        #expect(
+          try part.finish(as: name, by: job, modified: nil, sha256: part.checksum, replacing: false)?.sha256
+            == download.sha256)
+      }
+      func recorded() throws -> DownloadedFile? { try PartFile.recorded(name, in: folder, download, by: job)?.file }
+      #expect(try recorded() != nil)
+      var status = stat()
+      #expect(stat(testFolder.path("a.bin"), &status) == 0)
+      try testFolder.write("54321", to: "a.bin")
+      #expect(utimensat(AT_FDCWD, testFolder.path("a.bin"), [status.st_atim, status.st_mtim], 0) == 0)
+      #expect(try recorded() == nil)
+      download.sha256 = nil
+      #expect(try recorded() != nil, "but for its bytes it is the same")
+    }
+
+    // MARK: Flushes that fail
+
+    /// A folder whose disk refuses to flush what is named so, as long as `isBroken`.
+    private func brokenFolder(_ name: String, _ isBroken: Lock<Bool>) throws -> Folder {
+      try Folder(path: testFolder.url.path) { file, path in
+        guard isBroken.withLock({ $0 }), path.hasSuffix(name) else { return try file.flush(path) }
+        errno = EIO
+        throw DownloadError.disk("flush", path)
+      }
+    }
+
+    @Test(arguments: [".part", ".part.json"], [false, true])
+    func `What came after the last good flush is cut off where one failed, also if the process dies`(
+      name: String, dies: Bool
+    ) throws {
+      let isBroken = Lock(false)
+      do {
+        let part = try part(in: try brokenFolder(name, isBroken))
+        try part.learn(FileVersion(total: 1_000_000), serverName: nil, modified: nil, isDecoded: false)
+        try write("12345", to: part)
+        try part.flush(5)
+        try write("67890", to: part)
+        isBroken.withLock { $0 = true }
+        #expect(throws: DownloadError.self) { try part.flush(10) }
+        // The next one finds nothing wrong, for what was lost is forgotten.
+        isBroken.withLock { $0 = false }
+        #expect(throws: DownloadError.self) { try part.flush(10) }
+        #expect(throws: DownloadError.self) { try write("x", to: part) }
+        #expect(throws: DownloadError.self) {
+          try part.finish(as: self.name, by: job, modified: nil, sha256: nil, replacing: false)
+        }
+        if !dies {
+          part.settle()
+          #expect(try testFolder.text("a.bin.part") == "12345")
+        }
+      }
+      let next = try part()
+      #expect(next.length == 5)
+      #expect(next.record.flushed == 5)
+      #expect(try testFolder.text("a.bin.part") == "12345")
+      try write("abc", to: next)
+      try next.flush(8)
+      #expect(try testFolder.text("a.bin.part") == "12345abc")
+    }
+
+    @Test func `A flush that failed at the end gives the file no name, and then what was flushed is left`() throws {
+      let isBroken = Lock(false)
+      let part = try part(in: try brokenFolder(".part", isBroken))
+      try part.learn(FileVersion(total: 1_000_000), serverName: nil, modified: nil, isDecoded: false)
+      try write("12345", to: part)
+      try part.flush(5)
+      try write("67890", to: part)
+      isBroken.withLock { $0 = true }
+      for _ in 0..<2 {
+        #expect(throws: DownloadError.self) {
+          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+        }
+        isBroken.withLock { $0 = false }
+      }
+      part.settle()
+      #expect(testFolder.names == ["a.bin.part", "a.bin.part.json"])
+      #expect(try testFolder.text("a.bin.part") == "12345")
+    }
+
+    @Test func `A flush that fails before the first good one leaves nothing`() throws {
+      let part = try part(in: try brokenFolder(".part", Lock(true)))
+      try part.learn(FileVersion(total: 1_000_000), serverName: nil, modified: nil, isDecoded: false)
+      try write("12345", to: part)
+      part.settle()
+      #expect(testFolder.names == [])
+    }
+
+    @Test func `A small file whose second name can't be flushed is still in memory, and becomes a part`() throws {
+      let isBroken = Lock(true)
+      let part = try part(in: try brokenFolder(".new.part", isBroken))
+      try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
+      try write("12345", to: part)
+      #expect(throws: DownloadError.self) {
+        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+      }
+      part.settle()
+      #expect(testFolder.names == ["a.bin.part", "a.bin.part.json"])
+      #expect(try testFolder.text("a.bin.part") == "12345")
+      #expect(part.record.flushed == 5)
+    }
+
+    // MARK: Small files
 
     @Test func `A small file is on the disk only under its name, and under a second one until that is stored`() throws {
       let part = try part()

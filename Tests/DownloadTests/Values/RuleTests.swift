@@ -84,6 +84,55 @@
       #expect(try await third == .seconds(1))
     }
 
+    // MARK: What is there already
+
+    private func isThere(
+      _ size: Int64?, _ modified: TimeInterval?, wasJustModified: Bool = false, skipsExisting: Bool = false
+    ) -> Bool {
+      let version = FileVersion(total: size, wasJustModified: wasJustModified)
+      // 100 bytes, of a moment in the second 1,000.
+      return ServerFile(version, modified: modified.map { Date(timeIntervalSince1970: $0) })
+        .isThere(size: 100, modified: 1_000_600_000_000, skipsExisting: skipsExisting)
+    }
+
+    @Test func `A file is the server's if size and time are told, and the same to the second`() {
+      #expect(isThere(100, 1000))
+      #expect(!isThere(101, 1000))
+      #expect(!isThere(100, 1001))
+      #expect(!isThere(100, 999))
+      #expect(!isThere(nil, 1000))
+      #expect(!isThere(100, nil))
+      #expect(!isThere(100, 1000, wasJustModified: true))
+    }
+
+    @Test func `Where what is there is to be skipped, it may be younger, and only what is told counts`() {
+      #expect(isThere(100, 1000, skipsExisting: true))
+      #expect(isThere(100, 1, skipsExisting: true))
+      #expect(!isThere(100, 1001, skipsExisting: true))
+      #expect(!isThere(101, 1000, skipsExisting: true))
+      #expect(isThere(nil, 1000, skipsExisting: true))
+      #expect(!isThere(nil, 1001, skipsExisting: true))
+      #expect(isThere(100, nil, skipsExisting: true))
+      #expect(!isThere(99, nil, skipsExisting: true))
+      #expect(isThere(nil, nil, skipsExisting: true))
+    }
+
+    @Test func `A download that was stored before files could be skipped is still read`() throws {
+      let stored = """
+        {"url":"https://example.org/a","folder":"/tmp","headers":[],"overwrites":false,"keepsServerTime":true}
+        """
+      var download = try JSONDecoder().decode(Download.self, from: Data(stored.utf8))
+      #expect(!download.skipsExisting)
+      let same = Download(
+        from: try #require(URL(string: "https://example.org/a")), to: URL(filePath: "/tmp"), keepsServerTime: true)
+      #expect(download == same)
+      download.skipsExisting = true
+      #expect(try JSONDecoder().decode(Download.self, from: JSONEncoder().encode(download)).skipsExisting)
+      #expect(download.identity == same.identity)
+      download.skipsExisting = false
+      #expect(download == same)
+    }
+
     // MARK: What a record says
 
     @Test func `A record is read back as it was written`() {
@@ -92,7 +141,7 @@
       record.name = "b"
       record.boot = "c"
       record.flushed = 7
-      record.whole = PartRecord.Whole(job: JobID(rawValue: 3), name: "b", size: 10, modified: 5, sha256: "ff")
+      record.whole = PartRecord.Whole(job: JobID(rawValue: 3), name: "b", size: 10, modified: 5)
       #expect(PartRecord(record.lines) == record)
     }
 

@@ -1,0 +1,191 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// One version of a file on its way: its bytes, in memory or in `NAME.part`, and what is known of them, in
+  /// `NAME.part.json`. Those are held by one process at a time, through a lock on the record that dies with it.
+  struct Part {
+    /// A file of more bytes than this, or of nobody knows how many, is on the disk from its first byte on.
+    static let smallBytes = 256_000
+
+    struct Files {
+      let record: Descriptor
+      let bytes: Descriptor
+    }
+
+    let name: FileName
+    let folder: Folder
+    private let permissions: Int?
+    private(set) var record: PartRecord
+    private(set) var length: Int64 = 0
+    /// What came, as long as there are no files.
+    private(set) var early: [UInt8] = []
+    private var opened: Files?
+    /// The folder's entry of the bytes is on the disk.
+    private(set) var isEntered = false
+    /// Why what is here is not to be trusted any more.
+    private(set) var doubt: (any Error)?
+
+    /// Takes up the part that is there, if one is. Throws ``PartFile/Taken``; what is not of `url`, and has not the same
+    /// checksum to come to, is replaced if it `overwrites`.
+    init(
+      _ name: FileName, in folder: Folder, url: String, sha256: String?, overwrites: Bool, permissions: Int?
+    ) throws {
+      self.name = name
+      self.folder = folder
+      self.permissions = permissions
+      record = PartRecord(url: url, sha256: sha256)
+      guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
+      let file = try hold()
+      let text = try file.read(recordPath)
+      let old = PartRecord(text)
+      if let old, old.url == url || sha256 != nil && old.sha256 == sha256 {
+        try dropBrokenLine(text, file)
+        record = old
+        opened = Files(record: file, bytes: try openBytes())
+        try change {
+          $0.url = url
+          $0.sha256 = sha256 ?? $0.sha256
+        }
+        try cut(to: record.trusted(try FileStatus(of: files().bytes, path).size))
+        return
+      }
+      // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
+      let isForeign = text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil
+      if isForeign, !overwrites {
+        if text.isEmpty { folder.remove(name.record) }
+        throw PartFile.Taken.isForeign(
+          DownloadError(
+            .fileExists, "\(path) is there and not of this download; remove it, or start anew with --overwrite"),
+          ofURL: old?.url)
+      }
+      if isForeign { folder.remove(name.part) }
+      try makeFiles(file)
+    }
+
+    var path: String { folder.path(of: name.part) }
+    var recordPath: String { folder.path(of: name.record) }
+    var isInMemory: Bool { opened == nil }
+
+    /// There are bytes, and a way to tell that others go on from them.
+    func canGoOn(hasChecksum: Bool) -> Bool {
+      length > 0 && !record.isDecoded && (hasChecksum || record.version.validator != nil)
+    }
+
+    // MARK: Its files
+
+    /// They are made now if there are none yet, with what is in memory. Throws ``PartFile/Taken`` if others were made since
+    /// this was: another attempt looks whose they are.
+    mutating func files() throws -> Files {
+      if let doubt { throw doubt }
+      if let opened { return opened }
+      let file = try hold()
+      let text = try file.read(recordPath)
+      guard text.isEmpty, folder.status(of: name.part) == nil else {
+        if text.isEmpty { folder.remove(name.record) }
+        throw PartFile.Taken.isHeld(byURL: nil)
+      }
+      try makeFiles(file)
+      return try files()
+    }
+
+    /// First whose it is, on the disk, then the bytes: what has no record is never ours.
+    private mutating func makeFiles(_ file: Descriptor) throws {
+      do {
+        try file.cut(to: 0, recordPath)
+        try file.append(record.lines, recordPath)
+        try folder.flush(file, recordPath)
+        try folder.flush()
+        let bytes = try openBytes()
+        _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
+        early = []
+        opened = Files(record: file, bytes: bytes)
+      } catch {
+        folder.remove(name.part)
+        folder.remove(name.record)
+        throw error
+      }
+    }
+
+    private func openBytes() throws -> Descriptor {
+      guard let file = try folder.open(name.part, O_RDWR | O_CREAT) else { throw DownloadError.disk("open", path) }
+      if let permissions { fchmod(file.number, mode_t(permissions)) }
+      return file
+    }
+
+    private func hold() throws -> Descriptor {
+      if let record = try folder.lock(name.record) { return record }
+      throw PartFile.Taken.isHeld(
+        byURL: try folder.open(name.record, O_RDONLY).flatMap { PartRecord(try $0.read(recordPath))?.url })
+    }
+
+    /// The next line must not go on where a crash cut one off.
+    private func dropBrokenLine(_ text: Data, _ file: Descriptor) throws {
+      let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text.distance(from: text.startIndex, to: $0) + 1 } ?? 0
+      guard whole < text.count, whole > 0 else { return }
+      try file.cut(to: Int64(whole), recordPath)
+    }
+
+    // MARK: Changes
+
+    mutating func change(_ body: (inout PartRecord) -> Void) throws {
+      var new = record
+      body(&new)
+      guard new != record else { return }
+      try opened?.record.append(new.lines, recordPath)
+      record = new
+    }
+
+    /// False if there is no more room for it in memory, or there are files: it is to be written then.
+    mutating func keepInMemory(_ bytes: UnsafeRawBufferPointer) -> Bool {
+      guard opened == nil, early.count + bytes.count <= Self.smallBytes else { return false }
+      early += bytes
+      length = Int64(early.count)
+      return true
+    }
+
+    /// Bytes were written up to there.
+    mutating func grew(to length: Int64) { self.length = length }
+
+    /// The first `length` bytes are on the disk, and so is the record that says so.
+    mutating func wasFlushed(_ length: Int64) {
+      record.flushed = length
+      isEntered = true
+    }
+
+    /// A flush failed. What it could not write may be gone from memory too, though the next flush may find nothing wrong: what
+    /// was flushed before is all that counts, also for an attempt after a crash.
+    mutating func distrust(_ error: any Error) {
+      doubt = error
+      try? change { $0.boot = nil }
+    }
+
+    /// Forgets what is here: the file comes anew. That is on the disk before the first byte of the new one can be: else a
+    /// power cut could leave new bytes under the old version's name. `highest` is the most that there ever was.
+    mutating func startOver(highest: Int64) throws {
+      try change {
+        $0 = PartRecord(url: $0.url, sha256: $0.sha256)
+        $0.highest = highest
+      }
+      if length > 0, let file = opened?.record { try folder.flush(file, recordPath) }
+      try cut(to: 0)
+    }
+
+    mutating func cut(to length: Int64) throws {
+      try opened?.bytes.cut(to: length, path)
+      early.removeLast(max(early.count - Int(length), 0))
+      self.length = length
+      if record.flushed > length { try change { $0.flushed = length } }
+    }
+
+    /// Removes what is here: the bytes are not what they should be, or are not needed.
+    mutating func discard() {
+      (early, length) = ([], 0)
+      guard opened != nil else { return }
+      folder.remove(name.part)
+      folder.remove(name.record)
+      // From here on the names may be somebody else's.
+      opened = nil
+    }
+  }
+#endif

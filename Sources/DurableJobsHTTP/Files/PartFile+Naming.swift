@@ -1,0 +1,153 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// The whole file gets its name, and what knows it again if the process dies before its job's success is stored.
+  extension PartFile {
+    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false.
+    ///
+    /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
+    func finish(
+      as final: FileName, by job: JobID, modified: Date?, sha256: String?, replacing: Bool
+    ) throws -> DownloadedFile? {
+      if !replacing {
+        switch try nameFromMemory(as: final, modified: modified, sha256: sha256) {
+        case .done(let file): return file
+        case .isTaken: return nil
+        case .isImpossible: break
+        }
+      }
+      let (files, part) = try state.withLock { (try $0.part.files(), $0.part) }
+      if let modified { try files.bytes.set(modified: modified, part.path) }
+      try trusting { try folder.flush(files.bytes, part.path) }
+      let status = try status(of: files.bytes, part.name.part)
+      try state.withLock { state in
+        try state.part.change { record in
+          record.flushed = status.size
+          record.whole = PartRecord.Whole(
+            job: job, name: final.description, size: status.size, modified: status.modified)
+        }
+      }
+      try trusting { try folder.flush(files.record, part.recordPath) }
+      guard try folder.rename(part.name.part, to: final.description, replacing: replacing) else { return nil }
+      try folder.flush()
+      discardOther()
+      return folder.fetched(final.description, status, sha256: sha256)
+    }
+
+    private enum Naming {
+      case done(DownloadedFile)
+      case isTaken
+      /// It is on the disk already, hard links are not to be had, or the second name is in use.
+      case isImpossible
+    }
+
+    /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the job, which keeps
+    /// that name beside the other until the success is stored.
+    private func nameFromMemory(as final: FileName, modified: Date?, sha256: String?) throws -> Naming {
+      guard let bytes = state.withLock({ $0.part.isInMemory ? $0.part.early : nil }) else { return .isImpossible }
+      guard let file = try? folder.lock(mark) else { return .isImpossible }
+      var isNamed = false
+      defer { if !isNamed { folder.remove(mark) } }
+      if let permissions { fchmod(file.number, mode_t(permissions)) }
+      try file.cut(to: 0, folder.path(of: mark))
+      _ = try bytes.withUnsafeBytes { try file.write($0, at: 0, folder.path(of: mark)) }
+      if let modified { try file.set(modified: modified, folder.path(of: mark)) }
+      try folder.flush(file, folder.path(of: mark))
+      let status = try status(of: file, mark)
+      switch try folder.link(mark, to: final.description) {
+      case .isImpossible: return .isImpossible
+      case .isTaken: return .isTaken
+      case .done: isNamed = true
+      }
+      try folder.flush()
+      discardOther()
+      return .done(folder.fetched(final.description, status, sha256: sha256))
+    }
+
+    /// The record that is left when a file has its name, if it had one.
+    var leftRecord: String? { state.withLock { $0.part.isInMemory ? nil : $0.part.name.record } }
+
+    private func status(of file: Descriptor, _ name: String) throws -> FileStatus {
+      let path = folder.path(of: name)
+      let status = try FileStatus(of: file, path)
+      guard folder.status(of: name) == status else {
+        throw DownloadError(.fileExists, "\(path) was replaced by something else; remove it")
+      }
+      return status
+    }
+
+    // MARK: After a crash
+
+    /// A file that an earlier attempt of the same job named before it could tell so, by the record of one of its parts, and
+    /// that record. What is left of the other part goes.
+    static func recorded(
+      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+    ) throws -> (file: DownloadedFile, record: String)? {
+      for (name, other) in [(name, name.new), (name.new, name)] {
+        guard let file = try named(name, in: folder, download, by: job) else { continue }
+        clear(other, in: folder, download)
+        return (file, name.record)
+      }
+      return nil
+    }
+
+    private static func named(
+      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+    ) throws -> DownloadedFile? {
+      guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
+        let record = PartRecord(try file.read(folder.path(of: name.record))),
+        record.url == download.url.withoutCredentials, let whole = record.whole, whole.job == job,
+        let status = folder.status(of: whole.name),
+        status.isRegular, status.size == whole.size, status.modified == whole.modified
+      else { return nil }
+      guard let file = try confirmed(whole.name, status, in: folder, download) else { return nil }
+      // Between getting its name and losing the old one it has two.
+      if folder.status(of: name.part)?.inode == status.inode { folder.remove(name.part) }
+      try folder.flush()
+      return file
+    }
+
+    /// The same of the same job, by the second name that the file has.
+    static func marked(
+      _ mark: String, as final: FileName, in folder: Folder, _ download: Download
+    ) throws -> DownloadedFile? {
+      guard let kept = folder.status(of: mark), let status = folder.status(of: final.description),
+        status.isRegular, status.inode == kept.inode,
+        let file = try confirmed(final.description, status, in: folder, download)
+      else { return nil }
+      try folder.flush()
+      return file
+    }
+
+    /// The file, if it has the size and, by its bytes, the checksum that was asked for.
+    private static func confirmed(
+      _ name: String, _ status: FileStatus, in folder: Folder, _ download: Download
+    ) throws -> DownloadedFile? {
+      guard download.size == nil || download.size == status.size else { return nil }
+      let sha256 = download.sha256 == nil ? nil : try folder.checksum(of: name)
+      guard sha256 == download.sha256?.lowercased() else { return nil }
+      return folder.fetched(name, status, sha256: sha256)
+    }
+
+    /// Removes a record whose part is gone: what is left of a process that died between storing the success and this.
+    static func clearRecords(of name: FileName, in folder: Folder, _ download: Download) {
+      for name in [name, name.new] where folder.status(of: name.part) == nil { clear(name, in: folder, download) }
+    }
+
+    /// Removes a part that `download` left, unless somebody has it.
+    private static func clear(_ name: FileName, in folder: Folder, _ download: Download) {
+      var part = try? Part(
+        name, in: folder, url: download.url.withoutCredentials, sha256: nil, overwrites: false, permissions: nil)
+      part?.discard()
+    }
+  }
+
+  extension Folder {
+    /// What is told of a file that came and has its name.
+    fileprivate func fetched(_ name: String, _ status: FileStatus, sha256: String?) -> DownloadedFile {
+      DownloadedFile(
+        path: path(of: name), size: status.size, sha256: sha256, modified: status.modified, wasThere: false)
+    }
+  }
+#endif

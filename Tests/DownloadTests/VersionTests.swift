@@ -1,0 +1,128 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// Another version of a file, of which a part is here: it comes beside the part, which goes once the new file is whole.
+  @Suite(.timeLimit(.minutes(5))) struct VersionTests {
+    let server: LyingServer
+    let setting: Setting
+    let first = Answer.file(content)
+    let second = Answer.file(changed, etag: "\"second\"")
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+    }
+
+    private func fetch(_ answers: Answer..., sha256: String? = nil) async throws -> JobSnapshot {
+      server.serve("/a.bin", answers)
+      return try await setting.fetch(setting.download(server.url("/a.bin"), sha256: sha256), from: server)
+    }
+
+    private func holds(_ count: Int64, of file: Content, as name: String) throws -> Bool {
+      try setting.folder.holds(Content(bytes: file.bytes(0..<count)), as: name)
+    }
+
+    @Test func `what is here stays as long as the new version is not whole`() async throws {
+      let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 100_000), .page(404))
+      #expect(job.state == .failed)
+      #expect(try holds(300_000, of: content, as: "a.bin.part"))
+      #expect(try holds(100_000, of: changed, as: "a.bin~new.part"))
+    }
+
+    @Test func `what is here is gone on with when the server has its version again`() async throws {
+      let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 100_000), first)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `the new version is gone on with when the server has that one, and both parts go with its end`()
+      async throws
+    {
+      let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 100_000), second, second)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000, 100_000])
+      #expect(server.requests.map { $0["If-Range"] } == [nil, Answer.etag, Answer.etag, "\"second\""])
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `of two versions the longer is asked for first`() async throws {
+      let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 500_000), second)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 500_000])
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `of three versions the shortest part goes`() async throws {
+      let third = Answer.file(content, etag: "\"third\"")
+      let job = try await fetch(
+        first.breaking(after: 300_000), second.breaking(after: 500_000), third.breaking(after: 100_000), .page(404))
+      #expect(job.state == .failed)
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 500_000, 500_000])
+      #expect(try holds(100_000, of: content, as: "a.bin.part"))
+      #expect(try holds(500_000, of: changed, as: "a.bin~new.part"))
+    }
+
+    @Test func `a server that takes turns with two versions comes to an end`() async throws {
+      let job = try await fetch(
+        first.breaking(after: 300_000), second.breaking(after: 100_000), second, first, second)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.count <= 5)
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `a server that ignores ranges never costs more than it brings`() async throws {
+      let blind = first.ranges(.ignored)
+      let job = try await fetch(first.breaking(after: 300_000), blind.breaking(after: 200_000), .page(404))
+      #expect(job.state == .failed)
+      #expect(setting.folder.size("a.bin.part") == 300_000)
+      let again = try await fetch(first)
+      #expect(again.state == .succeeded, "\(again.lastError)")
+      #expect(server.requests.last?.rangeStart == 300_000)
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test(arguments: [Answer.Ranges.shifted(1000), .refused(tellingSize: false)])
+    func `a range that can't be used costs nothing before the whole file is here`(ranges: Answer.Ranges) async throws {
+      let job = try await fetch(
+        first.breaking(after: 300_000), first.ranges(ranges), first.breaking(after: 100_000), .page(404))
+      #expect(job.state == .failed)
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, nil, 300_000])
+      #expect(setting.folder.size("a.bin.part") == 300_000)
+    }
+
+    @Test func `a small file in place of a large part comes beside it, and then it is the file`() async throws {
+      let small = Content(2000, seed: 3)
+      let job = try await fetch(first.breaking(after: 300_000), .file(small, etag: "\"small\""))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(small, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `a new version with another checksum is no file, and what was here is gone on with`() async throws {
+      let job = try await fetch(
+        first.breaking(after: 300_000), .page(200), first, sha256: content.sha256)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a name that another download uses has no second version: the part starts anew`() async throws {
+      server.serve("/a.bin~new", first.breaking(after: 50_000), .page(404))
+      #expect(
+        try await setting.fetch(setting.download(server.url("/a.bin~new")), from: server).state == .failed)
+      let job = try await fetch(first.breaking(after: 300_000), second)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin", "a.bin~new.part", "a.bin~new.part.json"])
+      #expect(setting.folder.size("a.bin~new.part") == 50_000)
+    }
+  }
+#endif

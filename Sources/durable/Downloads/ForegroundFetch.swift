@@ -8,7 +8,7 @@
 
   /// Fetches downloads in the foreground until each has ended, whoever runs it: this process, or another beside it.
   final class ForegroundFetch: Sendable {
-    private struct State {
+    struct State {
       /// Whether all that was asked for is in the store.
       var isComplete = false
       /// The jobs of all that is in the store, in the order in which it was asked for.
@@ -24,22 +24,17 @@
       var automatic = AutomaticConcurrency()
     }
 
-    /// How often it is asked what other processes do.
-    private static let interval = Duration.seconds(1)
-    /// Unfinished downloads that are looked at each time, the oldest: those are the ones that move.
-    private static let page = 500
-
-    private let store: any JobStore
+    let store: any JobStore
     private let intake: DownloadIntake
     private let downloads: [Download]
     private let downloader: Downloader
     private let concurrency: Int?
     private let json: Bool
     private let again: CommandToRepeat
-    private let display: DownloadDisplay
-    private let state: Lock<State>
-    private let gate = Gate()
-    private let clock = SystemClock()
+    let display: DownloadDisplay
+    let state: Lock<State>
+    let gate = Gate()
+    let clock = SystemClock()
 
     /// `again` is the command line that goes on after an interruption. Without `concurrency` it is that of
     /// ``AutomaticConcurrency``.
@@ -116,6 +111,8 @@
       for page in downloads.pages(of: DownloadIntake.page) {
         let entries = try await intake.take(page)
         for (download, entry) in zip(page, entries) { add(download, entry) }
+        // They need slots.
+        gate.open()
         guard !interruption.wasAsked else { continue }
         for worker in unstartedWorkers(Set(entries.compactMap(\.queue))) {
           group.addTask { try await worker.run() }
@@ -164,115 +161,9 @@
       for worker in state.withLock({ $0.workers.values }) { await worker.stop(grace: .zero) }
     }
 
-    private var slots: Int {
+    var slots: Int {
       let now = clock.uptime
       return display.slots(atMost: concurrency ?? state.withLock { $0.automatic.limit(at: now) })
-    }
-
-    // MARK: Watching
-
-    private func hear(_ signal: StoreSignal) {
-      guard case .committed(let changes) = signal else { return }
-      let isNews = state.withLock { state in
-        let ended = changes.filter {
-          ($0.state.isFinished || $0.state == .suspended) && state.unfinished.contains($0.id)
-        }
-        for change in ended {
-          // Of what succeeded here all was told; there is nothing to look up.
-          if change.state == .succeeded, display.hasTold(change.id) {
-            state.unfinished.remove(change.id)
-          } else {
-            state.news.append(change.id)
-          }
-        }
-        return !ended.isEmpty
-      }
-      if isNews { gate.open() }
-    }
-
-    /// Returns when all have ended, or an interruption was asked for.
-    private func watch(_ interruption: Interruption) async throws {
-      var nextLook = clock.uptime
-      var limit = 0
-      while !interruption.wasAsked {
-        let news = state.withLock { state in
-          defer { state.news = [] }
-          return state.news
-        }
-        try await end(news)
-        if clock.uptime >= nextLook {
-          try await look()
-          nextLook = clock.uptime + Self.interval
-        }
-        if state.withLock({ $0.isComplete && $0.unfinished.isEmpty }) { return }
-        let slots = slots
-        if slots != limit {
-          limit = slots
-          for worker in state.withLock({ $0.workers.values }) { try worker.setMaxConcurrentJobs(slots) }
-        }
-        let timer = clock.schedule(at: nextLook) { [gate] in gate.open() }
-        await gate.pass()
-        timer.cancel()
-        try Task.checkCancellation()
-      }
-    }
-
-    /// What other processes made of our downloads meanwhile, from one page of those that are unfinished.
-    private func look() async throws {
-      let own = state.withLock { $0.unfinished }
-      guard let first = own.min() else { return }
-      display.beginLook()
-      let page = try await store.jobs(
-        JobQuery(
-          .kind(Download.self) && .unfinished, detail: .failures, after: JobID(rawValue: first.rawValue - 1),
-          limit: Self.page))
-      let now = (clock.uptime, Date())
-      var ended = page.filter { $0.state == .suspended && own.contains($0.id) }.map(\.id)
-      for job in page where own.contains(job.id) {
-        if job.state != .suspended {
-          display.saw(job, until: job.runAt.map { now.0 + .seconds($0.timeIntervalSince(now.1)) })
-        }
-      }
-      let seen = Set(page.map(\.id))
-      let last = page.count < Self.page ? JobID(rawValue: .max) : page[page.count - 1].id
-      ended += own.filter { $0 <= last && !seen.contains($0) }
-      try await end(ended)
-      if page.contains(where: { $0.state == .ready }), display.isIdle {
-        let queues = Set(page.filter { own.contains($0.id) }.map(\.queue))
-        let paused = try await store.settings().compactMap { setting -> String? in
-          guard case .queue(let name, isPaused: true) = setting, queues.contains(name) else { return nil }
-          return name
-        }
-        display.isHeldUp(by: paused.first.map { "The queue '\($0)' is paused; 'durable unpause \($0)' lets it go on" })
-      } else {
-        display.isHeldUp(by: nil)
-      }
-    }
-
-    /// They have ended, here or elsewhere: what became of them is in the store.
-    private func end(_ ids: [JobID]) async throws {
-      let ids = state.withLock { state in ids.filter { state.unfinished.contains($0) } }
-      let jobs = try await store.jobs(ids, detail: .all)
-      for id in ids { end(id, jobs[id]) }
-    }
-
-    private func end(_ id: JobID, _ job: JobSnapshot?) {
-      if let job, !job.state.isFinished, job.state != .suspended { return }
-      let name = job.flatMap { Download($0) }?.expectedName ?? "job \(id)"
-      let message: String? =
-        switch job?.state {
-        case .succeeded: nil
-        case .suspended: "suspended\(job?.reason.map { ": \($0)" } ?? ""). Go on with: durable resume \(id)"
-        case .failed: job?.failures.last?.message ?? "failed"
-        case .some(let state): state.rawValue + (job?.reason.map { ": \($0)" } ?? "")
-        case nil: "removed from the store"
-        }
-      let isNews = state.withLock { state in
-        guard state.unfinished.remove(id) != nil else { return false }
-        if let message { state.failures.append((id, name, message)) }
-        return true
-      }
-      if isNews { display.ended(id, name: name, job: job, failure: message) }
     }
 
     // MARK: The end

@@ -1,0 +1,102 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import LyingServer
+  import Subprocess
+  import Testing
+
+  @Suite("durable get ends", .timeLimit(.minutes(2)))
+  struct GetEndTests {
+    let durable: Durable
+    let server: LyingServer
+    private let content = Content(300_000)
+
+    init() async throws {
+      durable = try Durable()
+      server = try await LyingServer()
+      server.serve("/a.bin", .file(content).holding(after: 100_000), .file(content))
+      server.serve("/b.bin", .file(content).holding(after: 100_000), .file(content))
+      try FileManager.default.createDirectory(atPath: durable.folder + "/out", withIntermediateDirectories: false)
+    }
+
+    private func holds(_ name: String) -> Bool {
+      FileManager.default.contents(atPath: durable.folder + "/out/" + name) == Data(content.bytes)
+    }
+
+    private func goesOn(_ name: String) async throws {
+      #expect(try await durable("get", "-o", "out", server.url("/" + name)).status == .exited(0))
+      #expect(holds(name))
+    }
+
+    @Test("where the reader of its lines goes away, it stops as after Ctrl-C")
+    func readerGone() async throws {
+      let fifo = try Fifo(in: durable)
+      let reader = open(fifo.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      try #require(reader >= 0)
+      let line = "exec \"$DURABLE\" get -o out \(server.url("/a.bin")) \(server.url("/b.bin")) > said"
+      async let ended = durable.shell(line)
+      await server.held("/a.bin")
+      await server.held("/b.bin")
+      close(reader)
+      server.release("/a.bin")
+      let outcome = try await ended
+      #expect(outcome.status == .exited(130))
+      #expect(outcome.stderr.contains("1 of 2 left; what has come is kept"), "\(outcome.stderr)")
+      #expect(holds("a.bin"))
+      try await goesOn("b.bin")
+    }
+
+    @Test(
+      "where its lines find no room or nobody, the files come all the same",
+      .enabled(if: access("/dev/full", W_OK) == 0, "there is no device that is always full"),
+      arguments: [">/dev/full", ">&- 2>&- <&-"])
+    func noOutput(redirection: String) async throws {
+      server.serve("/a.bin", .file(content))
+      let outcome = try await durable.shell("\"$DURABLE\" get -o out \(server.url("/a.bin")) \(redirection)")
+      #expect(outcome.status != .exited(130))
+      #expect(holds("a.bin"), "\(outcome.stderr)")
+    }
+
+    @Test("Ctrl-C twice ends it at once, and the same command goes on")
+    func twice() async throws {
+      let outcome = try await durable.get("-o", "out", server.url("/a.bin")) { [server] process in
+        await server.held("/a.bin")
+        // Both are there before it can act upon one.
+        kill(process, SIGSTOP)
+        kill(process, SIGINT)
+        kill(process, SIGTERM)
+        kill(process, SIGCONT)
+      }
+      #expect(outcome.status == .exited(130))
+      try await goesOn("a.bin")
+    }
+
+    @Test("it ends with its terminal, and the same command goes on")
+    func hungUp() async throws {
+      var master: Int32 = 0
+      var slave: Int32 = 0
+      var name = [CChar](repeating: 0, count: 256)
+      try #require(openpty(&master, &slave, &name, nil, nil) == 0)
+      for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      let ends = [slave, master]
+      let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      var options = PlatformOptions()
+      options.createSession = true
+      let url = server.url("/a.bin")
+      let outcome = try await Subprocess.run(
+        .name("sh"),
+        arguments: [
+          "-c", #"tty=$1; shift; exec "$@" <>"$tty" >&0 2>&0"#, "sh", path, durable.program, "get", "-o", "out", url,
+        ],
+        environment: durable.environment(["TERM": "xterm"]), workingDirectory: .init(durable.folder),
+        platformOptions: options, input: .none, output: .discarded, error: .discarded
+      ) { [server] _ in
+        await server.held("/a.bin")
+        for end in ends { close(end) }
+      }
+      #expect(outcome.terminationStatus == .exited(130))
+      #expect(try await durable.state(1) == "ready")
+      try await goesOn("a.bin")
+    }
+  }
+#endif

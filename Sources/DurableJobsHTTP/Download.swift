@@ -85,16 +85,26 @@
       self.size.map { $0 == size } ?? true && self.sha256.map { $0.lowercased() == sha256 } ?? true
     }
 
+    /// Where it is fetched from. Throws ``DownloadError/Code/invalidDownload``.
+    var address: HTTPURL {
+      get throws {
+        if let address = HTTPURL(url) { return address }
+        let text = url.withoutCredentials
+        let message =
+          switch (url.scheme?.lowercased(), url.host() ?? "") {
+          case (nil, _): "\(text) has no scheme; write https://\(text)"
+          case ("http", ""), ("https", ""): "\(text) names no host"
+          case ("http", _), ("https", _): "\(text) has a host or a port that can't be one"
+          default: "\(text) is no http or https URL; others can't be downloaded"
+          }
+        throw DownloadError(.invalidDownload, message)
+      }
+    }
+
     /// Throws ``DownloadError/Code/invalidDownload``.
     public func validate() throws {
       func refuse(_ message: String) -> DownloadError { DownloadError(.invalidDownload, message) }
-      guard let scheme = url.scheme?.lowercased() else {
-        throw refuse("\(url) has no scheme; write https://\(url)")
-      }
-      guard ["http", "https"].contains(scheme) else {
-        throw refuse("\(url) is no http or https URL; others can't be downloaded")
-      }
-      guard url.isFetchable else { throw refuse("\(url) names no host") }
+      _ = try address
       guard folder.hasPrefix("/") else { throw refuse("the folder '\(folder)' is no absolute path") }
       if let name, FileName(exactly: name) == nil {
         throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 244 bytes")

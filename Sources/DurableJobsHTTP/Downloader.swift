@@ -106,7 +106,8 @@
       let download = attempt.download
       return try Transfer(
         job: attempt.job, download: download,
-        request: FileRequest(download: download, clients: clients, proxies: proxies),
+        request: FileRequest(
+          url: try download.address, download: download, clients: clients, proxies: proxies),
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
@@ -114,12 +115,12 @@
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
-      let host = download.url.hostAndPort
-      switch try await hosts.enter(download.url.origin, patience: .seconds(1)) {
+      let url = try download.address
+      switch try await hosts.enter(url.origin, patience: .seconds(1)) {
       case .seat(let seat): return seat
       case .isBusy: throw Setback.hasNoTurn(.seconds(.random(in: 1...3)))
       case .isPaused(let rest):
-        throw Setback.mustWait("\(host) asked to wait", rest + .seconds(.random(in: 0...0.5)))
+        throw Setback.mustWait("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
       }
     }
 

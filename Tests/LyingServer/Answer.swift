@@ -54,6 +54,7 @@
     /// After so many bytes of this answer's body it breaks off.
     var cut: Int64?
     var bytesPerSecond: Int64?
+    var isLatin1 = false
 
     // MARK: Whole answers
 
@@ -95,6 +96,8 @@
       }
     }
 
+    /// Its head is of one byte for each character, and not UTF-8.
+    public func inLatin1() -> Answer { changed { $0.isLatin1 = true } }
     public func ranges(_ ranges: Ranges) -> Answer { changed { $0.ranges = ranges } }
     /// It sends the range that was asked for, whatever the file was when the client saw it.
     public func ignoringIfRange() -> Answer { changed { $0.heedsIfRange = false } }

@@ -2,7 +2,7 @@
   /// What goes over the wire for a request, decided before the first byte.
   struct Reply {
     enum Step {
-      case text(String)
+      case bytes([UInt8])
       /// `isChunked`: each piece that is sent is a chunk of its own.
       case content(Content, Range<Int64>, isChunked: Bool)
       case hold
@@ -100,10 +100,11 @@
         lines.append("Connection: close")
         closes = true
       }
-      steps.append(.text(lines.joined(separator: "\r\n") + "\r\n\r\n"))
+      let head = lines.joined(separator: "\r\n") + "\r\n\r\n"
+      steps.append(.bytes(answer.isLatin1 ? head.unicodeScalars.map { UInt8($0.value) } : Array(head.utf8)))
       addBody(answer, range, isChunked: isChunked)
       switch answer.framing {
-      case .chunked where answer.cut == nil: steps.append(.text("0\r\n\r\n"))
+      case .chunked where answer.cut == nil: steps.append(.bytes(Array("0\r\n\r\n".utf8)))
       case .chunkedCut: closes = true
       default: break
       }

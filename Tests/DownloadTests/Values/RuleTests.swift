@@ -31,7 +31,7 @@
     // MARK: Which way
 
     private func proxy(_ url: String, _ environment: [String: String]) throws -> String? {
-      let proxy = try Proxies(environment: environment).proxy(for: try #require(URL(string: url)))
+      let proxy = try Proxies(environment: environment).proxy(for: try #require(HTTPURL(url)))
       return proxy.map { "\($0.kind) \($0.host):\($0.port)" }
     }
 

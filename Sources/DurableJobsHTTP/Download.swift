@@ -45,6 +45,9 @@
     public var sha256: String?
     /// How many bytes the file must have.
     public var size: Int64?
+    /// Whether a file may be taken that ends where its connection does, when neither a size nor a checksum is known: a
+    /// connection that was cut gives a file that is cut, and nobody notices. Otherwise such a download fails.
+    public var acceptsUnknownLength: Bool
     /// Sent with each request to the URL's own host, and never to another one that it redirects to.
     public var headers: [Header]
     /// Whether a file that is there already may be replaced.
@@ -56,13 +59,15 @@
 
     public init(
       from url: URL, to folder: URL, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
-      headers: [Header] = [], overwrites: Bool = false, keepsServerTime: Bool = false, caCertificates: URL? = nil
+      acceptsUnknownLength: Bool = false, headers: [Header] = [], overwrites: Bool = false,
+      keepsServerTime: Bool = false, caCertificates: URL? = nil
     ) {
       self.url = url.normalized
       self.folder = folder.standardizedFileURL.path
       self.name = name
       self.sha256 = sha256?.lowercased()
       self.size = size
+      self.acceptsUnknownLength = acceptsUnknownLength
       self.headers = headers
       self.overwrites = overwrites
       self.keepsServerTime = keepsServerTime
@@ -71,6 +76,21 @@
   }
 
   extension Download {
+    /// Reads what was stored before ``acceptsUnknownLength`` was there, too.
+    public init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      url = try values.decode(URL.self, forKey: .url)
+      folder = try values.decode(String.self, forKey: .folder)
+      name = try values.decodeIfPresent(String.self, forKey: .name)
+      sha256 = try values.decodeIfPresent(String.self, forKey: .sha256)
+      size = try values.decodeIfPresent(Int64.self, forKey: .size)
+      acceptsUnknownLength = try values.decodeIfPresent(Bool.self, forKey: .acceptsUnknownLength) ?? false
+      headers = try values.decode([Header].self, forKey: .headers)
+      overwrites = try values.decode(Bool.self, forKey: .overwrites)
+      keepsServerTime = try values.decode(Bool.self, forKey: .keepsServerTime)
+      caCertificates = try values.decodeIfPresent(String.self, forKey: .caCertificates)
+    }
+
     /// What it is known by, and what there is one unfinished download of: its URL and its destination.
     public var identity: String {
       let text = "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")"

@@ -13,7 +13,8 @@
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
-      case .head(let head): isInBody = head.headers.first(name: "Content-Length").flatMap { Int64($0) } != nil
+      case .head(let head):
+        if case .after = BodyEnd(head.headers, head.version) { isInBody = true }
       case .body: break
       case .end: isInBody = false
       }

@@ -32,7 +32,7 @@
       for _ in 0...Self.maxRedirects {
         let response = try await ask(url, question, hasCredentials: hasCredentials)
         let answer = Answer(
-          status: Int(response.status.code), headers: response.headers, isHTTP1: response.version.major < 2)
+          status: Int(response.status.code), headers: response.headers, version: response.version)
         guard case .redirect(let target) = answer.verdict(on: question) else {
           return Reply(answer: answer, origin: url.origin, body: response.body)
         }

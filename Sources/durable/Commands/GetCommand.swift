@@ -72,7 +72,7 @@
       if detach {
         try await tell(handles.map(\.id), store)
       } else {
-        var limits = Downloader.Limits(perHost: perHost ?? max(concurrency ?? 0, AutomaticConcurrency.many))
+        var limits = Downloader.Limits(perHost: perHost)
         limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
         try await Getting(
           store: store, downloads: Array(zip(own, handles)), limits: limits, concurrency: concurrency,

@@ -50,6 +50,9 @@
     public var sha256: String?
     /// How many bytes the file must have.
     public var size: Int64?
+    /// Whether a file may be taken that ends where its connection does, when neither a size nor a checksum is known: a
+    /// connection that was cut gives a file that is cut, and nobody notices. Otherwise such a download fails.
+    public var acceptsUnknownLength: Bool
     /// Sent with each request to the URL's own host, and never to another one that it redirects to.
     public var headers: [Header]
     /// Whether a file that is there already may be replaced.
@@ -70,14 +73,15 @@
 
     public init(
       from url: URL, to folder: URL, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
-      headers: [Header] = [], overwrites: Bool = false, skipsExisting: Bool = false, keepsServerTime: Bool = false,
-      caCertificates: URL? = nil
+      acceptsUnknownLength: Bool = false, headers: [Header] = [], overwrites: Bool = false, skipsExisting: Bool = false,
+      keepsServerTime: Bool = false, caCertificates: URL? = nil
     ) {
       self.url = url.normalized
       self.folder = folder.standardizedFileURL.path
       self.name = name
       self.sha256 = sha256?.lowercased()
       self.size = size
+      self.acceptsUnknownLength = acceptsUnknownLength
       self.headers = headers
       self.overwrites = overwrites
       skipsExistingFile = skipsExisting ? true : nil
@@ -87,6 +91,21 @@
   }
 
   extension Download {
+    /// Reads what was stored before ``acceptsUnknownLength`` was there, too.
+    public init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      url = try values.decode(URL.self, forKey: .url)
+      folder = try values.decode(String.self, forKey: .folder)
+      name = try values.decodeIfPresent(String.self, forKey: .name)
+      sha256 = try values.decodeIfPresent(String.self, forKey: .sha256)
+      size = try values.decodeIfPresent(Int64.self, forKey: .size)
+      acceptsUnknownLength = try values.decodeIfPresent(Bool.self, forKey: .acceptsUnknownLength) ?? false
+      headers = try values.decode([Header].self, forKey: .headers)
+      overwrites = try values.decode(Bool.self, forKey: .overwrites)
+      keepsServerTime = try values.decode(Bool.self, forKey: .keepsServerTime)
+      caCertificates = try values.decodeIfPresent(String.self, forKey: .caCertificates)
+    }
+
     /// What it is known by, and what there is one unfinished download of: its URL and its destination.
     public var identity: String {
       let text = "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")"
@@ -96,16 +115,26 @@
 
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
 
+    /// Where it is fetched from. Throws ``DownloadError/Code/invalidDownload``.
+    var address: HTTPURL {
+      get throws {
+        if let address = HTTPURL(url) { return address }
+        let text = url.withoutCredentials
+        let message =
+          switch (url.scheme?.lowercased(), url.host() ?? "") {
+          case (nil, _): "\(text) has no scheme; write https://\(text)"
+          case ("http", ""), ("https", ""): "\(text) names no host"
+          case ("http", _), ("https", _): "\(text) has a host or a port that can't be one"
+          default: "\(text) is no http or https URL; others can't be downloaded"
+          }
+        throw DownloadError(.invalidDownload, message)
+      }
+    }
+
     /// Throws ``DownloadError/Code/invalidDownload``.
     public func validate() throws {
       func refuse(_ message: String) -> DownloadError { DownloadError(.invalidDownload, message) }
-      guard let scheme = url.scheme?.lowercased() else {
-        throw refuse("\(url) has no scheme; write https://\(url)")
-      }
-      guard ["http", "https"].contains(scheme) else {
-        throw refuse("\(url) is no http or https URL; others can't be downloaded")
-      }
-      guard url.isFetchable else { throw refuse("\(url) names no host") }
+      _ = try address
       guard folder.hasPrefix("/") else { throw refuse("the folder '\(folder)' is no absolute path") }
       if let name, FileName(exactly: name) == nil {
         throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 245 bytes")

@@ -8,8 +8,10 @@
   public final class Downloader: Sendable {
     /// What binds all downloads of a ``Downloader``. How many there are at once is the worker's limit.
     public struct Limits: Hashable, Sendable {
-      /// Downloads from one host and port at once. One whose host is busy gives its slot to others after a second.
-      public var perHost: Int
+      /// Downloads from one host and port at once; nil for as many as the worker runs. With fewer than those, a download
+      /// whose host is busy waits a second in its slot and then gives it to others for a few: a worker whose jobs are
+      /// mostly of one host runs fewer at once than it may.
+      public var perHost: Int?
       /// All downloads together; nil for as fast as they come.
       public var bytesPerSecond: Int64?
       /// A connection that brings less than this within ``slowFor`` is given up: the attempt failed.
@@ -20,7 +22,7 @@
       public var connectTimeout: Duration
 
       public init(
-        perHost: Int = 4, bytesPerSecond: Int64? = nil, minimumBytes: Int64 = 1000,
+        perHost: Int? = nil, bytesPerSecond: Int64? = nil, minimumBytes: Int64 = 1000,
         slowFor: Duration = .seconds(30), connectTimeout: Duration = .seconds(15)
       ) {
         self.perHost = perHost
@@ -106,7 +108,8 @@
       let download = attempt.download
       return try Transfer(
         job: attempt.job, download: download,
-        request: FileRequest(download: download, clients: clients, proxies: proxies),
+        request: FileRequest(
+          url: try download.address, download: download, clients: clients, proxies: proxies),
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
@@ -114,12 +117,12 @@
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
-      let host = download.url.hostAndPort
-      switch try await hosts.enter(download.url.origin, patience: .seconds(1)) {
+      let url = try download.address
+      switch try await hosts.enter(url.origin, patience: .seconds(1)) {
       case .seat(let seat): return seat
       case .isBusy: throw Setback.hasNoTurn(.seconds(.random(in: 1...3)))
       case .isPaused(let rest):
-        throw Setback.mustWait("\(host) asked to wait", rest + .seconds(.random(in: 0...0.5)))
+        throw Setback.mustWait("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
       }
     }
 

@@ -34,9 +34,38 @@
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .failed)
       #expect(job.attempt == 1)
-      #expect(job.lastError.contains("--sha256") && job.lastError.contains("--size"), "\(job.lastError)")
+      for way in ["--sha256", "--size", "--accept-unknown-length"] {
+        #expect(job.lastError.contains(way), "\(job.lastError)")
+      }
       #expect(setting.errors.map(\.code) == [.unusableAnswer])
       #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test(arguments: [
+      Answer.file(content).framed(.coded("identity")), .file(content).framed(.coded("chunked, identity")),
+      .file(content).framed(.close).speaking("HTTP/1.0"), .file(content).framed(.chunked).speaking("HTTP/1.0"),
+      .file(content).framed(.coded("gzip")),
+    ])
+    func `no other answer without an end gives a file`(answer: Answer) async throws {
+      server.serve("/a.bin", answer)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(setting.errors.first?.code == .unusableAnswer, "\(setting.errors)")
+      #expect(setting.folder.names == [])
+    }
+
+    @Test func `an old server that says the length gives a file`() async throws {
+      server.serve("/a.bin", .file(content).speaking("HTTP/1.0"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `an end that is told by nothing is one if that is accepted`() async throws {
+      server.serve("/a.bin", .file(content).framed(.close))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), acceptsUnknownLength: true))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
     @Test(arguments: [true, false])
@@ -99,26 +128,6 @@
       #expect(job.state == .failed)
       #expect(setting.errors.map(\.code) == [.wrongContent])
       #expect(!setting.folder.names.contains("a.bin"))
-    }
-
-    @Test(arguments: [true, false])
-    func `a page in place of the file is not the file: another attempt finds it`(bySize: Bool) async throws {
-      server.serve("/a.bin", .page(200, "<html>Please log in.</html>"), .file(content))
-      let job = try await setting.fetch(
-        setting.download(
-          server.url("/a.bin"), sha256: bySize ? nil : content.sha256, size: bySize ? content.size : nil))
-      #expect(job.state == .succeeded, "\(job.lastError)")
-      #expect(try setting.folder.holds(content, as: "a.bin"))
-      #expect(job.failures.count == 1)
-      #expect(job.lastError.contains("page"), "\(job.lastError)")
-      #expect(server.requests.map(\.rangeStart) == [nil, nil])
-    }
-
-    @Test func `a page in place of the rest of a file loses nothing`() async throws {
-      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(200), .file(content))
-      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256), from: server)
-      #expect(job.state == .succeeded, "\(job.lastError)")
-      #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
     @Test(arguments: [true, false]) func `the file has the server's time if that is wanted`(isWanted: Bool) async throws

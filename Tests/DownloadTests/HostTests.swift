@@ -42,6 +42,24 @@
       #expect(server.highestConnections <= 2)
     }
 
+    @Test func `with no limit for a host all that run may talk to one`() async throws {
+      let setting = try Setting(concurrency: 16)
+      let downloads = try (0..<20).map { number in
+        server.serve("/\(number)", .file(content).holding(after: 100_000))
+        return try setting.download(server.url("/\(number)"))
+      }
+      let jobs = try await setting.jobs.queue.enqueue(contentsOf: downloads)
+      setting.jobs.worker.start()
+      await server.until { $0.count(where: \.isHeld) == 16 }
+      for number in 0..<20 {
+        await server.held("/\(number)")
+        server.release("/\(number)")
+      }
+      for job in jobs { _ = try await job.value }
+      await setting.jobs.worker.stop()
+      #expect(server.highestRequests == 16)
+    }
+
     @Test func `a host's other port is another host`() async throws {
       let setting = try Setting(limits: .init(perHost: 1), concurrency: 4)
       let second = try await LyingServer()

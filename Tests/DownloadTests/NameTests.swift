@@ -148,7 +148,7 @@
 
     @Test(arguments: ["a.bin.part", "a.bin.part.json"])
     func `nothing is written through a link that took the place of what was here`(name: String) async throws {
-      server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(content))
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(503), .file(content))
       let download = try setting.download(server.url("/a.bin"))
       async let begun = setting.attempt(download)
       await server.held("/a.bin")

@@ -77,6 +77,45 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `a transfer that waits for its share of the speed is not slow`() async throws {
+      let file = Content(100_000)
+      let setting = try Setting(limits: .init(bytesPerSecond: 1000, minimumBytes: 1000, slowFor: .seconds(30)))
+      server.serve("/a.bin", .file(file))
+      let isOver = Lock(false)
+      async let attempt: JobSnapshot = {
+        defer { isOver.withLock { $0 = true } }
+        return try await setting.attempt(setting.download(server.url("/a.bin")))
+      }()
+      while !isOver.withLock({ $0 }) {
+        try await setting.pass(.milliseconds(50), onTimerOf: [.milliseconds(50)]) { isOver.withLock { $0 } }
+      }
+      #expect(try await attempt.state == .succeeded)
+      #expect(setting.errors.isEmpty && setting.waits.isEmpty)
+      #expect(server.requests.count == 1)
+      #expect(try setting.folder.holds(file, as: "a.bin"))
+      #expect(setting.jobs.clock.uptime >= .seconds(100))
+    }
+
+    @Test func `as long as a transfer waits for its share, the server can send no more`() async throws {
+      let file = Content(40_000_000)
+      let setting = try Setting(limits: .init(bytesPerSecond: 20_000_000, slowFor: .seconds(1_000_000)))
+      server.serve("/a.bin", .file(file))
+      let isOver = Lock(false)
+      async let attempt: JobSnapshot = {
+        defer { isOver.withLock { $0 = true } }
+        return try await setting.attempt(setting.download(server.url("/a.bin")))
+      }()
+      var furthest: Int64 = 0
+      while !isOver.withLock({ $0 }) {
+        let here = setting.folder.size("a.bin.part") ?? 0
+        if here > 0 { furthest = max(furthest, server.bytesSent - here) }
+        setting.jobs.clock.advance(by: .milliseconds(4))
+        await Task.yield()
+      }
+      #expect(try await attempt.state == .succeeded)
+      #expect(furthest > 0 && furthest < 20_000_000, "what two sockets hold, and not the file: \(furthest)")
+    }
+
     @Test func `a connection that is slow, but not too slow, is kept`() async throws {
       let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
       let slow = (1...20).reduce(Answer.file(Content(420_000))) { $0.holding(after: Int64($1) * 20_000) }

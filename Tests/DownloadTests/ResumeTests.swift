@@ -53,6 +53,31 @@
       #expect(setting.errors.isEmpty || setting.errors.allSatisfy { $0.code == .connection })
     }
 
+    @Test func `after a cut it is asked again at once, and after another one a second later`() async throws {
+      server.serve(
+        "/a.bin", .file(content).cut(after: 300_000), .file(content).cut(after: 300_000),
+        .file(content).cut(after: 300_000), .file(content))
+      let first = try await setting.attempt(setting.download(server.url("/a.bin")))
+      #expect(first.state == .scheduled)
+      #expect(setting.waits.count == 1)
+      #expect(server.requests.count == 2)
+      try await setting.jobs.advance(by: .seconds(1))
+      let job = try await setting.jobs.queue.job(first.id)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 1 && job.failures.isEmpty)
+      #expect(server.requests.count == 4)
+      #expect(setting.waits.count == 1)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a cut of what can't be gone on from is not followed by another request at once`() async throws {
+      let answer = Answer.file(content, etag: nil, lastModified: nil)
+      server.serve("/a.bin", answer.cut(after: 300_000), answer)
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      #expect(job.state == .scheduled)
+      #expect(server.requests.count == 1)
+    }
+
     @Test func `an attempt that brings the file further uses none up: 30 breaks with 20 attempts`() async throws {
       let requests = try await fetch(.file(content).breaking(after: 33_000))
       #expect(requests.map(\.rangeStart) == [nil] + (1...30).map { $0 * 33_000 })
@@ -64,7 +89,7 @@
       let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
       #expect(job.state == .failed)
       #expect(job.attempt == 20)
-      #expect(server.requests.count == 21)
+      #expect(server.requests.count == 22, "the first time it is asked again at once")
       #expect(setting.errors.last?.code == .connection)
       #expect(setting.folder.names == ["a.bin.part", "a.bin.part.json"], "what is here is kept")
     }
@@ -127,14 +152,42 @@
 
     @Test(arguments: [
       Answer.Ranges.shifted(1000), .shifted(-1000), .shifted(-300_000), .ofTotal(2_000_000), .ofTotal(999_999),
-      .multipart,
-      .unsaid, .refused(tellingSize: true), .refused(tellingSize: false),
+      .multipart, .multipartWithRange, .lengthOff(by: -1000), .unsaid, .refused(tellingSize: true),
+      .refused(tellingSize: false),
     ])
     func `a server that answers a range oddly is asked for all, in the same attempt`(ranges: Answer.Ranges) async throws
     {
       let requests = try await fetch(.file(content).breaking(after: 300_000), .file(content).ranges(ranges))
       #expect(requests.map(\.rangeStart) == [nil, 300_000, nil])
       #expect(requests[2]["If-Range"] == nil)
+    }
+
+    @Test(arguments: [
+      (Answer.file(content), "ETag"), (Answer.file(content, etag: nil), "Last-Modified"),
+    ])
+    func `a range that no longer says which version it is of is not taken, but for a checksum`(
+      answer: Answer, header: String
+    ) async throws {
+      let short = answer.notRepeating(header)
+      let requests = try await fetch(answer.breaking(after: 300_000), short)
+      #expect(requests.map(\.rangeStart) == [nil, 300_000, nil])
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin"))
+      server.serve("/b.bin", answer.breaking(after: 300_000), short)
+      let job = try await setting.fetch(setting.download(server.url("/b.bin"), sha256: content.sha256), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests("/b.bin").map(\.rangeStart) == [nil, 300_000])
+    }
+
+    @Test func `what was said with the whole file need not be said again with a part of it`() async throws {
+      let answer = Answer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
+      server.serve(
+        "/a.bin", answer.breaking(after: 300_000), answer.notRepeating("Content-Disposition", "Last-Modified"))
+      let job = try await setting.fetch(
+        setting.download(server.url("/a.bin"), keepsServerTime: true), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
+      #expect(setting.folder.names == ["b.bin"])
+      #expect(job.file?.modified == 1_767_608_430_000_000_000)
     }
 
     @Test func `a range that is shorter than what was asked for is gone on from`() async throws {

@@ -63,13 +63,13 @@
     /// A download into the folder.
     func download(
       _ url: String, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
-      headers: [Download.Header] = [], overwrites: Bool = false, skipsExisting: Bool = false,
-      keepsServerTime: Bool = false, caCertificates: URL? = nil
+      acceptsUnknownLength: Bool = false, headers: [Download.Header] = [], overwrites: Bool = false,
+      skipsExisting: Bool = false, keepsServerTime: Bool = false, caCertificates: URL? = nil
     ) throws -> Download {
       Download(
-        from: try #require(URL(string: url)), to: folder.url, named: name, sha256: sha256, size: size, headers: headers,
-        overwrites: overwrites, skipsExisting: skipsExisting, keepsServerTime: keepsServerTime,
-        caCertificates: caCertificates)
+        from: try #require(URL(string: url)), to: folder.url, named: name, sha256: sha256, size: size,
+        acceptsUnknownLength: acceptsUnknownLength, headers: headers, overwrites: overwrites,
+        skipsExisting: skipsExisting, keepsServerTime: keepsServerTime, caCertificates: caCertificates)
     }
 
     /// Enqueues it and lets time pass until it has ended, through as many attempts as that takes.

@@ -16,6 +16,10 @@
       case ofTotal(Int64)
       /// As a part of a `multipart/byteranges`.
       case multipart
+      /// The same with a `Content-Range`, as if it were none.
+      case multipartWithRange
+      /// What comes is said to be this much longer than the range.
+      case lengthOff(by: Int64)
       /// 206 without a `Content-Range`.
       case unsaid
       /// 416, with or without the file's size.
@@ -32,6 +36,8 @@
       case chunkedCut
       /// By the end of the connection, and in no other way.
       case close
+      /// Likewise, with a `Transfer-Encoding` that says this.
+      case coded(String)
     }
 
     enum Kind: Sendable {
@@ -54,6 +60,10 @@
     /// After so many bytes of this answer's body it breaks off.
     var cut: Int64?
     var bytesPerSecond: Int64?
+    var isLatin1 = false
+    /// Headers that are left out of an answer with a range.
+    var unrepeated: [String] = []
+    var version = "HTTP/1.1"
 
     // MARK: Whole answers
 
@@ -95,6 +105,11 @@
       }
     }
 
+    /// Its head is of one byte for each character, and not UTF-8.
+    public func inLatin1() -> Answer { changed { $0.isLatin1 = true } }
+    public func speaking(_ version: String) -> Answer { changed { $0.version = version } }
+    /// These headers are not in an answer with a range.
+    public func notRepeating(_ names: String...) -> Answer { changed { $0.unrepeated = names } }
     public func ranges(_ ranges: Ranges) -> Answer { changed { $0.ranges = ranges } }
     /// It sends the range that was asked for, whatever the file was when the client saw it.
     public func ignoringIfRange() -> Answer { changed { $0.heedsIfRange = false } }

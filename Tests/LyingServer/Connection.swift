@@ -55,8 +55,8 @@
       }
       current!.steps.removeFirst()
       switch step {
-      case .text(let text):
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+      case .bytes(let bytes):
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
         goOn(context)
       case .close:
         end()

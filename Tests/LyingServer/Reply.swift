@@ -2,7 +2,7 @@
   /// What goes over the wire for a request, decided before the first byte.
   struct Reply {
     enum Step {
-      case text(String)
+      case bytes([UInt8])
       /// `isChunked`: each piece that is sent is a chunk of its own.
       case content(Content, Range<Int64>, isChunked: Bool)
       case hold
@@ -32,6 +32,8 @@
       func said(_ range: Range<Int64>, of total: Int64) -> (String, String) {
         ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)")
       }
+      var answer = answer
+      answer.fields.removeAll { answer.unrepeated.contains($0.name) }
       let isBeyond = asked.lowerBound >= size
       switch answer.ranges {
       case .ignored:
@@ -52,13 +54,17 @@
         add(answer, status: 206, range: asked, fields: [said(asked, of: total)])
       case .unsaid:
         add(answer, status: 206, range: asked, fields: [])
-      case .multipart:
+      case .lengthOff(let difference):
+        add(answer.framed(.lengthOff(by: difference)), status: 206, range: asked, fields: [said(asked, of: size)])
+      case .multipart, .multipartWithRange:
         let (name, value) = said(asked, of: size)
+        var isSaid = false
+        if case .multipartWithRange = answer.ranges { isSaid = true }
         let before = "--limit\r\nContent-Type: application/octet-stream\r\n\(name): \(value)\r\n\r\n"
         let parts = [Content(before), Content(bytes: answer.content.bytes(asked)), Content("\r\n--limit--\r\n")]
         var multipart = answer.with("Content-Type", "multipart/byteranges; boundary=limit")
         multipart.content = Content(bytes: parts.flatMap(\.bytes))
-        add(multipart, status: 206, range: 0..<multipart.content.size, fields: [])
+        add(multipart, status: 206, range: 0..<multipart.content.size, fields: isSaid ? [(name, value)] : [])
       }
     }
 
@@ -84,7 +90,7 @@
       _ answer: Answer, status: Int, range: Range<Int64>, fields: [(String, String)]
     ) {
       self.status = status
-      var lines = ["HTTP/1.1 \(status) \(status < 300 ? "Fine" : "Not so fine")"]
+      var lines = ["\(answer.version) \(status) \(status < 300 ? "Fine" : "Not so fine")"]
       lines += (answer.fields + fields).map { "\($0.name): \($0.value)" }
       var isChunked = false
       var closes = answer.cut != nil
@@ -99,11 +105,15 @@
       case .close:
         lines.append("Connection: close")
         closes = true
+      case .coded(let coding):
+        lines.append("Transfer-Encoding: \(coding)")
+        closes = true
       }
-      steps.append(.text(lines.joined(separator: "\r\n") + "\r\n\r\n"))
+      let head = lines.joined(separator: "\r\n") + "\r\n\r\n"
+      steps.append(.bytes(answer.isLatin1 ? head.unicodeScalars.map { UInt8($0.value) } : Array(head.utf8)))
       addBody(answer, range, isChunked: isChunked)
       switch answer.framing {
-      case .chunked where answer.cut == nil: steps.append(.text("0\r\n\r\n"))
+      case .chunked where answer.cut == nil: steps.append(.bytes(Array("0\r\n\r\n".utf8)))
       case .chunkedCut: closes = true
       default: break
       }

@@ -3,6 +3,8 @@
 
   /// What a client asked.
   public struct Request: Sendable {
+    /// The first line, as it was sent.
+    public var line: String
     public var method: String
     /// With its query, as it was sent.
     public var path: String
@@ -29,6 +31,7 @@
       guard let head = view.indices.first(where: { view[$0...].starts(with: end) }) else { return nil }
       let lines = String(decoding: view[..<head], as: UTF8.self).split(separator: "\r\n")
       buffer.moveReaderIndex(to: head + end.count)
+      line = lines.first.map(String.init) ?? ""
       let words = lines.first?.split(separator: " ") ?? []
       method = words.first.map(String.init) ?? ""
       path = words.count > 1 ? String(words[1]) : ""

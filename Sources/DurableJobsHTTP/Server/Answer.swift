@@ -7,13 +7,12 @@
   struct Answer {
     var status: Int
     var headers: HTTPHeaders
-    /// The protocol itself tells where the body ends: a length, chunks, or HTTP/2.
-    var endIsTold: Bool
+    var end: BodyEnd
 
-    init(status: Int, headers: HTTPHeaders, isHTTP1: Bool) {
+    init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
       self.headers = headers
-      endIsTold = !isHTTP1 || headers.contains(name: "Content-Length") || headers.contains(name: "Transfer-Encoding")
+      end = BodyEnd(headers, version)
     }
 
     /// What was asked for.
@@ -25,6 +24,10 @@
       /// The size that the whole file must have.
       var size: Int64?
       var hasChecksum = false
+      /// A body may end with its connection.
+      var acceptsUnknownLength = false
+      /// Bytes are here, or were when this attempt began, whether the rest of them can be asked for or not.
+      var hasPart = false
       /// The client undoes encodings.
       var decodes = false
       /// The name of the file, for what its ending says.
@@ -47,7 +50,13 @@
     }
 
     func verdict(on question: Question) -> Verdict {
-      switch status {
+      if case .coded(let coding) = end, status == 200 || status == 206 {
+        return .failed(
+          DownloadError(
+            .unusableAnswer,
+            "the server sends the file in the transfer coding '\(coding)', which it was not asked to do"))
+      }
+      return switch status {
       case 200: whole(question)
       case 206 where question.offset > 0: part(question)
       case 416 where question.offset > 0: beyondTheEnd(question)
@@ -64,10 +73,13 @@
     /// The name that the server gives the file.
     var fileName: String? { headers.first(name: "Content-Disposition").flatMap(ContentDisposition.fileName) }
 
-    /// A page for a person, as a server or a gate to the network sends in place of a file.
-    var isPage: Bool { headers.first(name: "Content-Type")?.lowercased().hasPrefix("text/html") ?? false }
-
     private func whole(_ question: Question) -> Verdict {
+      // The length of an encoded body says nothing about the file.
+      var total: Int64?
+      if case .after(let bytes) = end, !question.decodes { total = bytes }
+      if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
+        return .failedForNow(.page, retryAfter: nil)
+      }
       switch encoding {
       case "gzip" where Self.isPackedName(question.name), "x-gzip" where Self.isPackedName(question.name): break
       case "gzip", "x-gzip", "deflate": if !question.decodes { return .askDecoded }
@@ -77,34 +89,44 @@
           DownloadError(
             .unusableAnswer, "the server sends the file in the encoding '\(other)', which it was asked not to do"))
       }
-      // The length of an encoded body says nothing about the file.
-      let total = question.decodes ? nil : headers.first(name: "Content-Length").flatMap { Int64($0) }
-      if let size = question.size, let total, total != size { return .failedOrPage(isPage, size: size, total) }
-      guard endIsTold || question.hasChecksum || question.size != nil else {
+      if let size = question.size, let total, total != size { return .failed(.wrongSize(total, wanted: size)) }
+      guard end != .untold || question.hasChecksum || question.size != nil || question.acceptsUnknownLength else {
         return .failed(
           DownloadError(
             .unusableAnswer,
             "the server doesn't say where the file ends, so a cut connection would look like its end; "
-              + "give its --sha256 or its --size"))
+              + "give its --sha256 or its --size, or take what comes with --accept-unknown-length"))
       }
+      var version = question.decodes ? FileVersion() : version(total: total)
+      version.isPage = isPage ? true : nil
       // Nor can the rest of a decoded body be asked for.
-      return .body(from: 0, until: total, question.decodes ? FileVersion() : version(total: total))
+      return .body(from: 0, until: total, version)
     }
 
+    /// RFC 9110, section 15.3.7.
     private func part(_ question: Question) -> Verdict {
-      guard let range = ContentRange(headers.first(name: "Content-Range")), let total = range.total else {
-        return .askForAll(because: "the server's range can't be used")
-      }
+      guard let range = ContentRange(headers.first(name: "Content-Range")), let total = range.total,
+        contentType != "multipart/byteranges"
+      else { return .askForAll(because: "the server's range can't be used") }
       guard encoding == nil || Self.isPackedName(question.name) else { return .askDecoded }
       guard range.first == question.offset, range.last >= range.first, range.last < total else {
         return .askForAll(because: "the server sent another range than it was asked for")
+      }
+      if case .after(let bytes) = end, bytes != range.last + 1 - range.first {
+        return .askForAll(because: "the server's range has another length than it says")
       }
       let version = version(total: total)
       guard question.known.total.map({ $0 == total }) ?? true, !question.known.contradicts(version) else {
         return .askForAll(because: "the file has changed on the server")
       }
-      if let size = question.size, total != size { return .failedOrPage(isPage, size: size, total) }
-      return .body(from: range.first, until: range.last + 1, version)
+      guard question.hasChecksum || question.known.isRepeated(by: version) else {
+        return .askForAll(because: "the server doesn't say which version of the file its range is of")
+      }
+      if let size = question.size, total != size { return .failed(.wrongSize(total, wanted: size)) }
+      // What is here is of the version that is known, whatever else is said of the rest.
+      var known = question.known
+      known.total = total
+      return .body(from: range.first, until: range.last + 1, known)
     }
 
     private func beyondTheEnd(_ question: Question) -> Verdict {
@@ -148,60 +170,9 @@
     }
   }
 
-  extension Answer.Verdict {
-    fileprivate static func failedOrPage(_ isPage: Bool, size: Int64, _ total: Int64) -> Self {
-      isPage
-        ? .failedForNow(DownloadError.page(in: "place of the file (\(total) bytes, not \(size))"), retryAfter: nil)
-        : .failed(DownloadError(.wrongContent, "the server's file has \(total) bytes, not \(size)"))
-    }
-  }
-
   extension DownloadError {
-    static func page(in place: String) -> DownloadError {
-      DownloadError(.wrongContent, "the server sent a web page in \(place); is there a log-in before this network?")
-    }
-  }
-
-  /// What tells one version of a file on a server from another.
-  struct FileVersion: Codable, Hashable, Sendable {
-    var total: Int64?
-    var entityTag: String?
-    var lastModified: String?
-    var wasJustModified: Bool?
-
-    /// What a request for the rest may depend on (`If-Range`): a strong tag, or where there is none a date that can't
-    /// name two versions. RFC 9110, sections 8.8.2.2 and 13.1.5.
-    var validator: String? {
-      if let entityTag { return entityTag.hasPrefix("W/") ? nil : entityTag }
-      return wasJustModified == true ? nil : lastModified
-    }
-
-    /// Both say which version they are, and differ.
-    func contradicts(_ other: FileVersion) -> Bool {
-      if let entityTag, let tag = other.entityTag { return entityTag != tag }
-      if let lastModified, let date = other.lastModified { return lastModified != date }
-      return false
-    }
-  }
-
-  /// `bytes 100-199/1000`, `bytes */1000`.
-  struct ContentRange: Equatable {
-    var first: Int64 = 0
-    var last: Int64 = -1
-    var total: Int64?
-
-    init?(_ text: String?) {
-      guard let text = text?.trimmingCharacters(in: .whitespaces), text.lowercased().hasPrefix("bytes") else {
-        return nil
-      }
-      let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false)
-        .map { $0.trimmingCharacters(in: .whitespaces) }
-      guard parts.count == 2 else { return nil }
-      total = Int64(parts[1])
-      if parts[0] == "*" { return }
-      let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
-      guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0 else { return nil }
-      (self.first, self.last) = (first, last)
+    fileprivate static func wrongSize(_ size: Int64, wanted: Int64) -> DownloadError {
+      DownloadError(.wrongContent, "the server's file has \(size) bytes, not \(wanted)")
     }
   }
 #endif

@@ -55,22 +55,18 @@
       configuration.http1_1ConnectionDebugInitializer = { channel in
         channel.eventLoop.submit {
           let pipeline = channel.pipeline.syncOperations
-          if kind.asksProxy {
-            let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
-            try pipeline.addHandler(AbsoluteForm(), position: .after(encoder))
-          }
-          if !kind.decodes {
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
-          }
+          let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+          try pipeline.addHandler(LocationBytes(), position: .before(decoder))
+          if !kind.decodes { try pipeline.addHandler(EarlyEnd(), position: .after(decoder)) }
+          try pipeline.addHandler(RequestTarget(), position: .after(decoder))
         }
       }
       configuration.http2StreamChannelDebugInitializer = { stream in
         stream.eventLoop.makeCompletedFuture {
-          guard !kind.decodes else { return }
           let pipeline = stream.pipeline.syncOperations
-          let decoder = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-          try pipeline.addHandler(EarlyEnd(), position: .after(decoder))
+          let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+          if !kind.decodes { try pipeline.addHandler(EarlyEnd(), position: .after(codec)) }
+          try pipeline.addHandler(RequestTarget(), position: .after(codec))
         }
       }
       if let proxy = kind.proxy {
@@ -94,54 +90,6 @@
         }
       }
       return configuration
-    }
-  }
-
-  /// Names the whole URL in a request's first line, as a proxy for plain HTTP wants it.
-  private final class AbsoluteForm: ChannelOutboundHandler {
-    typealias OutboundIn = HTTPClientRequestPart
-    typealias OutboundOut = HTTPClientRequestPart
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-      guard case .head(var head) = unwrapOutboundIn(data), let host = head.headers.first(name: "Host") else {
-        return context.write(data, promise: promise)
-      }
-      head.uri = "http://" + host + head.uri
-      context.write(wrapOutboundOut(.head(head)), promise: promise)
-    }
-  }
-
-  /// Takes a connection, or a stream of one, that breaks within a body of known length for the body's end. Its error would
-  /// throw away what had arrived and was not read yet, which may be megabytes; how much came is counted in any case.
-  private final class EarlyEnd: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias InboundOut = HTTPClientResponsePart
-
-    private var isInBody = false
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      switch unwrapInboundIn(data) {
-      case .head(let head): isInBody = head.headers.first(name: "Content-Length").flatMap { Int64($0) } != nil
-      case .body: break
-      case .end: isInBody = false
-      }
-      context.fireChannelRead(data)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      guard isInBody else { return context.fireErrorCaught(error) }
-      end(context)
-      context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      if isInBody { end(context) }
-      context.fireChannelInactive()
-    }
-
-    private func end(_ context: ChannelHandlerContext) {
-      isInBody = false
-      context.fireChannelRead(wrapInboundOut(.end(nil)))
     }
   }
 #endif

@@ -9,12 +9,13 @@
   struct FileRequest {
     static let maxRedirects = 10
 
+    let url: HTTPURL
     let download: Download
     let clients: Clients
     let proxies: Proxies
 
     /// For a person.
-    var host: String { download.url.hostAndPort }
+    var host: String { url.hostAndPort }
 
     struct Reply {
       var answer: Answer
@@ -25,17 +26,17 @@
 
     /// The answer of the server that has the file, or has an error. Throws ``Setback``, or what the client throws.
     func reply(to question: Answer.Question) async throws -> Reply {
-      var url = download.url
+      var url = url
       // Once they were held back, they stay so, wherever the redirects lead.
       var hasCredentials = true
       for _ in 0...Self.maxRedirects {
         let response = try await ask(url, question, hasCredentials: hasCredentials)
         let answer = Answer(
-          status: Int(response.status.code), headers: response.headers, isHTTP1: response.version.major < 2)
+          status: Int(response.status.code), headers: response.headers, version: response.version)
         guard case .redirect(let target) = answer.verdict(on: question) else {
           return Reply(answer: answer, origin: url.origin, body: response.body)
         }
-        guard let next = URL(string: target, relativeTo: url)?.absoluteURL, next.isFetchable else {
+        guard let next = url.following(target) else {
           throw Setback.final(
             DownloadError(.unusableAnswer, "the server redirects to '\(target)', which is no http or https URL"))
         }
@@ -45,22 +46,21 @@
       throw Setback.final(
         DownloadError(
           .unusableAnswer,
-          "the server redirects more than \(Self.maxRedirects) times, at last to \(url.withoutCredentials)"))
+          "the server redirects more than \(Self.maxRedirects) times, at last to \(url)"))
     }
 
     private func ask(
-      _ url: URL, _ question: Answer.Question, hasCredentials: Bool
+      _ url: HTTPURL, _ question: Answer.Question, hasCredentials: Bool
     ) async throws -> HTTPClientResponse {
-      let isSecure = url.scheme?.lowercased() == "https"
       var kind = Clients.Kind(
-        proxy: try proxies.proxy(for: url), caCertificates: isSecure ? download.caCertificates : nil,
+        proxy: try proxies.proxy(for: url), caCertificates: url.isSecure ? download.caCertificates : nil,
         decodes: question.decodes)
-      kind.asksProxy = kind.proxy?.kind == .http && !isSecure
-      var request = HTTPClientRequest(url: url.withoutCredentials)
+      kind.asksProxy = kind.proxy?.kind == .http && !url.isSecure
+      var request = HTTPClientRequest(url: RequestTarget.url(on: url.origin, for: url.target))
       request.headers = headers(url, question, hasCredentials: hasCredentials)
       if kind.asksProxy, let proxy = kind.proxy {
-        request.url = url.reached(through: proxy)
-        request.headers.replaceOrAdd(name: "Host", value: url.hostAndPort)
+        request.url = RequestTarget.url(
+          on: "http://\(proxy.host):\(proxy.port)", for: "http://\(url.hostField)\(url.target)")
         if let user = proxy.user {
           request.headers.replaceOrAdd(
             name: "Proxy-Authorization", value: Self.basic(user, proxy.password ?? ""))
@@ -80,14 +80,11 @@
       }
     }
 
-    private func headers(_ url: URL, _ question: Answer.Question, hasCredentials: Bool) -> HTTPHeaders {
-      var headers: HTTPHeaders = ["User-Agent": "durable/0.1", "Accept": "*/*"]
+    private func headers(_ url: HTTPURL, _ question: Answer.Question, hasCredentials: Bool) -> HTTPHeaders {
+      var headers: HTTPHeaders = ["Host": url.hostField, "User-Agent": "durable/0.1", "Accept": "*/*"]
       if !question.decodes { headers.add(name: "Accept-Encoding", value: "identity") }
       if hasCredentials {
-        if let user = download.url.user(percentEncoded: false) {
-          let password = download.url.password(percentEncoded: false) ?? ""
-          headers.add(name: "Authorization", value: Self.basic(user, password))
-        }
+        if let credentials = self.url.credentials { headers.add(name: "Authorization", value: credentials.basic) }
         for header in download.headers { headers.replaceOrAdd(name: header.name, value: header.value) }
       }
       // What resuming needs is not for others to set.
@@ -102,39 +99,6 @@
 
     private static func basic(_ user: String, _ password: String) -> String {
       "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
-    }
-  }
-
-  extension URL {
-    /// `http` or `https`, with a host.
-    var isFetchable: Bool {
-      ["http", "https"].contains(scheme?.lowercased()) && !(host(percentEncoded: true) ?? "").isEmpty
-    }
-
-    /// The same for all that name the same: scheme and host in small letters, and without what follows a `#`, which is
-    /// never sent.
-    var normalized: URL {
-      guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
-      parts.fragment = nil
-      parts.scheme = parts.scheme?.lowercased()
-      parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
-      return parts.url ?? self
-    }
-
-    var withoutCredentials: String {
-      guard user != nil || password != nil || fragment != nil || baseURL != nil else { return absoluteString }
-      var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-      parts?.user = nil
-      parts?.password = nil
-      parts?.fragment = nil
-      return parts?.string ?? absoluteString
-    }
-
-    fileprivate func reached(through proxy: Proxies.Proxy) -> String {
-      var parts = URLComponents(string: withoutCredentials)
-      parts?.host = proxy.host
-      parts?.port = proxy.port
-      return parts?.string ?? withoutCredentials
     }
   }
 #endif

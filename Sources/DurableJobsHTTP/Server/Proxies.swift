@@ -19,12 +19,10 @@
     init(environment: [String: String]) { variables = environment }
 
     /// Nil for a direct connection. Throws if the variable names no proxy that can be used.
-    func proxy(for url: URL) throws -> Proxy? {
-      guard let host = url.host(percentEncoded: false)?.lowercased(), !isExempt(host, port: url.effectivePort) else {
-        return nil
-      }
+    func proxy(for url: HTTPURL) throws -> Proxy? {
+      guard !isExempt(url.host, port: url.effectivePort) else { return nil }
       let names =
-        url.scheme?.lowercased() == "https"
+        url.isSecure
         ? ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] : ["http_proxy", "all_proxy", "ALL_PROXY"]
       guard let name = names.first(where: { !(variables[$0] ?? "").isEmpty }), let text = variables[name] else {
         return nil
@@ -65,21 +63,6 @@
       self.host = host
       user = url.user(percentEncoded: false)
       password = url.password(percentEncoded: false)
-    }
-  }
-
-  extension URL {
-    var effectivePort: Int { port ?? (scheme?.lowercased() == "https" ? 443 : 80) }
-
-    /// What credentials belong to: scheme, host and port.
-    var origin: String {
-      "\(scheme?.lowercased() ?? "")://\(host(percentEncoded: true)?.lowercased() ?? ""):\(effectivePort)"
-    }
-
-    /// `example.org`, `example.org:8080`
-    var hostAndPort: String {
-      let name = host(percentEncoded: true) ?? ""
-      return (name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name) + (port.map { ":\($0)" } ?? "")
     }
   }
 #endif

@@ -29,12 +29,13 @@
       var pausedUntil = Duration.zero
     }
 
-    private let seats: Int
+    /// Nil for as many as come.
+    private let seats: Int?
     private let clock: any JobClock
     private let hosts = Lock<[String: Host]>([:])
 
-    init(seats: Int, clock: any JobClock) {
-      self.seats = max(seats, 1)
+    init(seats: Int?, clock: any JobClock) {
+      self.seats = seats.map { max($0, 1) }
       self.clock = clock
     }
 
@@ -46,7 +47,7 @@
         var host = hosts[name, default: Host()]
         defer { hosts[name] = host }
         guard host.pausedUntil <= now else { return host.pausedUntil - now }
-        if host.taken < seats {
+        if host.taken < seats ?? .max {
           host.taken += 1
           waiter.isSeated.withLock { $0 = true }
         } else {

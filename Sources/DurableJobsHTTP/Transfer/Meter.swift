@@ -19,13 +19,13 @@
 
     private struct State {
       var phase = Phase.atWork
-      /// The begin of the phase, or the last look in it.
-      var since = Duration.zero
       var length: Int64 = 0
       var flushed: Int64 = 0
-      /// Bytes since then.
+      /// Bytes since the begin of the phase, or the last look in it, and how long they were awaited. What we do with them is
+      /// not the host's time, nor is the wait for our own share of a speed limit.
       var received: Int64 = 0
-      var heldUp = Duration.zero
+      var awaited = Duration.zero
+      var awaitsSince: Duration?
       var isOver = false
     }
 
@@ -44,8 +44,8 @@
       turn.withLock { _ in
         state.withLock { state in
           state.phase = phase
-          state.since = now
-          (state.received, state.heldUp) = (0, .zero)
+          (state.received, state.awaited) = (0, .zero)
+          if case .waiting = phase { state.awaitsSince = now } else { state.awaitsSince = nil }
           if let length { (state.length, state.flushed) = (length, length) }
         }
       }
@@ -56,8 +56,17 @@
       work.open()
     }
 
-    /// Bytes came. They count from here on: what the disk takes for them is not the host's time.
-    func came(_ count: Int) { state.withLock { $0.received += Int64(count) } }
+    /// The next bytes are asked for.
+    func awaits(at now: Duration) { state.withLock { $0.awaitsSince = now } }
+
+    /// They are here.
+    func came(_ count: Int, at now: Duration) {
+      state.withLock { state in
+        state.received += Int64(count)
+        state.awaited += state.awaitsSince.map { now - $0 } ?? .zero
+        state.awaitsSince = nil
+      }
+    }
 
     /// So much of the file is written. Returns ``isFull``.
     func wrote(length: Int64) -> Bool {
@@ -71,9 +80,6 @@
 
     /// No more should be written until some is flushed.
     var isFull: Bool { state.withLock { $0.length - $0.flushed > Self.mostUnflushed } }
-
-    /// It is us who are slow, not the connection.
-    func heldUp(_ time: Duration) { state.withLock { $0.heldUp += time } }
 
     // MARK: Asked by the task that watches
 
@@ -93,17 +99,16 @@
     /// The host that brought too little, if it is time to look.
     func stalled(at now: Duration, _ limits: Downloader.Limits) -> String? {
       state.withLock { state in
-        guard now - state.since >= limits.slowFor else { return nil }
+        guard state.awaited + (state.awaitsSince.map { now - $0 } ?? .zero) >= limits.slowFor else { return nil }
         switch state.phase {
         case .atWork: return nil
         case .waiting(let host): return host
         case .receiving(let host, _):
           defer {
-            state.since = now
-            (state.received, state.heldUp) = (0, .zero)
+            (state.received, state.awaited) = (0, .zero)
+            if state.awaitsSince != nil { state.awaitsSince = now }
           }
-          // What we held up ourselves says nothing about the connection.
-          return state.received < limits.minimumBytes && state.heldUp < limits.slowFor / 2 ? host : nil
+          return state.received < limits.minimumBytes ? host : nil
         }
       }
     }

@@ -85,8 +85,10 @@
       meter.begin(.receiving(from: host, of: total), length: part.length, at: clock.uptime)
       defer { meter.begin(.atWork, at: clock.uptime) }
       var iterator = body.makeAsyncIterator()
+      var share = speed.map { SpeedLimit.Share(of: $0) }
       while true {
         let next: ByteBuffer?
+        meter.awaits(at: clock.uptime)
         do {
           next = try await iterator.next()
         } catch {
@@ -95,8 +97,11 @@
         }
         let room = end.map { Int(clamping: $0 - part.length) } ?? .max
         // What comes beyond the end is not of this file, and may never stop.
-        guard let next, room > 0 else { return }
-        meter.came(next.readableBytes)
+        guard let next, room > 0 else {
+          try await share?.settle()
+          return
+        }
+        meter.came(next.readableBytes, at: clock.uptime)
         try next.withUnsafeReadableBytes {
           try part.append(UnsafeRawBufferPointer(rebasing: $0.prefix(room)))
         }
@@ -107,9 +112,8 @@
           try Task.checkCancellation()
           mustWait = meter.isFull
         }
-        if let speed {
-          meter.heldUp(try await speed.pass(next.readableBytes))
-        }
+        // As long as it waits, nothing is read from the connection.
+        try await share?.pass(next.readableBytes)
       }
     }
   }

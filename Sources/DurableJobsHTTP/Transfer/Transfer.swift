@@ -161,11 +161,12 @@
     // MARK: Fetching
 
     private func fetch(_ part: PartFile) async throws -> DownloadedFile {
-      var wasResumed = part.length > 0
+      let wasBegun = part.length > 0
+      var isInPieces = wasBegun
       var question = Answer.Question(
-        size: download.size, hasChecksum: download.sha256 != nil, decodes: part.record.isDecoded,
-        name: name.description)
-      let seemsWhole = wasResumed && part.length == part.record.version.total
+        size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
+        decodes: part.record.isDecoded, name: name.description)
+      let seemsWhole = wasBegun && part.length == part.record.version.total
       // Nothing but a checksum can tell that without the server.
       var isComplete = seemsWhole && download.sha256 != nil
       if seemsWhole, !isComplete { try part.dropLastByte() }
@@ -173,11 +174,14 @@
       var asksForAll = false
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
+      // What a cut leaves is gone on from at once, once; then others go first.
+      var mayReconnect = true
       while !isComplete {
         question.offset = asksForAll || question.decodes ? 0 : part.resumable
         question.known = part.record.version
         // Where a checksum decides at the end, any server's rest will do.
         if download.sha256 != nil { question.known = FileVersion(total: question.known.total) }
+        question.hasPart = wasBegun || part.length > 0
         let reply = try await reception.ended(waiting: request.host) { [question] in
           try await request.reply(to: question)
         }
@@ -205,24 +209,32 @@
             asksForAll = false
             continue
           }
+          isInPieces = from > 0
+          // With a part of a file not all is said again that was said with the whole of it.
+          let old = from > 0 ? part.record : nil
           try part.learn(
-            version, serverName: reply.answer.fileName, modified: reply.answer.lastModified,
-            isDecoded: question.decodes)
+            version, serverName: reply.answer.fileName ?? old?.name,
+            modified: reply.answer.lastModified ?? old?.modified, isDecoded: question.decodes)
           try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
-          wasResumed = before > 0
           if before > 0 { reception.goesOn(before) }
-          try await reception.receive(
-            reply.body, into: part, until: end ?? download.size.map { $0 + 1 }, of: version.total ?? download.size,
-            request.host)
-          fruitless = part.length > before ? 0 : fruitless + 1
-          guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
-            throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
+          do {
+            try await reception.receive(
+              reply.body, into: part, until: end ?? download.size.map { $0 + 1 }, of: version.total ?? download.size,
+              request.host)
+            fruitless = part.length > before ? 0 : fruitless + 1
+            guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
+              throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
+            }
+          } catch let error as DownloadError where error.code == .connection && part.length > before {
+            guard mayReconnect, part.resumable > 0, !question.decodes else { throw error }
+            mayReconnect = false
+            continue
           }
           isComplete = version.total.map { part.length >= $0 } ?? true
         }
       }
-      let sha256 = try check(part, wasResumed: wasResumed, isPage: isPage)
+      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage)
       return try await finish(part, sha256)
     }
 
@@ -251,14 +263,14 @@
     }
 
     /// Returns the checksum, if one was asked for.
-    private func check(_ part: PartFile, wasResumed: Bool, isPage: Bool) throws -> String? {
+    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool) throws -> String? {
       if let size = download.size, part.length != size {
-        throw wrong("the file has \(part.length) bytes, not \(size)", part, wasResumed: wasResumed, isPage: isPage)
+        throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
       }
       guard let wanted = download.sha256?.lowercased() else { return nil }
       guard let sum = part.checksum, sum == wanted else {
         throw wrong(
-          "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)", part, wasResumed: wasResumed,
+          "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)", part, isInPieces: isInPieces,
           isPage: isPage)
       }
       return sum
@@ -266,10 +278,10 @@
 
     /// What came in pieces may have been put together wrongly, and a page may go away: another attempt begins anew. What came
     /// whole is what the server has, and is kept: it may be the checksum that is wrong.
-    private func wrong(_ text: String, _ part: PartFile, wasResumed: Bool, isPage: Bool) -> Setback {
-      if isPage || wasResumed { part.discard() }
-      if isPage { return .forNow(.page(in: "place of the file: \(text)")) }
-      if wasResumed { return .forNow(DownloadError(.wrongContent, text)) }
+    private func wrong(_ text: String, _ part: PartFile, isInPieces: Bool, isPage: Bool) -> Setback {
+      if isPage || isInPieces { part.discard() }
+      if isPage { return .forNow(.page(with: " (\(text))")) }
+      if isInPieces { return .forNow(DownloadError(.wrongContent, text)) }
       return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
     }
 

@@ -76,7 +76,7 @@
       let intake = try await DownloadIntake(
         store.store, queue: queue, maxAttempts: maxAttempts, isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }
-      var limits = Downloader.Limits(perHost: perHost ?? max(concurrency ?? 0, AutomaticConcurrency.many))
+      var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
       try await ForegroundFetch(
         own, by: intake, in: store.store, limits: limits, concurrency: concurrency, json: options.json, again: again

@@ -19,8 +19,9 @@
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
     @Option(help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
     var concurrency = Defaults.concurrency
-    @Option(help: ArgumentHelp("Connections of downloads to one host at once.", valueName: "number"))
-    var perHost = Downloader.Limits().perHost
+    @Option(
+      help: ArgumentHelp("Downloads from one host at once. Default: as many as run.", valueName: "number"))
+    var perHost: Int?
     @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
     var queue: [String] = ["default"]
     @OptionGroup var options: StoreOptions
@@ -29,7 +30,7 @@
       guard concurrency >= 1 else {
         throw ValidationError("--concurrency is \(concurrency); it must be at least 1")
       }
-      guard perHost >= 1 else { throw ValidationError("--per-host is \(perHost); it must be at least 1") }
+      if let perHost, perHost < 1 { throw ValidationError("--per-host is \(perHost); it must be at least 1") }
       for name in queue where name.isEmpty || name.utf8.count > Limits.nameBytes {
         throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
       }

@@ -32,7 +32,7 @@
       guard !host.isEmpty, !host.hasPrefix(":") else {
         throw ValidationError("\(shown): the host is missing, as in https://example.org/file")
       }
-      guard let url = URL(string: text), !(url.host() ?? "").isEmpty else {
+      guard let url = URL(typed: text), !(url.host() ?? "").isEmpty else {
         throw ValidationError("\(shown): this is no URL; write characters that have a meaning in one as %XX")
       }
       if let port = url.port, !(1...65535).contains(port) {

@@ -7,9 +7,10 @@
   /// What answers mean, from their heads alone.
   @Suite struct AnswerTests {
     private func verdict(
-      _ status: Int, _ headers: HTTPHeaders, _ question: Answer.Question = Answer.Question(), isHTTP1: Bool = true
+      _ status: Int, _ headers: HTTPHeaders, _ question: Answer.Question = Answer.Question(),
+      version: HTTPVersion = .http1_1
     ) -> String {
-      Answer(status: status, headers: headers, isHTTP1: isHTTP1).verdict(on: question).inShort
+      Answer(status: status, headers: headers, version: version).verdict(on: question).inShort
     }
 
     /// 100 bytes of 1,000 are here, of a file with the tag "a".
@@ -19,7 +20,7 @@
     @Test func `A whole file begins at 0 and ends at its length`() {
       #expect(verdict(200, ["Content-Length": "1000"]) == "body 0-1000")
       #expect(verdict(200, ["Transfer-Encoding": "chunked"]) == "body 0-?")
-      #expect(verdict(200, [:], isHTTP1: false) == "body 0-?")
+      #expect(verdict(200, [:], version: .http2) == "body 0-?")
     }
 
     @Test func `A whole file in answer to a range starts over`() {
@@ -30,6 +31,34 @@
       #expect(verdict(200, [:]).hasPrefix("failed: the server doesn't say where the file ends"))
       #expect(verdict(200, [:], Answer.Question(size: 5)) == "body 0-?")
       #expect(verdict(200, [:], Answer.Question(hasChecksum: true)) == "body 0-?")
+      #expect(verdict(200, [:], Answer.Question(acceptsUnknownLength: true)) == "body 0-?")
+      #expect(verdict(200, ["Content-Length": "9", "Transfer-Encoding": "identity"]).hasPrefix("failed"))
+    }
+
+    @Test(
+      arguments: [
+        ([:], .http1_1, .untold), ([:], .http1_0, .untold), ([:], .http2, .told),
+        (["Content-Length": "9"], .http1_1, .after(9)), (["Content-Length": "9"], .http1_0, .after(9)),
+        (["Content-Length": "9"], .http2, .after(9)), (["Content-Length": "9, 9"], .http1_1, .after(9)),
+        (["Content-Length": "9, 8"], .http1_1, .untold), (["Content-Length": "+9"], .http1_1, .untold),
+        (["Content-Length": "-1"], .http2, .untold), (["Content-Length": "99999999999999999999"], .http1_1, .untold),
+        (["Transfer-Encoding": "chunked"], .http1_1, .told), (["Transfer-Encoding": "Chunked"], .http1_1, .told),
+        (["Transfer-Encoding": "chunked"], .http1_0, .untold), (["Transfer-Encoding": "identity"], .http1_1, .untold),
+        (["Transfer-Encoding": "chunked, identity"], .http1_1, .untold), (["Transfer-Encoding": ""], .http1_1, .untold),
+        (["Transfer-Encoding": "gzip, chunked"], .http1_1, .coded("gzip")),
+        (["Transfer-Encoding": "gzip"], .http1_1, .coded("gzip")),
+        (["Transfer-Encoding": "chunked, gzip"], .http1_1, .coded("gzip")),
+        (["Transfer-Encoding": "identity", "Content-Length": "9"], .http1_1, .untold),
+      ] as [(HTTPHeaders, HTTPVersion, BodyEnd)])
+    func `Where a body ends is told by its length or by chunks, and chunks go before`(
+      headers: HTTPHeaders, version: HTTPVersion, end: BodyEnd
+    ) {
+      #expect(BodyEnd(headers, version) == end)
+    }
+
+    @Test func `A transfer coding that nobody asked for is refused, whatever else is known`() {
+      let question = Answer.Question(size: 5, hasChecksum: true, acceptsUnknownLength: true)
+      #expect(verdict(200, ["Transfer-Encoding": "gzip, chunked"], question).contains("'gzip'"))
     }
 
     @Test(arguments: [
@@ -52,6 +81,103 @@
 
     @Test func `A part of another version is not taken, whatever was asked for`() {
       #expect(verdict(206, ["Content-Range": "bytes 100-999/1000", "ETag": "\"b\""], resuming) == "ask for all")
+    }
+
+    @Test(
+      arguments: [
+        ("\"a\"", "then", ["ETag": "\"a\"", "Last-Modified": "then"], true, true),
+        ("\"a\"", "then", ["ETag": "\"a\""], true, true),
+        ("\"a\"", "then", ["Last-Modified": "then"], false, true),
+        ("\"a\"", nil, [:], false, true),
+        ("\"a\"", nil, ["ETag": "W/\"a\""], false, false),
+        (nil, "then", ["Last-Modified": "then"], true, true),
+        (nil, "then", ["ETag": "\"a\"", "Last-Modified": "then"], true, true),
+        (nil, "then", [:], false, true),
+        (nil, "then", ["ETag": "\"a\""], false, true),
+        (nil, "then", ["Last-Modified": "now"], false, false),
+      ] as [(String?, String?, HTTPHeaders, Bool, Bool)])
+    func `A part is taken if it says again which version it is of, or if a checksum will tell`(
+      tag: String?, date: String?, headers: HTTPHeaders, isTaken: Bool, isTakenWithChecksum: Bool
+    ) {
+      var question = Answer.Question(offset: 100, known: FileVersion(total: 1000, entityTag: tag, lastModified: date))
+      let headers = headers + ["Content-Range": "bytes 100-999/1000"]
+      #expect(verdict(206, headers, question) == (isTaken ? "body 100-1000" : "ask for all"))
+      question.hasChecksum = true
+      #expect(verdict(206, headers, question) == (isTakenWithChecksum ? "body 100-1000" : "ask for all"))
+    }
+
+    @Test func `A part keeps the version that its first bytes were of`() {
+      let known = FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil)
+      let answer = Answer(
+        status: 206, headers: ["Content-Range": "bytes 100-999/1000", "Last-Modified": "then"], version: .http1_1)
+      guard
+        case .body(_, _, let version) = answer.verdict(
+          on: Answer.Question(offset: 100, known: known, hasChecksum: true))
+      else {
+        Issue.record("no body")
+        return
+      }
+      #expect(version == known)
+    }
+
+    @Test func `A part whose length is not that of its range, or that is one of several, is not taken`() {
+      let headers: HTTPHeaders = ["Content-Range": "bytes 100-999/1000", "ETag": "\"a\""]
+      #expect(verdict(206, headers + ["Content-Length": "900"], resuming) == "body 100-1000")
+      #expect(verdict(206, headers + ["Content-Length": "899"], resuming) == "ask for all")
+      #expect(verdict(206, headers + ["Content-Length": "1000"], resuming) == "ask for all")
+      #expect(verdict(206, headers + ["Content-Type": "Multipart/ByteRanges; boundary=a"], resuming) == "ask for all")
+    }
+
+    // MARK: Pages
+
+    private let html: HTTPHeaders = ["Content-Type": "Text/HTML; charset=utf-8"]
+
+    @Test(arguments: ["a.iso", "a.ZIP", "a.tar.gz", "a.pdf", "a.bin"]) func `A page is no file of that name`(
+      name: String
+    ) {
+      #expect(
+        verdict(200, html + ["Content-Length": "12"], Answer.Question(name: name)).hasPrefix(
+          "failed for now: the server sent a web page"))
+      #expect(
+        verdict(200, ["Content-Type": "application/xhtml+xml"], Answer.Question(name: name)).hasPrefix("failed for now")
+      )
+      #expect(
+        verdict(200, ["Content-Type": "text/plain", "Content-Length": "12"], Answer.Question(name: name)) == "body 0-12"
+      )
+    }
+
+    @Test(arguments: ["a", "a.html", "a.php", "a.org", "v1.2", "", "download"]) func `It may be one of that name`(
+      name: String
+    ) {
+      #expect(verdict(200, html + ["Content-Length": "12"], Answer.Question(name: name)) == "body 0-12")
+    }
+
+    @Test func `A page that is sent as a file is a file`() {
+      let headers = html + ["Content-Length": "12", "Content-Disposition": "attachment; filename=a.zip"]
+      #expect(verdict(200, headers, Answer.Question(name: "a.zip")) == "body 0-12")
+    }
+
+    @Test func `A page does not take the place of what has begun to come, unless that is one`() {
+      var question = Answer.Question(known: FileVersion(total: 1000), hasPart: true, name: "a")
+      #expect(verdict(200, html + ["Content-Length": "12"], question).hasPrefix("failed for now"))
+      #expect(verdict(200, html + ["Transfer-Encoding": "chunked"], question).hasPrefix("failed for now"))
+      #expect(
+        verdict(200, html + ["Content-Length": "12", "Content-Encoding": "br"], question).hasPrefix("failed for now"))
+      #expect(verdict(200, html + ["Content-Length": "1000"], question) == "body 0-1000", "it has the file's length")
+      #expect(verdict(200, ["Content-Length": "12"], question) == "body 0-12")
+      question.known.isPage = true
+      #expect(verdict(200, html + ["Content-Length": "12"], question) == "body 0-12")
+    }
+
+    @Test func `What comes as a page is known as one`() {
+      for (headers, isPage) in [(html, true), (["Content-Type": "text/plain"], nil)] as [(HTTPHeaders, Bool?)] {
+        let answer = Answer(status: 200, headers: headers + ["Content-Length": "12"], version: .http1_1)
+        guard case .body(_, _, let version) = answer.verdict(on: Answer.Question()) else {
+          Issue.record("no body")
+          return
+        }
+        #expect(version.isPage == isPage)
+      }
     }
 
     @Test func `A part that nobody asked for is an error`() {
@@ -98,7 +224,7 @@
     ) {
       var headers: HTTPHeaders = ["Content-Length": "9", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]
       if let date { headers.add(name: "Date", value: date) }
-      let answer = Answer(status: 200, headers: headers, isHTTP1: true)
+      let answer = Answer(status: 200, headers: headers, version: .http1_1)
       guard case .body(_, _, let version) = answer.verdict(on: Answer.Question()) else {
         Issue.record("no body")
         return
@@ -121,6 +247,14 @@
       #expect(FileVersion(lastModified: "then", wasJustModified: true).validator == nil)
       #expect(FileVersion(entityTag: "W/\"a\"").validator == nil)
       #expect(FileVersion(total: 5).validator == nil)
+    }
+  }
+
+  extension HTTPHeaders {
+    fileprivate static func + (headers: HTTPHeaders, others: HTTPHeaders) -> HTTPHeaders {
+      var headers = headers
+      headers.add(contentsOf: others)
+      return headers
     }
   }
 

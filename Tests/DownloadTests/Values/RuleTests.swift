@@ -31,7 +31,7 @@
     // MARK: Which way
 
     private func proxy(_ url: String, _ environment: [String: String]) throws -> String? {
-      let proxy = try Proxies(environment: environment).proxy(for: try #require(URL(string: url)))
+      let proxy = try Proxies(environment: environment).proxy(for: try #require(HTTPURL(url)))
       return proxy.map { "\($0.kind) \($0.host):\($0.port)" }
     }
 
@@ -63,25 +63,100 @@
 
     // MARK: How fast
 
-    @Test func `A speed limit lets through what it says, for all who share it`() async throws {
+    @Test func `A speed limit lets through what it says, and saves nothing up`() async throws {
       let clock = ManualClock()
       let speed = SpeedLimit(bytesPerSecond: 1000, clock: clock)
-      async let first = speed.pass(500)
+      @Sendable func take(_ bytes: Int) async throws {
+        var share = SpeedLimit.Share(of: speed)
+        try await share.pass(bytes)
+        try await share.settle()
+      }
+      for _ in 0..<2 {
+        let begin = clock.uptime
+        async let end: Void = take(500)
+        for _ in 0..<10 {
+          await clock.timerScheduled()
+          clock.advance(by: .milliseconds(50))
+        }
+        _ = try await end
+        #expect(clock.uptime - begin == .milliseconds(500))
+        // Time in which nothing came.
+        clock.advance(by: .seconds(60))
+      }
+      async let end: Void = take(49)
       await clock.timerScheduled()
-      #expect(clock.timers == [.milliseconds(500)])
-      clock.advance(by: .milliseconds(200))
-      async let second = speed.pass(1500)
-      while clock.timers.count < 2 { await Task.yield() }
-      #expect(clock.timers == [.milliseconds(300), .milliseconds(1800)])
-      clock.advance(by: .milliseconds(1800))
-      _ = try await (first, second)
-      // Time in which nothing came is not saved up.
-      clock.advance(by: .seconds(60))
-      async let third = speed.pass(1000)
-      await clock.timerScheduled()
-      #expect(clock.timers == [.seconds(1)])
-      clock.advance(by: .seconds(1))
-      #expect(try await third == .seconds(1))
+      #expect(clock.timers == [.milliseconds(49)])
+      clock.advance(by: .milliseconds(49))
+      _ = try await end
+    }
+
+    @Test(arguments: [[50_000, 50_000], [50_000, 500], [499, 7, 50_000, 1]])
+    func `All who share a speed limit get as much of it, in whatever pieces their bytes come`(pieces: [Int])
+      async throws
+    {
+      let clock = ManualClock()
+      let speed = SpeedLimit(bytesPerSecond: 10_000, clock: clock)
+      let ends = Lock<[Duration]>([])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for piece in pieces {
+          group.addTask {
+            var share = SpeedLimit.Share(of: speed)
+            for start in stride(from: 0, to: 50_000, by: piece) { try await share.pass(min(piece, 50_000 - start)) }
+            try await share.settle()
+            ends.withLock { $0.append(clock.uptime) }
+          }
+        }
+        while ends.withLock({ $0.count }) < pieces.count {
+          while clock.timers.count + ends.withLock({ $0.count }) < pieces.count { await Task.yield() }
+          if let next = clock.timers.min() { clock.advance(by: next) }
+        }
+        try await group.waitForAll()
+      }
+      let all = Duration.seconds(5 * pieces.count)
+      #expect(ends.withLock { $0 }.last == all)
+      #expect(
+        ends.withLock { $0 }.allSatisfy { all - $0 < .milliseconds(50 * pieces.count) }, "\(ends.withLock { $0 })")
+    }
+
+    // MARK: How slow
+
+    private let limits = Downloader.Limits(minimumBytes: 1000, slowFor: .seconds(30))
+
+    @Test func `A host that is waited for is too slow when the time is over`() {
+      let meter = Meter()
+      meter.begin(.waiting(for: "a"), at: .seconds(100))
+      #expect(meter.stalled(at: .seconds(129), limits) == nil)
+      #expect(meter.stalled(at: .seconds(130), limits) == "a")
+      meter.begin(.atWork, at: .seconds(130))
+      #expect(meter.stalled(at: .seconds(1000), limits) == nil)
+    }
+
+    @Test func `A connection is too slow if it brings too little of what is awaited of it, look by look`() {
+      let meter = Meter()
+      meter.begin(.receiving(from: "a", of: nil), at: .zero)
+      meter.awaits(at: .zero)
+      meter.came(1000, at: .seconds(20))
+      meter.awaits(at: .seconds(20))
+      #expect(meter.stalled(at: .seconds(29), limits) == nil)
+      #expect(meter.stalled(at: .seconds(30), limits) == nil, "it brought enough")
+      meter.came(999, at: .seconds(50))
+      meter.awaits(at: .seconds(50))
+      #expect(meter.stalled(at: .seconds(59), limits) == nil)
+      #expect(meter.stalled(at: .seconds(60), limits) == "a")
+    }
+
+    @Test func `Time in which nothing is awaited is not the host's`() {
+      let meter = Meter()
+      meter.begin(.receiving(from: "a", of: nil), at: .zero)
+      for step in 0..<10 {
+        let now = Duration.seconds(step * 1000)
+        meter.awaits(at: now)
+        meter.came(1, at: now + .seconds(2))
+        #expect(meter.stalled(at: now + .seconds(999), limits) == nil)
+      }
+      meter.awaits(at: .seconds(10_000))
+      #expect(meter.stalled(at: .seconds(10_009), limits) == nil)
+      #expect(meter.stalled(at: .seconds(10_010), limits) == "a", "it took 30 s for 10 bytes")
     }
 
     // MARK: What is there already
@@ -184,6 +259,19 @@
       let long = Download(from: plain.url.appending(path: String(repeating: "x", count: 600)), to: folder)
       #expect(long.identity.utf8.count <= 512)
       #expect(long.identity.hasPrefix("download "))
+    }
+
+    @Test func `A download that was stored by an earlier version is read`() throws {
+      let stored = """
+        {"folder":"\\/tmp","headers":[],"keepsServerTime":false,"overwrites":true,"url":"https:\\/\\/example.org\\/a"}
+        """
+      let expected = Download(
+        from: try #require(URL(string: "https://example.org/a")), to: URL(filePath: "/tmp"), overwrites: true)
+      #expect(try JSONDecoder().decode(Download.self, from: Data(stored.utf8)) == expected)
+      var other = expected
+      other.acceptsUnknownLength = true
+      #expect(try JSONDecoder().decode(Download.self, from: JSONEncoder().encode(other)) == other)
+      #expect(other.identity == expected.identity)
     }
 
     @Test(arguments: [

@@ -1,0 +1,40 @@
+#if HTTP
+  import AsyncHTTPClient
+  import NIOCore
+  import NIOHTTP1
+
+  /// Takes a connection, or a stream of one, that breaks within a body of known length for the body's end. Its error would
+  /// throw away what had arrived and was not read yet, which may be megabytes; how much came is counted in any case.
+  final class EarlyEnd: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    private var isInBody = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .head(let head):
+        if case .after = BodyEnd(head.headers, head.version) { isInBody = true }
+      case .body: break
+      case .end: isInBody = false
+      }
+      context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      guard isInBody else { return context.fireErrorCaught(error) }
+      end(context)
+      context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      if isInBody { end(context) }
+      context.fireChannelInactive()
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+      isInBody = false
+      context.fireChannelRead(wrapInboundOut(.end(nil)))
+    }
+  }
+#endif

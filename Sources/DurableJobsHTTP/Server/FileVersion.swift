@@ -1,0 +1,55 @@
+#if HTTP
+  import Foundation
+
+  /// What tells one version of a file on a server from another.
+  struct FileVersion: Codable, Hashable, Sendable {
+    var total: Int64?
+    var entityTag: String?
+    var lastModified: String?
+    var wasJustModified: Bool?
+    /// It came as a page for people.
+    var isPage: Bool?
+
+    /// What a request for the rest may depend on (`If-Range`): a strong tag, or where there is none a date that can't
+    /// name two versions. RFC 9110, sections 8.8.2.2 and 13.1.5.
+    var validator: String? {
+      if let entityTag { return entityTag.hasPrefix("W/") ? nil : entityTag }
+      return wasJustModified == true ? nil : lastModified
+    }
+
+    /// The other one says again what a request for the rest depended on. A server need not repeat its date to who sent
+    /// it, but nearly all do; where one doesn't, it may not have looked at it either.
+    func isRepeated(by other: FileVersion) -> Bool {
+      guard validator != nil else { return true }
+      return entityTag == nil ? lastModified == other.lastModified : entityTag == other.entityTag
+    }
+
+    /// Both say which version they are, and differ.
+    func contradicts(_ other: FileVersion) -> Bool {
+      if let entityTag, let tag = other.entityTag { return entityTag != tag }
+      if let lastModified, let date = other.lastModified { return lastModified != date }
+      return false
+    }
+  }
+
+  /// `bytes 100-199/1000`, `bytes */1000`.
+  struct ContentRange: Equatable {
+    var first: Int64 = 0
+    var last: Int64 = -1
+    var total: Int64?
+
+    init?(_ text: String?) {
+      guard let text = text?.trimmingCharacters(in: .whitespaces), text.lowercased().hasPrefix("bytes") else {
+        return nil
+      }
+      let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+      guard parts.count == 2 else { return nil }
+      total = Int64(parts[1])
+      if parts[0] == "*" { return }
+      let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+      guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0 else { return nil }
+      (self.first, self.last) = (first, last)
+    }
+  }
+#endif

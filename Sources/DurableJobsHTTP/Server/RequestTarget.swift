@@ -1,0 +1,22 @@
+#if HTTP
+  import NIOCore
+  import NIOHTTP1
+
+  /// Asks for a target byte by byte as it is given. The client takes a request as the text of a URL, and makes one of its
+  /// own of that; so the target stands in it with all its bytes escaped, and comes out of that here.
+  final class RequestTarget: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// What the client is given to ask `origin` for `target`.
+    static func url(on origin: String, for target: String) -> String {
+      origin + "/" + String(decoding: target.utf8.flatMap(\.escape), as: UTF8.self)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+      head.uri = String(decoding: head.uri.utf8.dropFirst().unescaped, as: UTF8.self)
+      context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+  }
+#endif

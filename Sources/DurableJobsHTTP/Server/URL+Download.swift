@@ -1,0 +1,54 @@
+#if HTTP
+  import Foundation
+
+  extension URL {
+    /// What somebody typed or pasted, as browsers and curl take it, without what follows a `#`: escapes stay, and what can't
+    /// stand in a URL is escaped once. `URL(string:)` escapes the escapes too, where a text has anything else to escape:
+    /// of `a%20b[1]` it makes `a%2520b%5B1%5D`. Nil if the text is no URL with a host.
+    public init?(typed text: String) {
+      guard let authority = text.range(of: "://")?.upperBound else { return nil }
+      let rest = text[authority...].utf8.prefix { $0 != UInt8(ascii: "#") }
+      let target = rest.drop { !"/?".utf8.contains($0) }
+      let host = rest[..<target.startIndex].split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).last!
+      let user = rest[..<host.startIndex]
+      let url =
+        text[..<authority] + Self.escaped(user.dropLast()) + (user.isEmpty ? "" : "@") + String(Substring(host))
+        + Self.escaped(target)
+      self.init(string: url)
+    }
+
+    /// As a `URL` can hold it, and without escapes of escapes.
+    private static func escaped(_ text: Substring.UTF8View) -> String {
+      var escaped = ""
+      for index in text.indices {
+        let isEscape = text.isEscape(at: index)
+        escaped += HTTPURL.escaped(CollectionOfOne(text[index]), others: isEscape ? "[]" : "[]%")
+      }
+      return escaped
+    }
+
+    /// The same for all that name the same: scheme and host in small letters, and without what follows a `#`, which is
+    /// never sent.
+    var normalized: URL {
+      guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+      parts.fragment = nil
+      parts.scheme = parts.scheme?.lowercased()
+      parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
+      return parts.url ?? self
+    }
+
+    /// For who may read it: as it is, but for a user and a password, and what follows a `#`.
+    var withoutCredentials: String { absoluteString.prefix { $0 != "#" }.withoutCredentials }
+  }
+
+  extension StringProtocol {
+    /// The text of a URL, or of what should be one, without the user and the password in it.
+    var withoutCredentials: String {
+      let authority = range(of: "//")?.upperBound ?? startIndex
+      guard let at = self[authority...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else {
+        return String(self)
+      }
+      return String(self[..<authority]) + self[index(after: at)...]
+    }
+  }
+#endif

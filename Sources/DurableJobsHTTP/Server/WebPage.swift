@@ -1,0 +1,54 @@
+#if HTTP
+  import Foundation
+  import NIOHTTP1
+
+  /// Pages for people, which a gate to the network sends in place of whatever was asked for.
+  extension Answer {
+    /// It is a page, and not sent as a file.
+    var isPage: Bool {
+      let disposition = headers.first(name: "Content-Disposition")?.lowercased() ?? ""
+      return ["text/html", "application/xhtml+xml"].contains(contentType) && !disposition.hasPrefix("attachment")
+    }
+
+    /// Without its parameters.
+    var contentType: String {
+      let value = headers.first(name: "Content-Type")?.prefix { $0 != ";" } ?? ""
+      return value.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+
+    /// A page comes, of `total` bytes if that is known, where another file was asked for, or where one has begun.
+    func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
+      guard isPage else { return false }
+      if let total, total == question.size ?? question.known.total { return false }
+      return question.hasPart && question.known.isPage != true || question.size != nil
+        || Self.isNoPage(named: question.name)
+    }
+
+    private static func isNoPage(named name: String) -> Bool {
+      endings.contains((name as NSString).pathExtension.lowercased())
+    }
+
+    /// What files are called that are no pages.
+    private static let endings = Set(
+      """
+      7z apk appimage br bz2 cab crate deb dmg exe gem gz img ipa iso jar lz lz4 lzma msi pkg qcow2 rar raw rpm snap tar \
+      tbz2 tgz txz vdi vhd vhdx vmdk war whl xz z zip zst
+      asc bin dat db gguf h5 md5 npy npz onnx parquet pt safetensors sha256 sha512 sig sqlite torrent
+      azw3 csv djvu doc docx epub mobi odp ods odt pdf ppt pptx ps rtf xls xlsx
+      avif bmp gif heic ico jpeg jpg png psd svgz tif tiff webp
+      aac avi flac flv m4a m4b m4v mkv mov mp3 mp4 mpeg mpg oga ogg ogv opus wav webm wma wmv
+      """.split(whereSeparator: \.isWhitespace).map(String.init))
+  }
+
+  extension DownloadError {
+    static let page = page(with: "")
+
+    /// `finding` says what is wrong with it besides.
+    static func page(with finding: String) -> DownloadError {
+      DownloadError(
+        .wrongContent,
+        "the server sent a web page in place of the file\(finding); is there a log-in before this network? "
+          + "If the page is what you want, name it so: -O NAME.html")
+    }
+  }
+#endif

@@ -1,0 +1,79 @@
+#if HTTP
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// Pages for people that come in place of a file, as from a log-in before a network.
+  @Suite(.timeLimit(.minutes(5))) struct PageTests {
+    let server: LyingServer
+    let setting: Setting
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+      server.serve("/log-in", .page(200, "<html>Please log in.</html>"))
+    }
+
+    private static let large = Content(8_000_000)
+
+    /// The answers of a network that wants a log-in.
+    private static let gates: [Answer] = [
+      .page(200, "<html>Please log in.</html>"), .page(200).framed(.chunked), .redirect(302, to: "/log-in"),
+      .redirect(307, to: "/log-in"),
+    ]
+
+    @Test(arguments: gates, ["/a.bin", "/get?id=5"])
+    func `a page in place of the rest of a file costs nothing of it`(gate: Answer, path: String) async throws {
+      let file = Answer.file(Self.large)
+      let way = String(path.prefix { $0 != "?" })
+      server.serve(way, file.breaking(after: 5_000_000), gate, file)
+      let job = try await setting.fetch(setting.download(server.url(path), named: nil), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 2)
+      #expect(job.lastError.contains("web page") && job.lastError.contains("log-in"), "\(job.lastError)")
+      #expect(server.requests(path).map(\.rangeStart) == [nil, 5_000_000, 5_000_000])
+      #expect(try setting.folder.holds(Self.large, as: String(way.dropFirst())))
+    }
+
+    @Test func `a page stays in front of a part that can't be gone on from, without a checksum too`() async throws {
+      let file = Answer.file(Self.large, etag: nil, lastModified: nil)
+      server.serve("/get", file.breaking(after: 5_000_000), .page(200))
+      let job = try await setting.fetch(setting.download(server.url("/get")), from: server)
+      #expect(job.state == .failed)
+      #expect(Set(setting.errors.map(\.code)) == [.wrongContent])
+      #expect(setting.folder.size("get.part") == 5_000_000)
+    }
+
+    @Test(arguments: gates) func `a page is no file of that name: another attempt finds it`(gate: Answer) async throws {
+      server.serve("/a.bin", gate, .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.failures.count == 1)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test(arguments: [true, false], gates)
+    func `nor is one that does not fit to what was asked for`(bySize: Bool, gate: Answer) async throws {
+      server.serve("/get", gate, .file(content))
+      let job = try await setting.fetch(
+        setting.download(
+          server.url("/get"), sha256: bySize ? nil : content.sha256, size: bySize ? content.size : nil))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "get"))
+      #expect(job.failures.count == 1)
+      #expect(job.lastError.contains("page"), "\(job.lastError)")
+      #expect(server.requests("/get").map(\.rangeStart) == [nil, nil])
+    }
+
+    @Test(arguments: ["/about", "/index.html"])
+    func `a page that is asked for is a file, and so is a newer one in its place`(path: String) async throws {
+      let page = Answer.page(200, String(repeating: "<p>One.</p>", count: 100_000))
+      server.serve(path, page.breaking(after: 500_000), .page(200, "<p>Two.</p>"))
+      let job = try await setting.fetch(setting.download(server.url(path)), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.text(String(path.dropFirst())) == "<p>Two.</p>")
+    }
+  }
+#endif

@@ -60,12 +60,7 @@
     /// Whether a file that is there already is taken for the one that is wanted: with a `sha256` if that fits, else unless
     /// the server tells another size, or a change that is later than the file's own time. Another file is replaced if this
     /// `overwrites`, and an error otherwise.
-    public var skipsExisting: Bool {
-      get { skipsExistingFile ?? false }
-      set { skipsExistingFile = newValue ? true : nil }
-    }
-    /// Nil in payloads that are older than it.
-    private var skipsExistingFile: Bool?
+    public var skipsExisting: Bool
     /// Whether the file gets the server's modification time (`Last-Modified`). Otherwise it has that of its last byte.
     public var keepsServerTime: Bool
     /// The absolute path of a file of certificates (PEM) that are trusted in place of the system's.
@@ -84,14 +79,14 @@
       self.acceptsUnknownLength = acceptsUnknownLength
       self.headers = headers
       self.overwrites = overwrites
-      skipsExistingFile = skipsExisting ? true : nil
+      self.skipsExisting = skipsExisting
       self.keepsServerTime = keepsServerTime
       self.caCertificates = caCertificates?.standardizedFileURL.path
     }
   }
 
   extension Download {
-    /// Reads what was stored before ``acceptsUnknownLength`` was there, too.
+    /// Reads what was stored before ``acceptsUnknownLength`` and ``skipsExisting`` were there, too.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       url = try values.decode(URL.self, forKey: .url)
@@ -102,6 +97,7 @@
       acceptsUnknownLength = try values.decodeIfPresent(Bool.self, forKey: .acceptsUnknownLength) ?? false
       headers = try values.decode([Header].self, forKey: .headers)
       overwrites = try values.decode(Bool.self, forKey: .overwrites)
+      skipsExisting = try values.decodeIfPresent(Bool.self, forKey: .skipsExisting) ?? false
       keepsServerTime = try values.decode(Bool.self, forKey: .keepsServerTime)
       caCertificates = try values.decodeIfPresent(String.self, forKey: .caCertificates)
     }

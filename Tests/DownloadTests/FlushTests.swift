@@ -94,9 +94,9 @@
       #expect(trace.calls("fsync", on: part + ".json").contains { $0.begin > record.end && $0.end < cut.begin })
     }
 
-    @Test func `a part of another version goes once the new file has its name on the disk`() throws {
+    @Test func `a part of another version goes once the new file has its name on the disk`() async throws {
       server.serve("/a.bin", .file(content).cut(after: 500_000), .file(changed, etag: "\"second\""))
-      let trace = try trace()
+      let trace = try await trace()
       #expect(try folder.holds(changed, as: "a.bin"))
       let named = try #require(trace.calls("linkat").first { $0.arguments.contains(#""a.bin""#) })
       #expect(trace.flushed(folder.path("a.bin~new.part"), before: named) == changed.size)

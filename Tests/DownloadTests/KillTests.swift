@@ -105,7 +105,7 @@
         life.kill()
       }
       server.serve("/a.bin", versions[1])
-      let last = try probe("/a.bin").end()
+      let last = try await probe("/a.bin").end()
       #expect(last.result == "fetched", "\(last.error)")
       #expect(try folder.holds(contents[1], as: "a.bin"))
       #expect(folder.names == ["a.bin"])

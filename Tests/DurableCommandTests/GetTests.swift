@@ -111,6 +111,23 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder + "/out") == ["a.bin"])
     }
 
+    @Test("a file that is there is another one's, and with --skip-existing the one that is wanted if it fits")
+    func skipping() async throws {
+      let path = durable.folder + "/out/a.bin"
+      let later = Date(timeIntervalSince1970: 1_800_000_000)
+      FileManager.default.createFile(
+        atPath: path, contents: Data(content.bytes), attributes: [.modificationDate: later])
+      let refused = try await durable("get", "-o", "out", server.url("/a.bin"))
+      #expect(refused.status == .exited(1))
+      let taken = try await durable("get", "--skip-existing", "-o", "out", server.url("/a.bin"))
+      #expect(taken.status == .exited(0), "\(taken.stderr)")
+      #expect(taken.text.contains("already there: a.bin"))
+      try Data("another".utf8).write(to: URL(fileURLWithPath: path))
+      let other = try await durable("get", "--skip-existing", "-o", "out", server.url("/a.bin"))
+      #expect(other.status == .exited(1))
+      #expect(FileManager.default.contents(atPath: path) == Data("another".utf8))
+    }
+
     @Test("a download that was asked for with other options is not taken for the one that is asked for now")
     func otherOptions() async throws {
       let first = try await durable("get", "--detach", "-o", "out", server.url("/a.bin"))

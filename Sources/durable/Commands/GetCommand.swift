@@ -43,6 +43,8 @@
     @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
     var cacert: String?
     @Flag(help: "Replace a file that is there.") var overwrite = false
+    @Flag(help: "Take a file that is there for the one that is wanted, unless the server tells of another.")
+    var skipExisting = false
     @Flag(help: "Give the file the server's modification time.") var remoteTime = false
     @Option(
       help: ArgumentHelp("All together at most so fast: 800K, 1.5M, 1G bytes a second.", valueName: "speed"))
@@ -108,7 +110,7 @@
       let downloads = (typed + listed).map {
         Download(
           from: $0, to: folder, named: name, sha256: sha256, size: size, headers: headers, overwrites: overwrite,
-          keepsServerTime: remoteTime, caCertificates: certificates)
+          skipsExisting: skipExisting, keepsServerTime: remoteTime, caCertificates: certificates)
       }
       if overwrite { try checkReplacing(downloads) }
       return downloads

@@ -19,6 +19,7 @@
       for header in headers { words += ["--header", quoted("\(header.name): ***")] }
       if let caCertificates { words += ["--cacert", quoted(caCertificates)] }
       if overwrites { words.append("--overwrite") }
+      if skipsExisting { words.append("--skip-existing") }
       if keepsServerTime { words.append("--remote-time") }
       return words.joined(separator: " ")
     }

@@ -31,7 +31,8 @@
       help: ArgumentHelp("The file's name, for one URL. Else the server's, else the URL's.", valueName: "name"))
     var name: String?
     @Option(help: ArgumentHelp("What the file's SHA-256 must be, for one URL.", valueName: "hex")) var sha256: String?
-    @Option(help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes")) var size: Int64?
+    @Option(parsing: .unconditional, help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes"))
+    var size: Int64?
     @Option(
       help: ArgumentHelp(
         "A header for the requests, to the URL's own host only; may be repeated.", valueName: "'name: value'"))
@@ -41,15 +42,19 @@
     @Flag(help: "Replace a file that is there.") var overwrite = false
     @Flag(help: "Give the file the server's modification time.") var remoteTime = false
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("All together at most so fast: 800K, 1.5M, 1G bytes a second.", valueName: "speed"))
     var limitRate: String?
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("Files at once. Default: 6, and up to 32 while they are small.", valueName: "number"))
     var concurrency: Int?
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("Files from one host at once. Default: as many as run.", valueName: "number"))
     var perHost: Int?
-    @Option(help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
     var maxAttempts: Int?
     @Option(
       name: [.customShort("i"), .customLong("input")],
@@ -143,9 +148,7 @@
       }
       if let size, size < 0 { throw ValidationError("--size is \(size); it can't be less than 0") }
       if let limitRate { _ = try DownloadWords.speed(limitRate) }
-      guard !queue.isEmpty, queue.utf8.count <= Limits.nameBytes else {
-        throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
-      }
+      try NewJob.check(queue: queue)
       guard detach else { return }
       for (option, isGiven) in [
         ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),
@@ -199,11 +202,9 @@
 
     private func tell(_ ids: [JobID], _ store: OpenStore) async throws {
       for id in ids {
-        Screen.out.line(options.json ? JSONText(try await store.store.job(id)).text : "\(id)")
+        if options.json { Screen.out.json(JobRecord(try await store.store.job(id))) } else { Screen.out.line("\(id)") }
       }
-      if !options.json, Screen.error.isTerminal, let first = ids.first {
-        try await options.sayIfNobodyWorks(on: first, queue: queue, store)
-      }
+      if !options.json, Screen.error.isTerminal, let first = ids.first { try await store.sayIfNobodyWorks(on: first) }
     }
 
     /// What to type to go on; nil if it can't be typed.

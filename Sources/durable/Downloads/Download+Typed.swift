@@ -9,6 +9,14 @@
     /// In a line, without what may be a secret.
     var title: String { "get \(url.withoutPassword)" }
 
+    /// For everybody's eyes: without a password in its URL, and without the values of its headers.
+    var withoutSecrets: Download {
+      var copy = self
+      copy.url = URL(string: url.withoutPassword) ?? url
+      for index in headers.indices { copy.headers[index].value = hiddenSecret }
+      return copy
+    }
+
     /// The command line that asks for it again.
     var typed: String {
       func quoted(_ text: String) -> String { SystemText(text).shellQuoted }
@@ -54,12 +62,6 @@
 
   extension URL {
     /// This URL for a person who looks over somebody's shoulder.
-    var withoutPassword: String {
-      guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
-        return absoluteString
-      }
-      parts.password = "…"
-      return parts.string?.replacing("%E2%80%A6", with: "…") ?? absoluteString
-    }
+    var withoutPassword: String { absoluteString.withoutPasswords }
   }
 #endif

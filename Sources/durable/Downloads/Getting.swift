@@ -195,10 +195,7 @@
       for id in own where id <= last && !seen.contains(id) { try await end(id) }
       if page.contains(where: { $0.state == .ready }), stage.isIdle {
         let queues = Set(page.filter { own.contains($0.id) }.map(\.queue))
-        let paused = try await store.store.settings().compactMap { setting -> String? in
-          guard case .queue(let name, isPaused: true) = setting, queues.contains(name) else { return nil }
-          return name
-        }
+        let paused = try await store.pausedQueues.intersection(queues).sorted()
         stage.isHeldUp(by: paused.first.map { "The queue '\($0)' is paused; 'durable unpause \($0)' lets it go on" })
       } else {
         stage.isHeldUp(by: nil)
@@ -235,7 +232,7 @@
           guard let job = try await store.store.jobs(JobQuery(.id(handle.id), detail: .all, limit: 1)).first else {
             continue
           }
-          Screen.out.line(JSONText(job).text)
+          Screen.out.json(JobRecord(job))
         }
       }
       if downloads.count > 1, !json { Talk.line(stage.outcome) }

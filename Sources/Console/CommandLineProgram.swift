@@ -11,8 +11,9 @@
       // A closed output is noticed where it is written to, and ends the process quietly.
       signal(SIGPIPE, SIG_IGN)
       _ = Program.umaskAtStart
-      let status: Int32
+      var status: Int32
       do {
+        try checkCommandName()
         var command = try parseAsRoot()
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
@@ -24,7 +25,20 @@
         status = tell(error)
       }
       await atEnd()
+      if status == ExitStatus.done.rawValue, Screen.hasLostOutput { status = ExitStatus.jobFailed.rawValue }
       Foundation.exit(status)
+    }
+
+    /// Says what may have been meant where the first word is no command.
+    private static func checkCommandName() throws {
+      let commands = configuration.subcommands.map { $0.configuration }
+      let words = CommandLine.arguments.dropFirst()
+      guard let word = words.first == "help" ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
+        !commands.isEmpty, !commands.contains(where: { $0.commandName == word })
+      else { return }
+      let hint = commands.filter(\.shouldDisplay).compactMap(\.commandName).nearest(to: word)
+      let more = hint.map { "; did you mean '\($0)'?" } ?? ". '\(configuration.commandName ?? "") help' lists them"
+      throw ValidationError("there is no command '\(word)'\(more)")
     }
 
     /// Says what went wrong, and returns the exit code for it.
@@ -42,12 +56,20 @@
         Screen.out.line(fullMessage(for: error))
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
-        Talk.line(fullMessage(for: error))
+        Talk.error(inALine(message(for: error)))
+        // The parser's last line says where to look; its others repeat the help.
+        if let hint = fullMessage(for: error).split(separator: "\n").last { Talk.line(String(hint.drop { $0 == " " })) }
         return ExitStatus.usage.rawValue
       default:
         Talk.error(error.briefly)
         return ExitStatus.jobFailed.rawValue
       }
+    }
+
+    /// What the parser says, as this program would.
+    private static func inALine(_ message: String) -> String {
+      let line = message.replacing(":\n  - ", with: ": ").replacing("\n  - ", with: ", ").replacing("\n", with: " ")
+      return line.prefix(1).lowercased() + line.dropFirst()
     }
   }
 #endif

@@ -50,6 +50,11 @@
     /// What to do when the reader has gone. By default the process ends, quietly.
     package static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
 
+    private static let lostOutput = Lock(false)
+
+    /// Whether something could not be written to standard output, and it was told.
+    package static var hasLostOutput: Bool { lostOutput.withLock { $0 } }
+
     package func write(_ data: Data) {
       var rest = data[...]
       while !rest.isEmpty {
@@ -61,11 +66,21 @@
           continue
         }
         guard count > 0 else {
-          if errno == EPIPE, descriptor == STDOUT_FILENO { Self.onClosed.withLock { $0 }() }
+          let reason = errno
+          if descriptor == STDOUT_FILENO { reason == EPIPE ? Self.onClosed.withLock { $0 }() : lose(reason) }
           return
         }
         rest = rest.dropFirst(count)
       }
+    }
+
+    /// Who works on all the same need not say it twice.
+    private func lose(_ reason: Int32) {
+      let isFirst = Self.lostOutput.withLock { wasLost in
+        defer { wasLost = true }
+        return !wasLost
+      }
+      if isFirst { Talk.error(SystemError("standard output can't be written", reason).description) }
     }
 
     package func line(_ text: String) { write(Data((text + "\n").utf8)) }

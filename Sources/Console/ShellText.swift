@@ -37,8 +37,4 @@
         + arguments.dropFirst().map(\.shellQuoted)).joined(separator: " ")
     }
   }
-
-  extension UInt8 {
-    fileprivate var hex: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
-  }
 #endif

@@ -105,6 +105,7 @@
   }
 
   extension UInt8 {
-    fileprivate var hex: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
+    /// In two digits.
+    var hex: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
   }
 #endif

@@ -1,4 +1,5 @@
 #if Process
+  import DurableJobs
   import Foundation
 
   /// A log that takes anything and keeps the beginning and the end: a file with the head, and beside it the tail in pieces,

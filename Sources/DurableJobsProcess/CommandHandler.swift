@@ -66,7 +66,7 @@
         folder.end(run, "could not be started: \(error)")
         throw try crash(error, command, context)
       }
-      folder.end(run, "\(result)")
+      folder.end(run, "\(result)", exitCode: result.exitCode)
       tell(context, .ended(command, result, took: began.duration(to: .now)))
       return try result.output()
     }

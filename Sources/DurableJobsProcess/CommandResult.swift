@@ -46,6 +46,15 @@
       }
     }
 
+    /// As a shell tells it: the command's own, or 128 and the signal that killed it; nil if it had no end of its own.
+    package var exitCode: Int32? {
+      switch self {
+      case .exited(let code, _): code
+      case .killed(let signal): 128 + signal
+      case .stopped, .refused, .impossible, .supervisorDied: nil
+      }
+    }
+
     /// What a handler returns or throws for it.
     package func output() throws -> Data? {
       switch self {

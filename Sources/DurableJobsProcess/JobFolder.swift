@@ -57,10 +57,11 @@
     }
 
     /// Notes how a run ended.
-    package func end(_ run: CommandRun, _ ending: String) {
+    package func end(_ run: CommandRun, _ ending: String, exitCode: Int32? = nil) {
       var run = run
       run.record.endedAt = Date()
       run.record.ending = ending
+      run.record.exitCode = exitCode
       // The job's own record is in the store; this line is only for who reads the log.
       try? write(run)
     }
@@ -87,6 +88,8 @@
       package var endedAt: Date?
       /// As in "exited with code 1".
       package var ending: String?
+      /// The command's own, or 128 and the signal that killed it; nil if it had no end of its own.
+      package var exitCode: Int32?
     }
 
     package var number: Int

@@ -71,7 +71,7 @@
       let name = words[0].display
       switch code {
       case ENOENT: throw Refused("command not found: \(name)")
-      case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(String(cString: strerror(code)))")
+      case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(SystemError.words(code))")
       default: throw SystemError("can't run \(name)", code)
       }
     }

@@ -1,5 +1,5 @@
 #if Shell
-  import DurableJobsProcess
+  import DurableJobs
   import Foundation
 
   /// A new folder for what a demo needs, among the temporary files.

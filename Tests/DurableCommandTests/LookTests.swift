@@ -83,7 +83,7 @@
         Set(job.keys) == [
           "id", "queue", "kind", "key", "state", "priority", "attempt", "maxAttempts", "crashes", "timeout",
           "createdAt",
-          "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags",
+          "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags", "worker",
         ])
       #expect(job["id"] as? Int == id)
       #expect(job["queue"] as? String == "q")

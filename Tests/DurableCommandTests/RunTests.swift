@@ -157,16 +157,6 @@
       #expect(kill(child, 0) != 0 || isZombie(child))
     }
 
-    @Test("add --follow runs the command here, shows what it writes, and exits with 1 if it failed")
-    func follow() async throws {
-      let good = try await durable("add", "--follow", "--", "echo", "hello")
-      #expect(good.status == .exited(0))
-      #expect(good.text == "1\nhello\n")
-      let bad = try await durable("add", "--follow", "--", "sh", "-c", "exit 3")
-      #expect(bad.status == .exited(1))
-      #expect(bad.stderr.contains("exited with code 3"))
-    }
-
     @Test("log -f shows a command as it goes on, over its attempts, until the job has ended")
     func logFollows() async throws {
       let fifo = try Fifo(in: durable)

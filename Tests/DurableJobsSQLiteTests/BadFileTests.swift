@@ -189,4 +189,21 @@ import Testing
       }
     }
   #endif
+
+  @Test(
+    "What SQLite says in numbers is told in words, with what to do",
+    arguments: [
+      (4874, JobError.Code.storeFailed, "can't be written"), (778, .storeFailed, "can't be written"),
+      (10, .storeFailed, "can't be written"), (266, .storeFailed, "can't be read"),
+      (3850, .storeFailed, "can't be locked"), (3082, .storeFailed, "memory"), (7, .storeFailed, "memory"),
+      (1, .storeFailed, "integrity_check"), (19, .storeFailed, "integrity_check"), (13, .diskFull, "no room"),
+    ] as [(Int32, JobError.Code, String)])
+  func words(code: Int32, expected: JobError.Code, words: String) {
+    let error = JobError(SQLiteFailure(code: code, on: nil), path: "/a/jobs.sqlite")
+    #expect(error.code == expected)
+    #expect(error.message.contains(words), "\(error)")
+    #expect(error.message.contains("/a/jobs.sqlite"))
+    #expect(!error.message.contains("\(code)"))
+    #expect((error.cause as? SQLiteFailure)?.code == code)
+  }
 }

@@ -23,7 +23,7 @@ public struct NewJob: Sendable {
 
   /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` if no store could take it.
   public func check() throws {
-    try Self.check(name: queue, "the name of the queue")
+    try Self.check(queue: queue)
     try Self.check(name: kind, "the kind")
     if let key = terms.key { try Self.check(name: key, "the key") }
     if let unique = terms.unique { try Self.check(name: unique.key, "the unique key") }
@@ -42,12 +42,17 @@ public struct NewJob: Sendable {
     }
   }
 
+  /// Throws ``JobError/Code/invalidArgument`` for what can't be the name of a queue.
+  package static func check(queue: String) throws { try check(name: queue, "the name of the queue") }
+
   private static func check(name: String, _ what: String) throws {
-    guard !name.isEmpty else { throw JobError(.invalidArgument, "\(what) is empty") }
+    guard !name.isEmpty else {
+      throw JobError(.invalidArgument, "\(what) is empty; it must have 1 to \(Limits.nameBytes) bytes")
+    }
     guard name.utf8.count <= Limits.nameBytes else {
       throw JobError(
         .invalidArgument,
-        "\(what) '\(name.prefix(24))…' has \(name.utf8.count) bytes; at most \(Limits.nameBytes) are allowed")
+        "\(what) '\(name.prefix(24))…' has \(name.utf8.count) bytes; it must have 1 to \(Limits.nameBytes)")
     }
   }
 }

@@ -1,5 +1,6 @@
 #if HTTP
   import Crypto
+  import DurableJobs
   import Foundation
 
   /// An open file or folder, closed with its last reference. `path` is for errors, which are ``DownloadError``.
@@ -91,7 +92,7 @@
       let number = errno
       let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
       return DownloadError(
-        isFull ? .noRoom : .disk, "can't \(verb) \(path): \(String(cString: strerror(number)))")
+        isFull ? .noRoom : .disk, "can't \(verb) \(path): \(SystemError.words(number))")
     }
   }
 #endif

@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobs
   import Foundation
 
   /// The folder that files come into. Everything in it is reached through its descriptor and by one component, with no
@@ -44,7 +45,7 @@
         case EISDIR, ENXIO: throw DownloadError(.fileExists, "\(path(of: name)) is no plain file; remove it")
         case EACCES, EROFS, EPERM:
           throw DownloadError(
-            .unusableFolder, "can't write to \(path(of: name)): \(String(cString: strerror(errno)))")
+            .unusableFolder, "can't write to \(path(of: name)): \(SystemError.words())")
         default: throw DownloadError.disk("open", path(of: name))
         }
       }

@@ -1,5 +1,6 @@
 #if HTTP
   import AsyncHTTPClient
+  import DurableJobs
   import Foundation
   import NIOCore
   import NIOHTTP1
@@ -41,7 +42,7 @@
     }
 
     private static func reason(_ error: any Error) -> String {
-      if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
+      if let error = error as? IOError { return SystemError.words(error.errnoCode) }
       // Others describe themselves for whoever wrote them.
       return "\(type(of: error))"
     }

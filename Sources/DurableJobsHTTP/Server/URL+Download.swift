@@ -38,12 +38,12 @@
     }
 
     /// For who may read it: as it is, but for a user and a password, and what follows a `#`.
-    var withoutCredentials: String { absoluteString.prefix { $0 != "#" }.withoutCredentials }
+    package var withoutCredentials: String { absoluteString.prefix { $0 != "#" }.withoutCredentials }
   }
 
   extension StringProtocol {
     /// The text of a URL, or of what should be one, without the user and the password in it.
-    var withoutCredentials: String {
+    package var withoutCredentials: String {
       let authority = range(of: "//")?.upperBound ?? startIndex
       guard let at = self[authority...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else {
         return String(self)

@@ -180,5 +180,5 @@ enum StoreInspection {
     JobError(.unusableFile, "the store \(path) can't be used: \(why)")
   }
 
-  private static func reason() -> String { String(cString: strerror(errno)) }
+  private static func reason() -> String { SystemError.words() }
 }

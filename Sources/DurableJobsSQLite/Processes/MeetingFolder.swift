@@ -22,7 +22,7 @@ package struct MeetingFolder: Sendable {
     var file = stat()
     guard let resolved = realpath(databasePath, nil), stat(databasePath, &file) == 0 else {
       throw JobError(
-        .unusableFile, "There is no database at \(databasePath) (\(String(cString: strerror(errno)))). Create it first."
+        .unusableFile, "There is no database at \(databasePath) (\(SystemError.words())). Create it first."
       )
     }
     defer { free(resolved) }
@@ -98,7 +98,7 @@ package struct MeetingFolder: Sendable {
     guard lstat(path, &folder) == 0 else {
       throw JobError(
         .unusableFile,
-        "The folder \(path) can't be made (\(String(cString: strerror(error)))). Make its parent folder writable.")
+        "The folder \(path) can't be made (\(SystemError.words(error))). Make its parent folder writable.")
     }
     guard folder.st_mode & S_IFMT == S_IFDIR else {
       throw JobError(.unusableFile, "\(path) is in the way of a folder of that name. Move it elsewhere.")

@@ -42,7 +42,7 @@ final class SessionFiles: Sendable {
       let life = UnixSocket.bound(.stream, to: SessionFile.life.path(of: name, in: folder)),
       rename(SessionFile.beginning.path(of: name, in: folder), SessionFile.lock.path(of: name, in: folder)) == 0
     else {
-      let reason = String(cString: strerror(errno))
+      let reason = SystemError.words()
       for kind in SessionFile.allCases { unlink(kind.path(of: name, in: folder)) }
       throw JobError(
         .unusableFile,
@@ -79,7 +79,7 @@ final class SessionFiles: Sendable {
     }
     throw JobError(
       .unusableFile,
-      "No lock can be held in \(folder) (\(String(cString: strerror(errno)))). It must be writable, on a local disk.")
+      "No lock can be held in \(folder) (\(SystemError.words())). It must be writable, on a local disk.")
   }
 
   /// Removes what processes that died while they came or left have left behind.

@@ -20,7 +20,7 @@ final class SessionListener: Sendable {
     onDeath: @escaping @Sendable (String) -> Void
   ) throws {
     guard let (bell, ear) = UnixSocket.pair() else {
-      throw JobError(.unusableFile, "No more sockets can be opened (\(String(cString: strerror(errno)))).")
+      throw JobError(.unusableFile, "No more sockets can be opened (\(SystemError.words())).")
     }
     self.folder = folder
     self.files = files

@@ -12,7 +12,7 @@ package final class WriterTurn: Sendable {
     let path = folder.path + "/turn"
     guard let file = FileLock.open(path, creating: O_CREAT) else {
       throw JobError(
-        .unusableFile, "\(path) can't be opened (\(String(cString: strerror(errno)))). It must be writable.")
+        .unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
     }
     line = TurnLine(file: file)
   }

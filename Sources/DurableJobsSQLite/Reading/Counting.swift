@@ -53,7 +53,7 @@ private func livingKinds(of queue: String, now: Int64, on connection: OpaquePoin
   return kinds
 }
 
-private func names(_ list: String?) -> Set<String> {
+func names(_ list: String?) -> Set<String> {
   (try? JSONDecoder().decode(Set<String>.self, from: Data((list ?? "").utf8))) ?? []
 }
 

@@ -66,7 +66,7 @@ extension WriteTransaction {
       }
     }
     if links.contains(.unique), old.state.isFinished != new.state.isFinished, let key = row.terms.unique {
-      try name(new.state.isFinished ? .releaseKey : .takeKey, key, row.id)
+      try run(new.state.isFinished ? .releaseKey : .takeKey, key, of: row.id)
     }
     if new != old {
       let save = try connection[.save]

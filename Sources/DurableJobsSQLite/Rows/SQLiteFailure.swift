@@ -57,9 +57,35 @@ extension JobError {
           "the store \(path) can't be opened (\(failure.message)). Check that its folder exists and that you may write "
             + "to both"
         )
+      case SQLITE_IOERR:
+        (.storeFailed, failure.disk(path))
+      case SQLITE_NOMEM:
+        (.storeFailed, "there was not enough memory for the store \(path). Try again")
       default:
-        (.storeFailed, "the store \(path) failed: \(failure.message) (SQLite \(failure.code))")
+        (
+          .storeFailed,
+          "the store \(path) failed: \(failure.message). Try again; if it stays so, look at the file with "
+            + "`sqlite3 \(path) 'PRAGMA integrity_check'`"
+        )
       }
     self.init(code, text, cause: failure)
+  }
+}
+
+extension SQLiteFailure {
+  /// What the disk, or the system, refused.
+  fileprivate func disk(_ path: String) -> String {
+    switch ResultCode(rawValue: code) {
+    case .SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ, .SQLITE_IOERR_FSTAT, .SQLITE_IOERR_ACCESS:
+      "the store \(path) can't be read: its disk refused. Check that the disk is there and whole, and try again"
+    case .SQLITE_IOERR_LOCK, .SQLITE_IOERR_RDLOCK, .SQLITE_IOERR_UNLOCK, .SQLITE_IOERR_CHECKRESERVEDLOCK,
+      .SQLITE_IOERR_SHMLOCK:
+      "the store \(path) can't be locked: its file system refused. Keep the store on a local disk"
+    case .SQLITE_IOERR_NOMEM:
+      "there was not enough memory for the store \(path). Try again"
+    default:
+      "the store \(path) can't be written: its disk refused, or a limit on the size of files. Free some space, check "
+        + "that the disk is there and whole, and try again"
+    }
   }
 }

@@ -43,9 +43,9 @@ extension WriteTransaction {
     for table in [HeldStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, row.id) }
     if row.links.contains(.crash) { try run(.deleteCrash, row.id) }
     if row.links.contains(.note) { try run(.deleteNote, row.id) }
-    if row.links.contains(.unique), let key = row.terms.unique { try name(.releaseKey, key, row.id) }
-    if let key = row.terms.key { try name(.deleteKey, key, row.id) }
-    for tag in row.terms.tags ?? [] { try name(.deleteTag, tag, row.id) }
+    if row.links.contains(.unique), let key = row.terms.unique { try run(.releaseKey, key, of: row.id) }
+    if let key = row.terms.key { try run(.deleteKey, key, of: row.id) }
+    for tag in row.terms.tags ?? [] { try run(.deleteTag, tag, of: row.id) }
     if try number(.highestID) == row.id {
       try leaveStub(row.id)
     } else {

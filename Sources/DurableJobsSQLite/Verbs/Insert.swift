@@ -37,9 +37,9 @@ extension WriteTransaction {
     try cold.run(with: job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
-    if let unique { try name(.takeKey, unique, id) }
-    if let key = job.terms.key { try name(.insertKey, key, id) }
-    for tag in job.terms.tags { try name(.insertTag, tag, id) }
+    if let unique { try run(.takeKey, unique, of: id) }
+    if let key = job.terms.key { try run(.insertKey, key, of: id) }
+    for tag in job.terms.tags { try run(.insertTag, tag, of: id) }
     try moved(id, route: route, from: nil, to: course.state)
     return InsertedJob(id: JobID(rawValue: id), disposition: .inserted)
   }
@@ -55,7 +55,7 @@ extension WriteTransaction {
   }
 
   /// Runs a statement whose values are a key or a tag and a job.
-  func name(_ statement: HeldStatement, _ name: String, _ id: Int64) throws {
+  func run(_ statement: HeldStatement, _ name: String, of id: Int64) throws {
     let statement = try connection[statement]
     statement.bind(1, name)
     statement.bind(2, id)

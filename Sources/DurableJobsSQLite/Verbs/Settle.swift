@@ -16,7 +16,7 @@ extension WriteTransaction {
       try succeed.run()
       if succeed.changes == 1 {
         FaultPoint.settleMarked.reach()
-        if let unique = held.unique { try name(.releaseKey, unique, id) }
+        if let unique = held.unique { try run(.releaseKey, unique, of: id) }
         try store(output: output, of: id)
         FaultPoint.settleResult.reach()
         try moved(id, route: held.route, from: .running, to: .succeeded)

@@ -28,9 +28,7 @@
       }
       state.withLock { state in
         state = (done, running, true)
-        let cells = 24
-        let full = total == 0 ? cells : done * cells / total
-        let bar = String(repeating: "█", count: full) + String(repeating: "░", count: cells - full)
+        let bar = ProgressBar(fraction: total == 0 ? 1 : Double(done) / Double(total), width: 24).text
         let head = "  \(bar) \("\(done)/\(total)".padded(6)) "
         let room = (screen.width ?? 80) - head.columns - 1
         screen.write(Data(("\r\u{1b}[K" + head + running.joined(separator: ", ").cut(to: room)).utf8))

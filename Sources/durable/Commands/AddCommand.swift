@@ -13,29 +13,44 @@
       discussion: """
         The arguments are stored as given, and no shell reads them unless you ask for it. The command runs in the \
         folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM \
-        and what --env names from its environment. Prints the job's id.
+        and what --env names from its environment: a secret whose name is given alone is in no process list. Prints the \
+        job's id; with --follow stdout is the command's, and the id goes to stderr.
 
         durable add -- rsync -a photos/ backup:photos
         durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso
         durable add --shell -- 'pg_dump shop | gzip > shop.sql.gz'
         """)
 
-    @Option(help: ArgumentHelp("Run in this folder.", valueName: "folder")) var cwd: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Run in this folder.", valueName: "folder")) var cwd: String?
     @Option(
+      parsing: .unconditionalSingleValue,
       help: ArgumentHelp("Give the command this variable, by default with its value here.", valueName: "name[=value]"))
     var env: [String] = []
-    @Option(help: ArgumentHelp("Not before this time has passed: 90, 90s, 5m, 2h, 1d.", valueName: "time"))
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Not before this time has passed: 90, 90s, 5m, 2h, 1d.", valueName: "time"))
     var delay: String?
-    @Option(help: ArgumentHelp("Not before this moment: 2026-11-21T18:30, or 18:30.", valueName: "moment"))
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Not before this moment: 2026-11-21T18:30, or 18:30.", valueName: "moment"))
     var at: String?
-    @Option(help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
-    @Option(help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts = 1
-    @Option(help: ArgumentHelp("End an attempt that takes longer.", valueName: "time")) var timeout: String?
-    @Option(help: ArgumentHelp("A name of your own to find the job by.", valueName: "name")) var key: String?
-    @Option(help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name")) var tag: [String] = []
-    @Option(help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue = "default"
+    @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts = 1
+    @Option(parsing: .unconditional, help: ArgumentHelp("End an attempt that takes longer.", valueName: "time"))
+    var timeout: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("A name of your own to find the job by.", valueName: "name"))
+    var key: String?
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
+    var tag: [String] = []
+    @Option(parsing: .unconditional, help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue =
+      "default"
     @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
-    @Flag(help: "Run it here and now. Exits with 0 if it succeeded, else with 1.") var follow = false
+    @Flag(
+      help: """
+        Run it here and now, and show what it writes. Exits with its exit code, 128 and the signal that killed it, or 1 \
+        if it had no end of its own.
+        """)
+    var follow = false
     @OptionGroup var options: StoreOptions
     @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command.", valueName: "cmd"))
     var command: [String] = []
@@ -44,23 +59,25 @@
       let command = try storedCommand()
       let payload = try Self.encoder.encode(command)
       let jobOptions = try jobOptions()
-      try Self.check(
-        NewJob(
-          queue: queue, kind: ShellCommand.kind, payload: payload,
-          terms: JobTerms(
-            maxAttempts: maxAttempts, timeout: jobOptions.timeout, key: key, tags: jobOptions.tags)))
+      // What the core refuses is refused before the store is touched.
+      try NewJob(
+        queue: queue, kind: ShellCommand.kind, payload: payload,
+        terms: JobTerms(maxAttempts: maxAttempts, timeout: jobOptions.timeout, key: key, tags: jobOptions.tags)
+      ).check()
       let store = try options.open()
       let id = try await store.queue(queue).enqueue(
         kind: ShellCommand.kind, payload: payload, options: jobOptions)
       if options.json {
-        Screen.out.line(JSONText(try await store.store.job(id)).text)
+        Screen.out.json(JobRecord(try await store.store.job(id)))
+      } else if follow {
+        Talk.line("Job \(id)")
       } else {
         Screen.out.line("\(id)")
       }
       if follow {
         try await Following(store: store, queue: queue, id: id, json: options.json).run()
       } else if Screen.error.isTerminal {
-        try await options.sayIfNobodyWorks(on: id, queue: queue, store)
+        try await store.sayIfNobodyWorks(on: id)
       }
     }
 
@@ -70,22 +87,15 @@
       return encoder
     }
 
-    /// What the core refuses about a new job is a matter of usage here, and is told before the store is touched.
-    private static func check(_ job: NewJob) throws {
-      do {
-        try job.check()
-      } catch let error as JobError {
-        throw ValidationError(error.message)
-      }
-    }
-
     private func storedCommand() throws -> ShellCommand {
       var words = SystemText.lastArguments(command.count)
       if words.first == SystemText("--") {
         words.removeFirst()
       } else if let first = command.first, first.hasPrefix("-") {
         if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
-        throw ValidationError("unknown option '\(first)'. Options go before '--', the command after it")
+        let options = Self.helpMessage().matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
+        let hint = options.nearest(to: first).map { "; did you mean '\($0)'?" } ?? "."
+        throw ValidationError("unknown option '\(first)'\(hint) Options go before '--', the command after it")
       }
       guard let program = words.first, !program.bytes.isEmpty else {
         throw ValidationError("what is to be run? As in: durable add -- sleep 10")

@@ -27,10 +27,14 @@
 
   private func report(_ changed: [JobID], _ options: StoreOptions, done: (JobID) -> String) {
     if options.json {
-      Screen.out.line(JSONText.object([("changed", .array(changed.map { .int($0.rawValue) }))]).text)
+      Screen.out.json(ChangeRecord(changed: changed))
     } else {
       for id in changed { Screen.out.line("\(id) \(done(id))") }
     }
+  }
+
+  private struct ChangeRecord: Encodable {
+    var changed: [JobID]
   }
 
   struct RetryCommand: AsyncParsableCommand {
@@ -63,7 +67,8 @@
       commandName: "cancel", abstract: "End jobs; those that run are interrupted.")
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
-    @Option(help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason:
+      String?
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -76,7 +81,8 @@
       commandName: "suspend", abstract: "Hold jobs until they are resumed; those that run are interrupted.")
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
-    @Option(help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason:
+      String?
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -98,16 +104,13 @@
       commandName: "complete", abstract: "End an unfinished job with success, from outside.")
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
-    @Option(help: ArgumentHelp("What it is to have put out.", valueName: "json")) var output: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("What it is to have put out.", valueName: "json")) var output:
+      String?
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
-      guard let output else { return }
-      do {
-        _ = try JSONSerialization.jsonObject(with: Data(output.utf8), options: .fragmentsAllowed)
-      } catch {
-        throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
-      }
+      guard let output, !StoredJSON.isJSON(Data(output.utf8)) else { return }
+      throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
     }
 
     func run() async throws {
@@ -120,7 +123,7 @@
       commandName: "fail", abstract: "End an unfinished job with failure, from outside.")
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
-    @Option(help: ArgumentHelp("What went wrong; kept with the job.", valueName: "text"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("What went wrong; kept with the job.", valueName: "text"))
     var message = "failed by hand"
     @OptionGroup var options: StoreOptions
 

@@ -31,7 +31,8 @@
       help: ArgumentHelp("The file's name, for one URL. Else the server's, else the URL's.", valueName: "name"))
     var name: String?
     @Option(help: ArgumentHelp("What the file's SHA-256 must be, for one URL.", valueName: "hex")) var sha256: String?
-    @Option(help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes")) var size: Int64?
+    @Option(parsing: .unconditional, help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes"))
+    var size: Int64?
     @Option(
       name: [.customShort("H"), .long],
       help: ArgumentHelp(
@@ -47,15 +48,19 @@
     var skipExisting = false
     @Flag(help: "Give the file the server's modification time.") var remoteTime = false
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("All together at most so fast: 800K, 1.5M, 1G bytes a second.", valueName: "speed"))
     var limitRate: String?
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("Files at once. Default: 6, and up to 32 while they are small.", valueName: "number"))
     var concurrency: Int?
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("Files from one host at once. Default: as many as run.", valueName: "number"))
     var perHost: Int?
-    @Option(help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
     var maxAttempts: Int?
     @Option(
       name: [.customShort("i"), .customLong("input")],
@@ -162,9 +167,7 @@
         if let value, value < 1 { throw ValidationError("\(option) is \(value); it must be at least 1") }
       }
       if let limitRate { _ = try DownloadWords.speed(limitRate) }
-      guard !queue.isEmpty, queue.utf8.count <= Limits.nameBytes else {
-        throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
-      }
+      try NewJob.check(queue: queue)
       guard detach else { return }
       for (option, isGiven) in [
         ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),
@@ -198,11 +201,15 @@
       for page in ids.pages(of: DownloadIntake.page) {
         let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
         for id in page {
-          Screen.out.line(options.json ? jobs[id].map { JSONText($0.withoutSecrets).text } ?? "null" : "\(id)")
+          if options.json {
+            if let job = jobs[id] { Screen.out.json(JobRecord(job)) }
+          } else {
+            Screen.out.line("\(id)")
+          }
         }
       }
       if !options.json, Screen.error.isTerminal, let first = ids.first {
-        try await options.sayIfNobodyWorks(on: first, queue: queue, store)
+        try await store.sayIfNobodyWorks(on: first)
       }
       for refusal in refusals { Talk.error(refusal) }
       if !refusals.isEmpty { throw ExitCode(.jobFailed) }

@@ -16,8 +16,9 @@
         """)
 
     @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
-    @Flag(name: [.short, .long], help: "Go on as it grows, until the job has ended.") var follow = false
-    @Option(help: ArgumentHelp("Only this attempt.", valueName: "number")) var attempt: Int?
+    @Flag(name: [.short, .long], help: "Go on as it grows, until the job has ended. What it waits for goes to stderr.")
+    var follow = false
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only this attempt.", valueName: "number")) var attempt: Int?
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -32,7 +33,7 @@
       let store = try options.existing(for: [id])
       let job = try await store.store.job(id, detail: [])
       if follow {
-        try await LogFollower(store: store, id: id, attempt: attempt, json: options.json).run()
+        try await LogFollower(store: store, id: id, attempt: attempt, json: options.json, tells: true).run()
         return
       }
       var printer = LogPrinter(store.folder(id), attempt: attempt, json: options.json)

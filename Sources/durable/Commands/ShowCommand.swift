@@ -4,24 +4,34 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
+  import DurableJobsSQLite
   import Foundation
 
   struct ShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show all about a job.")
+    static let configuration = CommandConfiguration(
+      commandName: "show",
+      abstract: "Show all about a job.",
+      discussion: """
+        Passwords in URLs, the values of a download's headers and those of a command's variables are stored, and shown \
+        as \(hiddenSecret), here as everywhere.
+        """)
 
     @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @Flag(help: "Show passwords and the values of headers and variables, too.") var secrets = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
       let store = try options.existing(for: [id])
-      let job = try await store.store.job(id)
+      let stored = try await store.store.job(id)
+      let worker = try await store.workers(of: [stored])[id]
       if options.json {
-        Screen.out.line(JSONText(job).text)
+        Screen.out.json(JobRecord(stored, worker: worker, showsSecrets: secrets))
         return
       }
+      let job = secrets ? stored : stored.withoutSecrets
       let screen = Screen.out
-      screen.line((Download(job)?.typed ?? job.title).withVisibleControls)
-      for (name, value) in facts(job, store) {
+      screen.line((Download(job)?.typed ?? ShellCommand(job)?.typed ?? job.kind).withVisibleControls)
+      for (name, value) in facts(job, worker, store) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }
       for failure in job.failures {
@@ -31,9 +41,10 @@
       }
     }
 
-    private func facts(_ job: JobSnapshot, _ store: OpenStore) -> [(String, String)] {
+    private func facts(_ job: JobSnapshot, _ worker: StoredWorker?, _ store: OpenStore) -> [(String, String)] {
       var facts: [(String, String)] = [("job", "\(job.id)"), ("state", job.state.rawValue)]
       if let asked = job.stopAsked { facts[1].1 += ", being \(asked.rawValue)" }
+      if let worker { facts.append(("worker", worker.standing.trouble ?? "process \(worker.process)")) }
       if let reason = job.reason { facts.append(("reason", reason)) }
       facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)"))
       if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }
@@ -45,8 +56,11 @@
       if let command = ShellCommand(job) {
         facts.append(("folder", command.cwd.display))
         facts.append(("umask", command.umask))
-        for (name, value) in command.env.sorted(by: { $0.key < $1.key }) {
-          facts.append(("env", "\(name)=\(value.shellQuoted)"))
+        let variables = command.env.sorted { $0.key < $1.key }
+        if secrets {
+          for (name, value) in variables { facts.append(("env", "\(name)=\(value.shellQuoted)")) }
+        } else if !variables.isEmpty {
+          facts.append(("env", variables.map(\.key).joined(separator: ", ")))
         }
       } else if let download = Download(job) {
         facts.append(("url", download.url.withoutCredentials))

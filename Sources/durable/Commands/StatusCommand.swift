@@ -2,21 +2,29 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsSQLite
   import Foundation
 
   struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "status",
       abstract: "Show where everything stands.",
-      discussion: "A line a job, the newest last, and how many there are in each state.")
+      discussion: """
+        A line a job, the newest last, and how many there are in each state; then the queues that are paused, and who \
+        works on what.
+        """)
 
     @Flag(help: "List every job, not only the newest 20.") var all = false
-    @Option(help: ArgumentHelp("Only jobs in this state.", valueName: "state")) var state: JobState?
-    @Option(help: ArgumentHelp("Only jobs of this queue.", valueName: "name")) var queue: String?
-    @Option(help: ArgumentHelp("Only jobs of this kind.", valueName: "name")) var kind: String?
-    @Option(help: ArgumentHelp("Only jobs with this tag.", valueName: "name")) var tag: String?
-    @Option(help: ArgumentHelp("Only jobs with this key.", valueName: "name")) var key: String?
-    @Option(help: ArgumentHelp("List no more than this many, the newest.", valueName: "number")) var limit: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs in this state.", valueName: "state")) var state:
+      JobState?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs of this queue.", valueName: "name")) var queue:
+      String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs of this kind.", valueName: "name")) var kind: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs with this tag.", valueName: "name")) var tag: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs with this key.", valueName: "name")) var key: String?
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("List no more than this many, the newest.", valueName: "number"))
+    var limit: Int?
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -28,8 +36,7 @@
       let path = try options.path
       guard let store = try options.existing() else {
         if options.json {
-          Screen.out.line(
-            JSONText.object([("store", .string(path)), ("jobs", .array([])), ("counts", JSONText(JobCounts()))]).text)
+          Screen.out.json(StatusRecord(store: path))
         } else {
           Talk.line("Store: \(path) (not created yet)")
           Screen.out.line("no jobs")
@@ -46,13 +53,13 @@
       if counts.total > jobs.count, limit == nil {
         Talk.line("The newest \(jobs.count) of \(counts.total); all: --all")
       }
-      if !jobs.isEmpty { JobTable(jobs: jobs).write(to: .out) }
+      if !jobs.isEmpty { JobTable(jobs: jobs, workers: try await store.workers(of: jobs)).write(to: .out) }
       Screen.out.line(counts.forPeople)
-      let paused = try await store.store.settings().compactMap { setting -> String? in
-        guard case .queue(let name, isPaused: true) = setting else { return nil }
-        return name
-      }
+      let paused = try await store.pausedQueues
       if !paused.isEmpty { Talk.line("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
+      let workers = WorkerSummary(try await workers(store))
+      Talk.line(
+        "Workers: \(workers.text ?? "none. Start one with: \(store.command("work", queue: queue ?? "default"))")")
     }
 
     private var filter: JobFilter {
@@ -77,19 +84,45 @@
     private func writeJSON(_ store: OpenStore, _ counts: JobCounts) async throws {
       let jobs =
         all
-        ? try await store.pages(filter, detail: .all) { JSONText($0) }
+        ? try await store.pages(filter, detail: .all) { $0 }
         : try await store.store.jobs(
           JobQuery(filter, detail: .all, order: .newestFirst, limit: limit ?? 20)
-        ).reversed().map { JSONText($0) }
-      let paused = try await store.store.settings().compactMap { setting -> JSONText? in
-        guard case .queue(let name, isPaused: true) = setting else { return nil }
-        return .string(name)
-      }
-      Screen.out.line(
-        JSONText.object([
-          ("store", .string(store.path)), ("jobs", .array(jobs)), ("counts", JSONText(counts)),
-          ("paused", .array(paused)),
-        ]).text)
+        ).reversed()
+      let holders = try await store.workers(of: jobs)
+      Screen.out.json(
+        StatusRecord(
+          store: store.path, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
+          counts: CountsRecord(counts: counts), paused: try await store.pausedQueues.sorted(),
+          workers: try await workers(store).map { WorkerRecord($0) }))
+    }
+
+    /// Of the queue that is asked about.
+    private func workers(_ store: OpenStore) async throws -> [StoredWorker] {
+      try await store.store.workers().filter { worker in queue.map { worker.queues.contains($0) } ?? true }
+    }
+  }
+
+  private struct StatusRecord: Encodable {
+    var store: String
+    var jobs: [JobRecord] = []
+    var counts = CountsRecord()
+    var paused: [String] = []
+    var workers: [WorkerRecord] = []
+  }
+
+  private struct WorkerRecord: Encodable {
+    var process: Int64
+    var state: String
+    var queues: [String]
+    var kinds: [String]
+    var since: Date
+
+    init(_ worker: StoredWorker) {
+      process = worker.process
+      state = worker.standing.rawValue
+      queues = worker.queues.sorted()
+      kinds = worker.kinds.sorted()
+      since = worker.since
     }
   }
 

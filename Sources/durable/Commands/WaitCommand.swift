@@ -10,13 +10,17 @@
       abstract: "Wait until jobs have ended, or until nothing is left to do.",
       discussion: """
         With ids, until these jobs have ended; exits with 1 if one of them did not succeed. Without, until a queue is idle: \
-        no worker that lives can do anything more now.
+        no worker that lives can do anything more now. What is waited for goes to stderr, once: a time, a queue that is \
+        paused, a worker.
         """)
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID] = []
-    @Option(help: ArgumentHelp("Give up after this time: 90, 90s, 5m, 2h, 1d. Exits with 4.", valueName: "time"))
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Give up after this time: 90, 90s, 5m, 2h, 1d. Exits with 4.", valueName: "time"))
     var timeout: String?
-    @Option(help: ArgumentHelp("Without ids: the queue.", valueName: "name")) var queue = "default"
+    @Option(parsing: .unconditional, help: ArgumentHelp("Without ids: the queue.", valueName: "name"))
+    var queue = "default"
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -24,11 +28,12 @@
       guard let store = ids.isEmpty ? try options.existing() : try options.existing(for: ids) else { return }
       for id in ids { _ = try await store.store.job(id, detail: []) }
       let didEnd = try await Self.within(limit) { [ids, queue] in
-        for id in ids { _ = try await store.store.whenFinished(id) }
-        if ids.isEmpty {
-          let left = try await store.queue(queue).waitUntilIdle()
-          if left.unfinished > 0 { Talk.line("Idle, with \(left.unfinishedForPeople) left") }
+        for id in ids {
+          try await ObstacleReport.telling(of: { try await store.store.job(id, detail: .failures) }, in: store) {
+            _ = try await store.store.whenFinished(id)
+          }
         }
+        if ids.isEmpty { try await Self.waitUntilIdle(store, queue) }
       }
       guard didEnd else {
         Talk.line("Still not done after \(timeout ?? "")")
@@ -37,11 +42,24 @@
       try await report(store)
     }
 
+    private static func waitUntilIdle(_ store: OpenStore, _ queue: String) async throws {
+      let left = try await ObstacleReport.telling(of: { try await store.nextReturning(queue) }, in: store) {
+        try await store.queue(queue).waitUntilIdle()
+      }
+      guard left.unfinished > 0 else { return }
+      Talk.line("Idle, with \(left.unfinishedForPeople) left")
+      let ready = JobQuery(.queue(queue) && .state(.ready), limit: 1)
+      if let job = try await store.store.jobs(ready).first {
+        var report = ObstacleReport(store)
+        try await report.look(at: job)
+      }
+    }
+
     private func report(_ store: OpenStore) async throws {
       var jobs: [JobSnapshot] = []
       for id in ids { jobs.append(try await store.store.job(id)) }
       if options.json {
-        Screen.out.line(JSONText.array(jobs.map { JSONText($0) }).text)
+        Screen.out.json(jobs.map { JobRecord($0) })
       } else {
         JobTable(jobs: jobs).write(to: .out)
       }
@@ -65,6 +83,17 @@
         }
         defer { group.cancelAll() }
         return try await group.next()!
+      }
+    }
+  }
+
+  extension OpenStore {
+    /// The job of a queue that was claimed before and comes back next, if nothing else is to be done there meanwhile.
+    fileprivate func nextReturning(_ queue: String) async throws -> JobSnapshot? {
+      guard try await store.outstanding(.queue(queue)).active == 0 else { return nil }
+      let waiting = JobQuery(.queue(queue) && .state(.scheduled), detail: .failures, limit: 1000)
+      return try await store.jobs(waiting).filter { $0.startedAt != nil }.min {
+        $0.runAt ?? .distantFuture < $1.runAt ?? .distantFuture
       }
     }
   }

@@ -17,9 +17,11 @@
         """)
 
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
-    @Option(help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
     var concurrency = Defaults.concurrency
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp("Downloads from one host at once. Default: as many as run.", valueName: "number"))
     var perHost: Int?
     @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
@@ -31,12 +33,10 @@
         throw ValidationError("--concurrency is \(concurrency); it must be at least 1")
       }
       if let perHost, perHost < 1 { throw ValidationError("--per-host is \(perHost); it must be at least 1") }
-      for name in queue where name.isEmpty || name.utf8.count > Limits.nameBytes {
-        throw ValidationError("--queue: a name has 1 to \(Limits.nameBytes) bytes")
-      }
     }
 
     func run() async throws {
+      for name in queue { try NewJob.check(queue: name) }
       let store = try options.open()
       let log = WorkLog(json: options.json)
       let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
@@ -60,7 +60,7 @@
       if !drain { Talk.line("Working on \(store.path)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
       if drain { try await worker.runUntilIdle() } else { try await worker.run() }
       withExtendedLifetime(subscription) {}
-      let left = try await Leftovers(store, Set(queue))
+      let left = try await UndoneWork(store, Set(queue))
       if drain || interruption.wasAsked { left.tell() }
       if interruption.wasAsked, !left.isEmpty { throw ExitCode(.interrupted) }
       if drain, failures.withLock({ $0 }) > 0 { throw ExitCode(.jobFailed) }

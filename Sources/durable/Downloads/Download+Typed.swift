@@ -9,6 +9,14 @@
     /// In a line, without what may be a secret.
     var title: String { "get \(url.withoutCredentials)" }
 
+    /// For everybody's eyes: without a password in its URL, and without the values of its headers.
+    var withoutSecrets: Download {
+      var copy = self
+      copy.url = URL(string: url.absoluteString.withoutPasswords) ?? url
+      for index in headers.indices { copy.headers[index].value = hiddenSecret }
+      return copy
+    }
+
     /// The command line that asks for it, but for what may be a secret: credentials and the values of headers.
     var typed: String {
       func quoted(_ text: String) -> String { SystemText(text).shellQuoted }
@@ -50,34 +58,6 @@
         let file = try? JSONDecoder().decode(Self.self, from: output)
       else { return nil }
       self = file
-    }
-  }
-
-  extension JobSnapshot {
-    /// This job without what may be a secret in the payload of a download: credentials and the values of headers.
-    var withoutSecrets: JobSnapshot {
-      guard var download = Download(self) else { return self }
-      download.headers = download.headers.map { Download.Header($0.name, "***") }
-      download.url = URL(string: download.url.withoutCredentials) ?? download.url
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      var job = self
-      job.payload = try? encoder.encode(download)
-      return job
-    }
-  }
-
-  extension URL {
-    /// For who may read it.
-    var withoutCredentials: String { absoluteString.withoutCredentials }
-  }
-
-  extension String {
-    /// The text of a URL, or of what should be one, without the user and the password in it.
-    var withoutCredentials: String {
-      let authority = range(of: "//")?.upperBound ?? startIndex
-      guard let at = self[authority...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else { return self }
-      return String(self[..<authority]) + self[index(after: at)...]
     }
   }
 #endif

@@ -83,32 +83,4 @@
       }
     }
   }
-
-  extension JSONText {
-    /// An event in the life of a download.
-    init(_ attempt: JobAttempt, _ download: Download, _ line: WorkLine, _ event: Downloader.Event) {
-      let name = line.mark == .start ? "started" : line.mark == .waits ? "waits" : "ended"
-      var fields: [(String, JSONText)] = [
-        ("event", .string(name)), ("id", .int(attempt.job.rawValue)), ("queue", .string(attempt.queue)),
-        ("attempt", .int(Int64(attempt.number))), ("maxAttempts", .int(Int64(attempt.of))),
-        ("url", .string(download.url.withoutCredentials)),
-      ]
-      switch event {
-      case .succeeded(let file):
-        fields += [
-          ("result", "succeeded"), ("message", .null), ("path", .string(file.path)), ("size", .int(file.size)),
-          ("wasThere", .bool(file.wasThere)),
-        ]
-      case .failed(let error, _, _):
-        fields += [
-          ("result", "failed"), ("mayBeRetried", .bool(line.mark == .again)), ("message", .string(error.message)),
-        ]
-      case .stopped: fields += [("result", "returned"), ("message", .null)]
-      case .waits(let reason, let time):
-        fields += [("message", .string(reason)), ("seconds", .double((time.seconds * 1000).rounded() / 1000))]
-      default: break
-      }
-      self = .object(fields)
-    }
-  }
 #endif

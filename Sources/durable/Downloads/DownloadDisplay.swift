@@ -91,7 +91,11 @@
         return nil
       }
       guard let line else { return }
-      Screen.out.line(json ? JSONText(attempt, download, line, event).text : line.text(for: .out))
+      if json {
+        Screen.out.json(JobEvent(attempt, download, line.mark, event))
+      } else {
+        Screen.out.line(line.text(for: .out))
+      }
     }
 
     /// Whether it ended here, and its line was written.
@@ -123,12 +127,7 @@
           state.finished.append(line.text(for: .error, withID: false))
         }
       } else if json {
-        Screen.out.line(
-          JSONText.object([
-            ("event", "ended"), ("id", .int(id.rawValue)), ("result", failure == nil ? "succeeded" : "failed"),
-            ("message", .optional(failure) { .string($0) }), ("path", .optional(file) { .string($0.path) }),
-            ("size", .optional(file) { .int($0.size) }),
-          ]).text)
+        Screen.out.json(JobEvent(ended: id, file, failure: failure))
       } else {
         Screen.out.line(line.text(for: .out))
       }

@@ -1,6 +1,7 @@
 #if Shell
   import ArgumentParser
   import Console
+  import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
   import Foundation

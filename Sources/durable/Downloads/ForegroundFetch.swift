@@ -173,7 +173,7 @@
       if json {
         for page in jobs.pages(of: DownloadIntake.page) {
           let found = try await store.jobs(Array(page), detail: .all)
-          for id in page { if let job = found[id] { Screen.out.line(JSONText(job.withoutSecrets).text) } }
+          for id in page { if let job = found[id] { Screen.out.json(JobRecord(job)) } }
         }
       }
       if downloads.count > 1, !json { Talk.line(display.outcome) }

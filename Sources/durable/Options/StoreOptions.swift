@@ -3,12 +3,12 @@
   import Console
   import DurableJobs
   import DurableJobsProcess
-  import DurableJobsSQLite
   import Foundation
 
   /// Options of every command.
   struct StoreOptions: ParsableArguments {
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp(
         "The store's file. Else DURABLE_STORE, else a file in your data folder.", valueName: "path"))
     var store: String?
@@ -24,7 +24,8 @@
         if let named {
           guard !named.isEmpty else { throw ValidationError("--store is empty; give it the path of a file") }
           guard !named.contains("://") else {
-            throw ValidationError("\(named) is an address; only a store in a file can be opened so far")
+            throw ValidationError(
+              "\(named.withoutPasswords) is an address; only a store in a file can be opened so far")
           }
           return absolute(NSString(string: named).expandingTildeInPath)
         }
@@ -36,7 +37,7 @@
     func existing() throws -> OpenStore? {
       let path = try path
       guard access(path, F_OK) == 0 || errno != ENOENT else { return nil }
-      return try OpenStore(path)
+      return try OpenStore(path, named: store)
     }
 
     /// The store. Throws ``JobError/Code/notFound`` if it does not exist, as then there is no job either.
@@ -62,17 +63,7 @@
           throw JobError(.unusableFile, "the folder \(folder) can't be created: \(error.briefly)", cause: error)
         }
       }
-      return try OpenStore(path)
-    }
-
-    /// Says how to start a worker if this job is ready, and nobody lives who could run it.
-    func sayIfNobodyWorks(on id: JobID, queue: String, _ open: OpenStore) async throws {
-      guard try await open.store.job(id).state == .ready,
-        try await open.store.outstanding(.queue(queue)).active == 0
-      else { return }
-      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
-      let place = store.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
-      Talk.line("No worker is running. Start one with: durable work\(option)\(place)")
+      return try OpenStore(path, named: store)
     }
 
     private func absolute(_ path: String) -> String {
@@ -87,47 +78,6 @@
       #else
         return home + "/Library/Application Support/durable"
       #endif
-    }
-  }
-
-  /// A store that is open, and where it is.
-  struct OpenStore: Sendable {
-    let store: SQLiteStore
-    /// Without symbolic links, so that all who open one file find the same locks beside it.
-    let path: String
-
-    private static let opened = Lock<[SQLiteStore]>([])
-
-    /// Lets go of all stores, so that other processes need not find out that this one has ended.
-    static func closeAll() async {
-      let stores = opened.withLock { stores in
-        defer { stores = [] }
-        return stores
-      }
-      for store in stores { await store.close() }
-    }
-
-    init(_ path: String) throws {
-      let store = try SQLiteStore(path: path)
-      self.store = store
-      Self.opened.withLock { $0.append(store) }
-      guard let resolved = realpath(path, nil) else {
-        throw JobError(.unusableFile, SystemError("can't find \(path) any more").description)
-      }
-      defer { free(resolved) }
-      self.path = String(cString: resolved)
-    }
-
-    func queue(_ name: String) -> JobQueue { JobQueue(name, store: store) }
-
-    func folder(_ id: JobID) -> JobFolder { JobFolder(store: path, id: id) }
-
-    /// Deletes what is left beside the store of jobs that it no longer has.
-    func forgetOldFolders() async throws {
-      let folders = JobFolder.ids(beside: path)
-      var known: Set<JobID> = []
-      for id in folders where try await !store.jobs(JobQuery(.id(id), limit: 1)).isEmpty { known.insert(id) }
-      for id in folders where !known.contains(id) { folder(id).removeIfFree() }
     }
   }
 

@@ -1,11 +1,13 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsSQLite
   import Foundation
 
   /// Jobs, one a line, cut to the width of the terminal.
   struct JobTable {
     let jobs: [JobSnapshot]
+    var workers: [JobID: StoredWorker] = [:]
 
     func write(to screen: Screen) {
       let idWidth = jobs.map { "\($0.id)".count }.max() ?? 0
@@ -14,7 +16,7 @@
         let head = "\(job.id)".padded(idWidth, alignedRight: true) + "  "
         let state = job.state.rawValue.padded(stateWidth)
         let title = job.title.withVisibleControls
-        let detail = job.detail.withVisibleControls
+        let detail = job.detail(runBy: workers[job.id]).withVisibleControls
         var text = title + (detail.isEmpty ? "" : "  " + detail)
         if let width = screen.width {
           // The detail tells more than the end of a long command, so it keeps up to half of the room.
@@ -41,8 +43,8 @@
   }
 
   extension JobSnapshot {
-    /// What is worth knowing about it beside its state, in a few words.
-    var detail: String {
+    /// What is worth knowing about it beside its state, in a few words and without passwords.
+    func detail(runBy worker: StoredWorker? = nil) -> String {
       var parts: [String] = []
       switch state {
       case .scheduled:
@@ -50,7 +52,9 @@
         if attempt > 0, let last = failures.last { parts.append("after attempt \(attempt): \(last.message)") }
       case .running:
         if let stopAsked { parts.append("being \(stopAsked.rawValue)") }
-        if let startedAt {
+        if let trouble = worker?.standing.trouble {
+          parts.append("its worker \(trouble)")
+        } else if let startedAt {
           parts.append("since \(Duration.seconds(max(0, Date().timeIntervalSince(startedAt))).forPeople)")
         }
         if attempt > 1 { parts.append("attempt \(attempt)") }
@@ -69,7 +73,18 @@
         break
       }
       if crashes > 0 { parts.append(crashes == 1 ? "1 crash" : "\(crashes) crashes") }
-      return parts.joined(separator: ", ")
+      return parts.joined(separator: ", ").withoutPasswords
+    }
+  }
+
+  extension StoredWorker.Standing {
+    /// What is to be said of a worker with a job, if it does not simply go on.
+    var trouble: String? {
+      switch self {
+      case .alive: nil
+      case .silent: "does not answer; it was stopped, or hangs"
+      case .dead: "has died; the next worker runs it again"
+      }
     }
   }
 

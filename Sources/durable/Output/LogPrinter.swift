@@ -56,14 +56,12 @@
     }
 
     private mutating func foot(_ run: CommandRun, isCutShort: Bool) {
-      let ending = run.record.ending ?? (isCutShort ? "cut short: its worker died" : "no end yet")
+      let ending = run.record.ending?.withoutPasswords ?? (isCutShort ? "cut short: its worker died" : "no end yet")
       if json {
-        Screen.out.line(
-          JSONText.object([
-            ("attempt", .int(Int64(run.record.attempt))), ("run", .int(Int64(run.number))),
-            ("startedAt", .date(run.record.startedAt)), ("endedAt", .date(run.record.endedAt)),
-            ("ending", .optional(run.record.ending) { .string($0) }),
-          ]).text)
+        Screen.out.json(
+          RunRecord(
+            attempt: run.record.attempt, run: run.number, startedAt: run.record.startedAt, endedAt: run.record.endedAt,
+            ending: run.record.ending?.withoutPasswords))
       } else {
         let took = run.record.endedAt.map {
           " after \(Duration.seconds($0.timeIntervalSince(run.record.startedAt)).forPeople)"
@@ -86,25 +84,17 @@
       case .leftOut(let count):
         flush(stream)
         if json {
-          writeJSON(run, stream, ("leftOut", .int(Int64(count))))
+          Screen.out.json(LogRecord(run, stream, leftOut: count))
         } else {
           screen.write(Data("\n── \(count) bytes left out ──\n".utf8))
         }
       case .bytes(let data) where json:
-        writeJSON(run, stream, ("text", .string(String(decoding: complete(data, stream), as: UTF8.self))))
+        Screen.out.json(LogRecord(run, stream, text: String(decoding: complete(data, stream), as: UTF8.self)))
       case .bytes(let data) where screen.isTerminal:
         screen.write(Data(String(decoding: complete(data, stream), as: UTF8.self).forTerminal.utf8))
       case .bytes(let data):
         screen.write(data)
       }
-    }
-
-    private func writeJSON(_ run: CommandRun, _ stream: LogStream, _ field: (String, JSONText)) {
-      Screen.out.line(
-        JSONText.object([
-          ("attempt", .int(Int64(run.record.attempt))), ("run", .int(Int64(run.number))),
-          ("stream", .string(stream.rawValue)), field,
-        ]).text)
     }
 
     /// What there is up to the last whole character. The rest waits for more.
@@ -128,6 +118,32 @@
     }
   }
 
+  /// The end of a run, in JSON.
+  private struct RunRecord: Encodable {
+    var attempt: Int
+    var run: Int
+    var startedAt: Date
+    @OrNull var endedAt: Date?
+    @OrNull var ending: String?
+  }
+
+  /// What a run wrote, in JSON: text, or how many bytes of it were not kept.
+  private struct LogRecord: Encodable {
+    var attempt: Int
+    var run: Int
+    var stream: String
+    var leftOut: Int?
+    var text: String?
+
+    init(_ run: CommandRun, _ stream: LogStream, leftOut: Int? = nil, text: String? = nil) {
+      attempt = run.record.attempt
+      self.run = run.number
+      self.stream = stream.rawValue
+      self.leftOut = leftOut
+      self.text = text
+    }
+  }
+
   extension String {
     fileprivate var forTerminal: String {
       replacing("\r\n", with: "\n").withVisibleControls(keepingLines: true)
@@ -140,25 +156,22 @@
     let id: JobID
     let attempt: Int?
     let json: Bool
+    /// Whether it tells what the job waits for.
+    var tells = false
 
     /// How often it is looked for more.
     static let interval = Duration.milliseconds(100)
 
     func run() async throws {
       var printer = LogPrinter(store.folder(id), attempt: attempt, json: json)
+      var report = ObstacleReport(store)
       while true {
         // Asked before the last look, so that nothing is written in between.
-        let hasEnded = try await hasEnded
-        printer.show(isFinal: hasEnded)
-        if hasEnded { return }
+        let job = try await store.store.jobs(JobQuery(.id(id), detail: .failures, limit: 1)).first
+        printer.show(isFinal: job?.state.isFinished ?? true)
+        guard let job, !job.state.isFinished else { return }
+        if tells { try await report.look(at: job) }
         try await Task.sleep(for: Self.interval)
-      }
-    }
-
-    private var hasEnded: Bool {
-      get async throws {
-        guard let job = try await store.store.jobs(JobQuery(.id(id), limit: 1)).first else { return true }
-        return job.state.isFinished
       }
     }
   }

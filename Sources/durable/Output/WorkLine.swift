@@ -24,11 +24,11 @@
     /// What is worth knowing beside it.
     var detail = ""
 
-    /// As it is shown on `screen`, cut to its width. Without the id, it is a line about something that has a name.
+    /// As it is shown on `screen`, cut to its width and without passwords. Without the id, it is a line about something that has a name.
     func text(for screen: Screen, withID: Bool = true) -> String {
       let head = withID ? "\(id)".padded(4, alignedRight: true) + "  " : ""
-      let title = title.withVisibleControls
-      let tail = detail.isEmpty ? "" : "  " + detail.withVisibleControls
+      let title = title.withoutPasswords.withVisibleControls
+      let tail = detail.isEmpty ? "" : "  " + detail.withoutPasswords.withVisibleControls
       var text = title + tail
       if let width = screen.width {
         let room = max(width - head.columns - 8, 20)

@@ -14,7 +14,7 @@
 
     func tell(_ context: JobContext, _ event: CommandHandler.Event) {
       if json {
-        Screen.out.line(record(context, event).text)
+        Screen.out.json(JobEvent(context, event))
       } else {
         Screen.out.line(line(context, event).text(for: .out))
       }
@@ -25,8 +25,11 @@
       guard
         let line = diary.withLock({ $0.line(attempt, download, event, now: SystemClock().uptime) })
       else { return }
-      Screen.out.line(
-        json ? JSONText(attempt, download, line, event).text : line.text(for: .out))
+      if json {
+        Screen.out.json(JobEvent(attempt, download, line.mark, event))
+      } else {
+        Screen.out.line(line.text(for: .out))
+      }
     }
 
     private func line(_ context: JobContext, _ event: CommandHandler.Event) -> WorkLine {
@@ -53,29 +56,6 @@
       case .couldNotStart(let command, let reason):
         return WorkLine(id: context.id, mark: .back, title: command.typed, detail: "could not be started: \(reason)")
       }
-    }
-
-    private func record(_ context: JobContext, _ event: CommandHandler.Event) -> JSONText {
-      var fields: [(String, JSONText)] = [
-        ("event", "started"), ("id", .int(context.id.rawValue)), ("queue", .string(context.queue)),
-        ("attempt", .int(Int64(context.attempt))), ("maxAttempts", .int(Int64(context.maxAttempts))),
-      ]
-      switch event {
-      case .started(let command):
-        fields.append(("command", .string(command.typed)))
-      case .ended(let command, let result, let took):
-        fields[0].1 = "ended"
-        fields.append(("command", .string(command.typed)))
-        fields.append(("result", .string(result.outcome)))
-        fields.append(("message", result.succeeded ? .null : .string("\(result)")))
-        fields.append(("seconds", .double((took.seconds * 1000).rounded() / 1000)))
-      case .couldNotStart(let command, let reason):
-        fields[0].1 = "ended"
-        fields.append(("command", .string(command.typed)))
-        fields.append(("result", "returned"))
-        fields.append(("message", .string(reason)))
-      }
-      return .object(fields)
     }
   }
 #endif

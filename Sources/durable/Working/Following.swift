@@ -4,6 +4,7 @@
   import DurableJobs
   import DurableJobsProcess
   import Foundation
+  import Logging
 
   /// Works one job here and now, showing its log, unless another worker is faster.
   struct Following: Sendable {
@@ -21,7 +22,10 @@
         guard case .couldNotStart(_, let reason) = event else { return }
         Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
       }
-      let worker = JobWorker(store.queue(queue), maxConcurrentJobs: 1)
+      // Attempts that failed have lines of their own.
+      var logger = Logger(label: "durable")
+      logger.logLevel = .warning
+      let worker = JobWorker(store.queue(queue), maxConcurrentJobs: 1, logger: logger)
       handler.register(with: worker)
       let interruption = Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
@@ -34,14 +38,14 @@
         do { try await group.waitForAll() } catch is CancellationError {}
       }
       let job = try await store.store.job(id)
-      if json { Screen.out.line(JSONText(job).text) }
+      if json { Screen.out.json(JobRecord(job)) }
       switch job.state {
       case .succeeded: return
       case .failed, .cancelled, .skipped:
-        if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail)") }
-        throw ExitCode(.jobFailed)
+        if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
+        throw job.state == .failed ? commandsOwnCode : ExitCode(.jobFailed)
       case .suspended:
-        Talk.error("job \(id) is suspended: \(job.detail)")
+        Talk.error("job \(id) is suspended: \(job.detail())")
         throw ExitCode(.jobFailed)
       case .ready, .scheduled, .blocked, .running:
         Talk.line("Job \(id) stays in the store: 'durable work' goes on with it, 'durable cancel \(id)' ends it")
@@ -49,12 +53,19 @@
       }
     }
 
+    private var commandsOwnCode: ExitCode {
+      let code = store.folder(id).runs.last?.record.exitCode ?? 0
+      return code == 0 ? ExitCode(.jobFailed) : ExitCode(code)
+    }
+
     private func work(_ worker: JobWorker, _ interruption: Interruption) async throws {
+      var report = ObstacleReport(store, here: true)
       while !interruption.wasAsked {
-        guard let job = try await store.store.jobs(JobQuery(.id(id), limit: 1)).first else { return }
+        guard let job = try await store.store.jobs(JobQuery(.id(id), detail: .failures, limit: 1)).first else { return }
         if job.state.isFinished || job.state == .suspended { return }
+        try await report.look(at: job)
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
-        if isDue, try await worker.runNext() { continue }
+        if isDue, !report.isPaused, try await worker.runNext() { continue }
         try await Task.sleep(for: Self.interval)
       }
     }

@@ -6,7 +6,7 @@
   import Foundation
 
   /// What a worker leaves undone, and why.
-  struct Leftovers {
+  struct UndoneWork {
     private let lines: [String]
     /// Ready jobs of queues that this worker was not asked to work on.
     private let elsewhere: Int
@@ -20,11 +20,9 @@
         lines = []
         return
       }
-      var paused: Set<String> = []
-      for case .queue(let name, isPaused: true) in try await store.store.settings() { paused.insert(name) }
       var lines: [String] = []
       if left[.ready] > 0 {
-        let held = paused.intersection(queues).sorted()
+        let held = try await store.pausedQueues.intersection(queues).sorted()
         if held.isEmpty {
           let foreign = try await store.store.counts(
             where: here && .state(.ready) && !.kind(ShellCommand.kind) && !.kind(Download.kind))[.ready]
@@ -42,7 +40,7 @@
       }
       if left[.suspended] > 0 {
         let first = try await store.store.jobs(JobQuery(here && .state(.suspended), limit: 1)).first
-        let why = first?.reason.map { ": \($0)" } ?? ""
+        let why = first?.reason.map { ": \($0.withoutPasswords)" } ?? ""
         lines.append("\(left[.suspended]) suspended\(first.map { " (job \($0.id)\(why))" } ?? "")")
       }
       if left[.running] > 0 { lines.append("\(left[.running]) running elsewhere") }

@@ -1,0 +1,83 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import DurableJobsProcess
+  import DurableJobsSQLite
+  import Foundation
+
+  /// A store that is open, and where it is.
+  struct OpenStore: Sendable {
+    let store: SQLiteStore
+    /// Without symbolic links, so that all who open one file find the same locks beside it.
+    let path: String
+    /// As it was given to `--store`, if it was.
+    private let named: String?
+
+    private static let opened = Lock<[SQLiteStore]>([])
+
+    /// Lets go of all stores, so that other processes need not find out that this one has ended.
+    static func closeAll() async {
+      let stores = opened.withLock { stores in
+        defer { stores = [] }
+        return stores
+      }
+      for store in stores { await store.close() }
+    }
+
+    init(_ path: String, named: String? = nil) throws {
+      let store = try SQLiteStore(path: path)
+      self.store = store
+      self.named = named
+      Self.opened.withLock { $0.append(store) }
+      guard let resolved = realpath(path, nil) else {
+        throw JobError(.unusableFile, SystemError("can't find \(path) any more").description)
+      }
+      defer { free(resolved) }
+      self.path = String(cString: resolved)
+    }
+
+    func queue(_ name: String) -> JobQueue { JobQueue(name, store: store) }
+
+    func folder(_ id: JobID) -> JobFolder { JobFolder(store: path, id: id) }
+
+    /// Deletes what is left beside the store of jobs that it no longer has.
+    func forgetOldFolders() async throws {
+      let folders = JobFolder.ids(beside: path)
+      var known: Set<JobID> = []
+      for id in folders where try await !store.jobs(JobQuery(.id(id), limit: 1)).isEmpty { known.insert(id) }
+      for id in folders where !known.contains(id) { folder(id).removeIfFree() }
+    }
+
+    var pausedQueues: Set<String> {
+      get async throws {
+        var paused: Set<String> = []
+        for case .queue(let name, isPaused: true) in try await store.settings() { paused.insert(name) }
+        return paused
+      }
+    }
+
+    /// What to type to do `verb` to a queue of this store, as in "durable work --queue slow".
+    func command(_ verb: String, queue: String) -> String {
+      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
+      let place = named.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
+      return "durable \(verb)\(option)\(place)"
+    }
+
+    /// The worker that runs each of these jobs.
+    func workers(of jobs: [JobSnapshot]) async throws -> [JobID: StoredWorker] {
+      guard jobs.contains(where: { $0.state == .running }) else { return [:] }
+      var holders: [JobID: StoredWorker] = [:]
+      for worker in try await store.workers() {
+        for id in worker.jobs { holders[id] = worker }
+      }
+      return holders
+    }
+
+    /// Says how to start a worker if this job waits for one.
+    func sayIfNobodyWorks(on id: JobID) async throws {
+      let job = try await store.job(id, detail: [])
+      guard try await Obstacle.all(of: job, in: self).contains(where: \.isLackOfWorker) else { return }
+      Talk.line("No worker is running. Start one with: \(command("work", queue: job.queue))")
+    }
+  }
+#endif

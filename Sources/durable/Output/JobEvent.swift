@@ -1,0 +1,99 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsProcess
+  import Foundation
+
+  /// What becomes of a job, for programs, a line each. What an event does not tell is left out.
+  struct JobEvent: Encodable {
+    enum Name: String, Encodable {
+      case started, waits, ended
+    }
+
+    var event: Name
+    var id: JobID
+    var queue: String?
+    var attempt: Int?
+    var maxAttempts: Int?
+    var command: String?
+    var url: String?
+    /// Of an end: "succeeded", "failed", "cancelled", "suspended", or "returned" if it goes back without having counted.
+    var result: String?
+    var mayBeRetried: Bool?
+    var message: OrNull<String>?
+    var path: OrNull<String>?
+    var size: OrNull<Int64>?
+    var wasThere: Bool?
+    var seconds: Double?
+
+    init(_ event: Name, _ id: JobID) {
+      self.event = event
+      self.id = id
+    }
+
+    /// An event in the life of a command.
+    init(_ context: JobContext, _ event: CommandHandler.Event) {
+      self.init(.ended, context.id)
+      queue = context.queue
+      attempt = context.attempt
+      maxAttempts = context.maxAttempts
+      switch event {
+      case .started(let command):
+        self.event = .started
+        self.command = command.withoutSecrets.typed
+      case .ended(let command, let result, let took):
+        self.command = command.withoutSecrets.typed
+        self.result = result.outcome
+        message = OrNull(wrappedValue: result.succeeded ? nil : "\(result)".withoutPasswords)
+        seconds = took.inMilliseconds
+      case .couldNotStart(let command, let reason):
+        self.command = command.withoutSecrets.typed
+        result = "returned"
+        message = OrNull(wrappedValue: reason)
+      }
+    }
+
+    /// An event in the life of a download, of which `mark` stands before its line.
+    init(_ attempt: JobAttempt, _ download: Download, _ mark: WorkLine.Mark, _ event: Downloader.Event) {
+      self.init(mark == .start ? .started : mark == .waits ? .waits : .ended, attempt.job)
+      queue = attempt.queue
+      self.attempt = attempt.number
+      maxAttempts = attempt.of
+      url = download.url.withoutCredentials
+      switch event {
+      case .succeeded(let file):
+        result = "succeeded"
+        message = OrNull(wrappedValue: nil)
+        path = OrNull(wrappedValue: file.path)
+        size = OrNull(wrappedValue: file.size)
+        wasThere = file.wasThere
+      case .failed(let error, _, _):
+        result = "failed"
+        mayBeRetried = mark == .again
+        message = OrNull(wrappedValue: error.message.withoutPasswords)
+      case .stopped:
+        result = "returned"
+        message = OrNull(wrappedValue: nil)
+      case .waits(let reason, let time):
+        message = OrNull(wrappedValue: reason)
+        seconds = time.inMilliseconds
+      default: break
+      }
+    }
+
+    /// The end of a download that may have run in another process. `failure` is nil if it succeeded.
+    init(ended id: JobID, _ file: DownloadedFile?, failure: String?) {
+      self.init(.ended, id)
+      result = failure == nil ? "succeeded" : "failed"
+      message = OrNull(wrappedValue: failure?.withoutPasswords)
+      path = OrNull(wrappedValue: file?.path)
+      size = OrNull(wrappedValue: file?.size)
+    }
+  }
+
+  extension Duration {
+    /// In seconds, to the millisecond.
+    fileprivate var inMilliseconds: Double { (seconds * 1000).rounded() / 1000 }
+  }
+#endif

@@ -1,0 +1,116 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsProcess
+  import DurableJobsSQLite
+  import Foundation
+
+  /// A job in JSON, with the names that every command uses for it.
+  struct JobRecord: Encodable {
+    struct Progress: Encodable {
+      var fraction: Double
+      @OrNull var message: String?
+    }
+
+    struct Failure: Encodable {
+      var message: String
+      var attempt: Int
+      var at: Date
+    }
+
+    struct Holder: Encodable {
+      var process: Int64
+      var state: String
+    }
+
+    var id: JobID
+    var queue: String
+    var kind: String
+    @OrNull var key: String?
+    var state: String
+    var priority: Int
+    var attempt: Int
+    var maxAttempts: Int
+    var crashes: Int
+    @OrNull var timeout: Double?
+    var createdAt: Date
+    @OrNull var runAt: Date?
+    @OrNull var startedAt: Date?
+    @OrNull var finishedAt: Date?
+    @OrNull var progress: Progress?
+    @OrNull var reason: String?
+    @OrNull var payload: StoredJSON?
+    @OrNull var output: StoredJSON?
+    var errors: [Failure]
+    var tags: [String]
+    /// Who runs it.
+    @OrNull var worker: Holder?
+
+    init(_ job: JobSnapshot, worker: StoredWorker? = nil, showsSecrets: Bool = false) {
+      let job = showsSecrets ? job : job.withoutSecrets
+      id = job.id
+      queue = job.queue
+      kind = job.kind
+      key = job.key
+      state = job.state.rawValue
+      priority = job.priority.rawValue
+      attempt = job.attempt
+      maxAttempts = job.maxAttempts
+      crashes = job.crashes
+      timeout = job.timeout?.seconds
+      createdAt = job.createdAt
+      runAt = job.runAt
+      startedAt = job.startedAt
+      finishedAt = job.finishedAt
+      progress = job.progress.map { Progress(fraction: $0.fraction, message: $0.message) }
+      reason = job.reason
+      payload = job.payload.map { StoredJSON($0) }
+      output = job.output.map { StoredJSON($0) }
+      errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
+      tags = job.tags.sorted()
+      self.worker = worker.map { Holder(process: $0.process, state: $0.standing.rawValue) }
+    }
+  }
+
+  extension JobSnapshot {
+    /// For everybody's eyes. A payload that is neither a command nor a download is passed on as it is: nobody here knows
+    /// what in it is a secret.
+    var withoutSecrets: JobSnapshot {
+      var copy = self
+      if let command = ShellCommand(self) {
+        copy.payload = Self.encode(command.withoutSecrets)
+      } else if let download = Download(self) {
+        copy.payload = Self.encode(download.withoutSecrets)
+      }
+      copy.reason = reason?.withoutPasswords
+      copy.progress?.message = progress?.message?.withoutPasswords
+      for index in failures.indices { copy.failures[index].message = failures[index].message.withoutPasswords }
+      return copy
+    }
+
+    /// As they are stored.
+    private static func encode(_ payload: some Encodable) -> Data? {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return try? encoder.encode(payload)
+    }
+  }
+
+  /// How many jobs are in each state, in JSON.
+  struct CountsRecord: Encodable {
+    var counts = JobCounts()
+
+    private struct Key: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(_ state: JobState) { stringValue = state.rawValue }
+      init?(stringValue: String) { return nil }
+      init?(intValue: Int) { return nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      for state in JobState.allCases { try container.encode(counts[state], forKey: Key(state)) }
+    }
+  }
+#endif

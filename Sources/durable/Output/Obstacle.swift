@@ -1,0 +1,80 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import DurableJobsSQLite
+  import Foundation
+
+  /// What keeps a job from running now.
+  enum Obstacle: Hashable, Sendable {
+    case paused(queue: String)
+    case noWorker(queue: String)
+    /// Its first start is ahead.
+    case early(until: Date)
+    case backOff(until: Date, attempt: Int, of: Int, message: String)
+    /// It was put off, with no attempt used.
+    case snoozed(until: Date)
+    case suspended(reason: String?)
+
+    /// All that keeps this job, what it waits for by itself first. `workers` are those of its store; one that works it
+    /// `here` needs no other.
+    static func all(
+      of job: JobSnapshot, paused: Set<String>, workers: [StoredWorker], here: Bool = false, now: Date = Date()
+    ) -> [Obstacle] {
+      var all: [Obstacle] = []
+      switch job.state {
+      case .suspended: return [.suspended(reason: job.reason)]
+      case .scheduled:
+        if let time = job.runAt, time > now {
+          if job.startedAt == nil {
+            all.append(.early(until: time))
+          } else if let last = job.failures.last, last.attempt == job.attempt {
+            all.append(.backOff(until: time, attempt: job.attempt, of: job.maxAttempts, message: last.message))
+          } else {
+            all.append(.snoozed(until: time))
+          }
+        }
+      case .ready: break
+      case .running:
+        // Who works on another job of the store gives this one back.
+        let isLost = workers.contains { $0.jobs.contains(job.id) && $0.standing == .dead }
+        guard isLost, !workers.contains(where: { $0.standing == .alive }) else { return [] }
+      case .blocked, .succeeded, .failed, .cancelled, .skipped: return []
+      }
+      if paused.contains(job.queue) {
+        all.append(.paused(queue: job.queue))
+      } else if !here, !workers.contains(where: { $0.serves(job.queue, job.kind) }) {
+        all.append(.noWorker(queue: job.queue))
+      }
+      return all
+    }
+
+    static func all(of job: JobSnapshot, in store: OpenStore, here: Bool = false) async throws -> [Obstacle] {
+      guard !job.state.isFinished else { return [] }
+      return all(of: job, paused: try await store.pausedQueues, workers: try await store.store.workers(), here: here)
+    }
+
+    var isLackOfWorker: Bool { if case .noWorker = self { true } else { false } }
+
+    /// What to tell a person who waits for this job.
+    func text(of id: JobID, in store: OpenStore) -> String {
+      switch self {
+      case .paused(let queue):
+        "Job \(id) waits: the queue '\(queue)' is paused; '\(store.command("unpause", queue: queue))' lets it go on"
+      case .noWorker(let queue):
+        "Job \(id) waits: no worker is running for it. Start one with: \(store.command("work", queue: queue))"
+      case .early(let time): "Job \(id) waits for its time, \(time.forPeople)"
+      case .backOff(let time, let attempt, let count, let message):
+        "Job \(id) runs again \(time.forPeople), after attempt \(attempt) of \(count): \(message.withoutPasswords)"
+      case .snoozed(let time): "Job \(id) was put off, and runs again \(time.forPeople)"
+      case .suspended(let reason):
+        "Job \(id) is suspended\(reason.map { ": \($0.withoutPasswords)" } ?? ""); 'durable resume \(id)' lets it go on"
+      }
+    }
+  }
+
+  extension StoredWorker {
+    func serves(_ queue: String, _ kind: String) -> Bool {
+      standing == .alive && queues.contains(queue) && kinds.contains(kind)
+    }
+  }
+#endif

@@ -1,0 +1,110 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("What is waited for", .timeLimit(.minutes(1)))
+  struct FollowTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("add --follow leaves stdout and the exit code to the command")
+    func follow() async throws {
+      let good = try await durable("add", "--follow", "--", "echo", "hello")
+      #expect(good.status == .exited(0))
+      #expect(good.text == "hello\n")
+      #expect(good.stderr.hasPrefix("Job 1\n"))
+      let bad = try await durable("add", "--follow", "--", "sh", "-c", "exit 3")
+      #expect(bad.status == .exited(3))
+      #expect(bad.text == "")
+      #expect(bad.stderr.contains("exited with code 3"))
+    }
+
+    @Test(
+      "add --follow exits as a shell would: with 128 and the signal, and with 1 where nothing could be run",
+      arguments: [(["sh", "-c", "kill -TERM $$"], 143), (["no-such-program"], 1)] as [([String], Int32)])
+    func followedEnd(command: [String], code: Int32) async throws {
+      let outcome = try await durable.run((["add", "--follow", "--"] + command).map { Array($0.utf8) })
+      #expect(outcome.status == .exited(code))
+    }
+
+    @Test("add --follow exits with the code of the last attempt")
+    func lastAttempt() async throws {
+      let line = "test -e again && exit 4; touch again; exit 3"
+      let outcome = try await durable("add", "--follow", "--max-attempts", "2", "--shell", "--", line)
+      #expect(outcome.status == .exited(4))
+      #expect(!outcome.stderr.contains("DurableJobs"), "\(outcome.stderr)")
+    }
+
+    @Test("add --follow --json prints an object a line, the job first and last")
+    func followInJSON() async throws {
+      let outcome = try await durable(
+        "add", "--follow", "--json", "--shell", "--", "printf 'no end'; echo err >&2; exit 3")
+      #expect(outcome.status == .exited(3))
+      let objects = try outcome.text.split(separator: "\n").map {
+        try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      }
+      #expect(objects.first?["state"] as? String == "ready")
+      #expect(objects.last?["state"] as? String == "failed")
+      #expect(objects.compactMap { $0["text"] as? String }.sorted() == ["err\n", "no end"])
+    }
+
+    @Test("add --follow on a paused queue says so once, and goes on when it may")
+    func paused() async throws {
+      try await durable("pause", "--queue", "slow one")
+      let words = "the queue 'slow one' is paused; 'durable unpause --queue 'slow one'' lets it go on"
+      let ended = try await durable.run("add", "--follow", "--queue", "slow one", "--", "true") { [durable] program in
+        try await program.says(words)
+        try await durable("unpause", "--queue", "slow one")
+      }
+      #expect(ended.status == .exited(0))
+      #expect(ended.stderr.components(separatedBy: words).count == 2)
+      #expect(!ended.stderr.contains("no worker"))
+    }
+
+    @Test("wait and log -f say that no worker runs and how to start one", arguments: [["wait"], ["log", "-f"]])
+    func noWorker(command: [String]) async throws {
+      let id = try await durable.add("--", "echo", "done")
+      let ended = try await durable.run(command + ["\(id)"]) { [durable] program in
+        try await program.says("Job \(id) waits: no worker is running for it. Start one with: durable work")
+        try await durable("work", "--drain")
+      }
+      #expect(ended.status == .exited(0))
+    }
+
+    @Test("wait and log -f say which queue is paused", arguments: [["wait"], ["log", "-f"]])
+    func pausedElsewhere(command: [String]) async throws {
+      let id = try await durable.add("--", "true")
+      try await durable("pause")
+      _ = try await durable.run(command + ["\(id)"]) { [durable] program in
+        try await program.says("Job \(id) waits: the queue 'default' is paused; 'durable unpause' lets it go on")
+        try await durable("cancel", "\(id)")
+      }
+    }
+
+    @Test("wait says that a job waits for its time, and that one is suspended")
+    func later() async throws {
+      let late = try await durable.add("--delay", "1h", "--", "true")
+      let held = try await durable.add("--", "true")
+      try await durable("suspend", "\(held)", "--reason", "not now")
+      let ended = try await durable.run("wait", "\(late)", "\(held)") { [durable] program in
+        try await program.says("Job \(late) waits for its time, ")
+        try await durable("cancel", "\(late)")
+        try await program.says("Job \(held) is suspended: not now; 'durable resume \(held)' lets it go on")
+        try await durable("cancel", "\(held)")
+      }
+      #expect(ended.status == .exited(1))
+    }
+
+    @Test("wait without ids says why what is left does not run")
+    func idle() async throws {
+      _ = try await durable.add("--", "true")
+      let alone = try await durable("wait")
+      #expect(alone.status == .exited(0))
+      #expect(alone.stderr.contains("Idle, with 1 ready left"))
+      #expect(alone.stderr.contains("no worker is running for it. Start one with: durable work"), "\(alone.stderr)")
+      try await durable("pause")
+      #expect(try await durable("wait").stderr.contains("the queue 'default' is paused"))
+    }
+  }
+#endif

@@ -1,0 +1,141 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsSQLite
+  import Foundation
+  import LyingServer
+  import Testing
+
+  @Suite("JSON", .timeLimit(.minutes(1)))
+  struct JSONTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    /// The keys of a line in their order, those of objects in it in brackets. Names of variables are anybody's.
+    private func keys(_ line: some StringProtocol) -> String {
+      let text = String(line).replacing(/"env":\{[^}]*\}/, with: "\"env\":{}")
+      var keys = ""
+      for match in text.matches(of: /"((?:[^"\\]|\\.)*)"(:?)|([{}\[\]])/) {
+        if let bracket = match.3 {
+          keys += bracket
+        } else if match.2 == ":", let key = match.1 {
+          keys += (keys.last?.isLetter == true ? " " : "") + key
+        }
+      }
+      return keys
+    }
+
+    private static let job =
+      "id queue kind key state priority attempt maxAttempts crashes timeout createdAt runAt startedAt finishedAt "
+      + "progress reason payload{arguments[]cwd env{}shell umask}output errors[]tags[]worker"
+
+    @Test("keys and their order")
+    func order() async throws {
+      let nothing = try await durable("status", "--json").line
+      let counts = "ready scheduled blocked running suspended succeeded failed cancelled skipped"
+      #expect(keys(nothing) == "{store jobs[]counts{\(counts)}paused[]workers[]}")
+      let added = try await durable(
+        "add", "--json", "--key", "k", "--tag", "b", "--tag", "a", "--max-attempts", "2", "--", "false")
+      #expect(keys(added.line) == "{\(Self.job)}")
+      let ended = "id queue attempt maxAttempts command result message seconds"
+      let work = try await durable("work", "--drain", "--json").text.split(separator: "\n").map { keys($0) }
+      let start = "{event id queue attempt maxAttempts command}"
+      #expect(work == [start, "{event \(ended)}", start, "{event \(ended)}"])
+      let failed = Self.job.replacing("errors[]", with: "errors[{message attempt at}{message attempt at}]")
+      #expect(try await keys(durable("show", "1", "--json").line) == "{\(failed)}")
+      #expect(try await keys(durable("wait", "1", "--json").line) == "[{\(failed)}]")
+      #expect(
+        try await keys(durable("status", "--json").line)
+          == "{store jobs[{\(failed)}]counts{\(counts)}paused[]workers[]}")
+      #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]}")
+      #expect(try await keys(durable("pause", "--json").line) == "{queue paused}")
+      let log = try await durable("add", "--queue", "other", "--follow", "--json", "--", "echo", "x").text
+        .split(separator: "\n").map { keys($0) }
+      let succeeded = Self.job.replacing("output errors", with: "output{exitCode}errors")
+      #expect(
+        log == [
+          "{\(Self.job)}", "{attempt run stream text}", "{attempt run startedAt endedAt ending}", "{\(succeeded)}",
+        ])
+    }
+
+    @Test("keys of what is told of downloads, and their order")
+    func downloads() async throws {
+      let server = try await LyingServer()
+      server.serve("/a.bin", .file(Content(1000)))
+      let file = try await durable("get", "--json", "-o", durable.folder, server.url("/a.bin"))
+      let begin = "event id queue attempt maxAttempts url"
+      #expect(
+        file.text.split(separator: "\n").prefix(2).map { keys($0) } == [
+          "{\(begin)}", "{\(begin) result message path size wasThere}",
+        ])
+      let missing = try await durable("get", "--json", "-o", durable.folder, server.url("/b.bin"))
+      #expect(
+        missing.text.split(separator: "\n").prefix(2).map { keys($0) } == [
+          "{\(begin)}", "{\(begin) result mayBeRetried message}",
+        ])
+    }
+
+    @Test("a job's fields and what stands in them")
+    func values() async throws {
+      let added = try await durable(
+        "add", "--json", "--timeout", "90", "--priority", "-3", "--cwd", "/", "--", "printf", "a\u{9b}\u{1}\"\\\n/é")
+      let line = added.line.replacing(/"env":\{[^}]*\}/, with: "\"env\":{}").replacing(
+        /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/, with: "TIME"
+      ).replacing(/"umask":"\d+"/, with: "\"umask\":\"\"")
+      #expect(
+        line
+          == #"{"id":1,"queue":"default","kind":"command","key":null,"state":"ready","priority":-3,"attempt":0,"#
+          + #""maxAttempts":1,"crashes":0,"timeout":90.0,"createdAt":"TIME","runAt":null,"startedAt":null,"#
+          + #""finishedAt":null,"progress":null,"reason":null,"payload":{"arguments":["printf","#
+          + "\"a\u{9b}\\u0001\\\"\\\\\\n/é\"],"
+          + #""cwd":"/","env":{},"shell":false,"umask":""},"output":null,"errors":[],"tags":[],"worker":null}"#)
+    }
+
+    @Test(
+      "stored JSON is passed on as it is, in a line",
+      arguments: [
+        "[1e400,-1E+999]", "12345678901234567890123", #"{"a":1,"a":2}"#,
+        "{\"z\":\"\u{2028}\u{2029}\u{85}\",\"a\":1.50}",
+        #""\u0000\/é""#, "  [ ]  ", "null",
+      ])
+    func stored(payload: String) async throws {
+      let store = try SQLiteStore(path: durable.store)
+      _ = try await store.insert(JobInsertion([NewJob(queue: "q", kind: "odd", payload: Data(payload.utf8))]))
+      await store.close()
+      let line = try await durable("show", "1", "--json").line
+      #expect(line.contains("\"payload\":\(payload),\"output\""), "\(line)")
+    }
+
+    @Test("line breaks between the tokens of stored JSON become spaces")
+    func lines() async throws {
+      let store = try SQLiteStore(path: durable.store)
+      let payload = Data("{\r\n\t\"a\":\n1}".utf8)
+      _ = try await store.insert(JobInsertion([NewJob(queue: "q", kind: "odd", payload: payload)]))
+      await store.close()
+      let text = try await durable("status", "--json").text
+      #expect(text.contains("\"payload\":{  \t\"a\": 1},"), "\(text)")
+      #expect(text.split(separator: "\n").count == 1)
+    }
+
+    @Test(
+      "what is stored and no JSON is told as base64",
+      arguments: [
+        [0xff, 0xfe], Array("{\"a\":1.2.3}".utf8), Array("[01]".utf8), [0xef, 0xbb, 0xbf, 0x31], [0x31, 0], [],
+      ]
+        as [[UInt8]])
+    func noJSON(payload: [UInt8]) async throws {
+      let store = try SQLiteStore(path: durable.store)
+      _ = try await store.insert(JobInsertion([NewJob(queue: "q", kind: "odd", payload: Data(payload))]))
+      await store.close()
+      let job = try await durable.job(1)
+      #expect(job["payload"] as? [String: String] == ["base64": Data(payload).base64EncodedString()])
+    }
+
+    @Test("an output by hand may be a number that is too large for most")
+    func output() async throws {
+      let id = try await durable.add("--", "true")
+      #expect(try await durable("complete", "\(id)", "--output", "1e400").status == .exited(0))
+      #expect(try await durable("show", "\(id)", "--json").line.contains("\"output\":1e400,"))
+    }
+  }
+#endif

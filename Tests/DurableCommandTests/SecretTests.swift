@@ -1,0 +1,101 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("Secrets", .timeLimit(.minutes(1)))
+  struct SecretTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    /// All that the program says of its jobs, in every way.
+    private func allThatIsSaid(of id: Int) async throws -> String {
+      var said = ""
+      for line in [
+        ["status"], ["status", "--json"], ["show", "\(id)"], ["show", "\(id)", "--json"], ["log", "\(id)"],
+        ["log", "\(id)", "--json"], ["wait", "\(id)", "--timeout", "0"], ["wait", "\(id)", "--json", "--timeout", "0"],
+      ] {
+        let outcome = try await durable.run(line.map { Array($0.utf8) })
+        said += outcome.text + outcome.stderr
+      }
+      return said
+    }
+
+    @Test("what a download has of secrets is shown only to who asks for it")
+    func download() async throws {
+      let url = "https://me:hunter2@example.org/x?y=z"
+      let added = try await durable(
+        "get", "--detach", "--json", "--header", "Authorization: Bearer s3cret", "-o", durable.folder, url)
+      let id = try #require(try added.json["id"] as? Int)
+      let said = try await added.text + added.stderr + allThatIsSaid(of: id)
+      #expect(!said.contains("hunter2"), "\(said)")
+      #expect(!said.contains("s3cret"), "\(said)")
+      #expect(said.contains("https://me:***@example.org/x?y=z"))
+      #expect(said.contains("Authorization"))
+      let shown = try await durable("show", "\(id)", "--secrets").text
+      #expect(shown.contains("durable get 'https://me:hunter2@example.org/x?y=z'"))
+      #expect(shown.contains("--header 'Authorization: Bearer s3cret'"))
+      let payload = try #require(
+        try await durable("show", "\(id)", "--secrets", "--json").json["payload"] as? [String: Any])
+      #expect(payload["url"] as? String == url)
+      #expect((payload["headers"] as? [[String: String]])?.first?["value"] == "Bearer s3cret")
+    }
+
+    @Test("what a command has of secrets is shown only to who asks for it")
+    func command() async throws {
+      let id = try await durable.add(
+        "--env", "TOKEN=s3cret", "--", "git", "clone", "https://me:hunter2@example.org/x", "https://t0ken@example.org/")
+      let said = try await allThatIsSaid(of: id)
+      for secret in ["hunter2", "s3cret", "t0ken"] { #expect(!said.contains(secret), "\(said)") }
+      #expect(said.contains("git clone 'https://me:***@example.org/x'"))
+      #expect(said.contains("TOKEN"))
+      let shown = try await durable("show", "\(id)", "--secrets").text
+      #expect(shown.contains("git clone https://me:hunter2@example.org/x https://t0ken@example.org/"))
+      #expect(shown.contains("TOKEN=s3cret"))
+      let payload = try #require(
+        try await durable("show", "\(id)", "--secrets", "--json").json["payload"] as? [String: Any])
+      #expect((payload["env"] as? [String: String])?["TOKEN"] == "s3cret")
+    }
+
+    @Test(
+      "no password of a URL is in what a worker says, nor in an error that was stored", arguments: [[], ["--json"]])
+    func errors(options: [String]) async throws {
+      let id = try await durable.add(
+        "--shell", "--", "echo \"fatal: no access to https://me:hunter2@example.org/x\" >&2; exit 1")
+      let work = try await durable.run((["work", "--drain"] + options).map { Array($0.utf8) })
+      let said = work.text + work.stderr
+      #expect(said.contains("fatal: no access to https://me:***@example.org/x"), "\(said)")
+      #expect(!said.contains("hunter2"), "\(said)")
+      for line in [["status"], ["status", "--json"], ["show", "\(id)"], ["show", "\(id)", "--json"]] {
+        let outcome = try await durable.run(line.map { Array($0.utf8) })
+        #expect(!outcome.text.contains("hunter2"), "\(outcome.text)")
+      }
+      // The command's own words are its own; what is said of its end is not.
+      let log = try await durable("log", "\(id)")
+      #expect(log.stderr.components(separatedBy: "hunter2").count == 2, "\(log.stderr)")
+    }
+
+    @Test(
+      "the value of a variable that --env names is in the arguments of no process",
+      .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/cmdline"), "needs /proc"))
+    func processList() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.run(
+        ["add", "--env", "TOKEN", "--shell", "--", "echo $$ $PPID > said; sleep 600"].map { Array($0.utf8) },
+        environment: ["TOKEN": "s3cret"]
+      ).line
+      _ = try await durable.work { worker in
+        let numbers = await fifo.said().split(separator: " ").compactMap { pid_t($0) } + [worker.process]
+        #expect(numbers.count == 3)
+        for number in numbers {
+          let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") ?? Data()
+          #expect(!line.isEmpty)
+          #expect(line.range(of: Data("s3cret".utf8)) == nil)
+        }
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      #expect(try await durable.untilGone(try #require(Int(id))) < hung)
+    }
+  }
+#endif

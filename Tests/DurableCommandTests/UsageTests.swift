@@ -1,0 +1,110 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("What is typed", .timeLimit(.minutes(1)))
+  struct UsageTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("a number below zero is a value like any other", arguments: [["--priority", "-5"], ["--priority=-5"]])
+    func negative(option: [String]) async throws {
+      let id = try await durable.run((["add"] + option + ["--", "true"]).map { Array($0.utf8) }).line
+      #expect(try await durable.job(try #require(Int(id)))["priority"] as? Int == -5)
+    }
+
+    @Test(
+      "what begins with a dash and can be no value is refused by its own words",
+      arguments: [
+        (["add", "--max-attempts", "-5", "--", "true"], "--max-attempts is -5; it must be at least 1"),
+        (["add", "--delay", "-5", "--", "true"], "'-5' is no length of time"),
+        (["add", "--timeout", "-5", "--", "true"], "'-5' is no length of time"),
+        (["status", "--limit", "-5"], "--limit is -5; it must be at least 1"),
+        (["log", "1", "--attempt", "-5"], "--attempt is -5; the first one is 1"),
+        (["wait", "--timeout", "-5"], "'-5' is no length of time"),
+        (["work", "--concurrency", "-5"], "--concurrency is -5; it must be at least 1"),
+        (["work", "--per-host", "-5"], "--per-host is -5; it must be at least 1"),
+        (["get", "--size", "-5", "https://example.org/x"], "--size is -5; it can't be less than 0"),
+        (["get", "--concurrency", "-5", "https://example.org/x"], "--concurrency is -5; it must be at least 1"),
+        (["get", "--max-attempts", "-5", "https://example.org/x"], "--max-attempts is -5; it must be at least 1"),
+        (["get", "--limit-rate", "-5", "https://example.org/x"], "--limit-rate -5 is no number of bytes"),
+      ])
+    func refusedNegative(arguments: [String], words: String) async throws {
+      let outcome = try await durable.run(arguments.map { Array($0.utf8) })
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
+    }
+
+    @Test("a key, a tag, a reason and an output may begin with a dash")
+    func dashes() async throws {
+      let id = try await durable.add("--key", "-k", "--tag", "-t", "--", "true")
+      #expect(try await durable("suspend", "\(id)", "--reason", "-r").status == .exited(0))
+      #expect(try await durable.job(id)["reason"] as? String == "-r")
+      #expect(try await durable("status", "--key", "-k", "--tag", "-t").text.hasPrefix("\(id)  suspended"))
+      #expect(try await durable("complete", "\(id)", "--output", "-1").status == .exited(0))
+      #expect(try await durable.job(id)["output"] as? Int == -1)
+    }
+
+    @Test(
+      "what was probably meant is told",
+      arguments: [
+        (["statsu"], "there is no command 'statsu'; did you mean 'status'?"),
+        (["sus"], "there is no command 'sus'; did you mean 'suspend'?"),
+        (["help", "unpuase"], "there is no command 'unpuase'; did you mean 'unpause'?"),
+        (["frobnicate"], "there is no command 'frobnicate'"), (["status", "--jsn"], "Did you mean '--json'?"),
+        (["add", "--priorty", "5", "--", "true"], "unknown option '--priorty'; did you mean '--priority'?"),
+      ])
+    func misspelt(arguments: [String], words: String) async throws {
+      let outcome = try await durable.run(arguments.map { Array($0.utf8) })
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.text == "")
+      #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
+    }
+
+    @Test(
+      "a refusal is a line that begins with the program's name, and another that says where to look",
+      arguments: [
+        (["cancel"], "cancel"), (["show", "abc"], "show"), (["show", "1", "2"], "show"), (["add", "--queue"], "add"),
+        (["add", "--priority", "high", "--", "true"], "add"), (["status", "--state", "odd"], "status"),
+        (["status", "--limit", "0"], "status"), (["status", "--frob"], "status"),
+      ])
+    func manner(arguments: [String], command: String) async throws {
+      let outcome = try await durable.run(arguments.map { Array($0.utf8) })
+      #expect(outcome.status == .exited(2))
+      let lines = outcome.stderr.split(separator: "\n")
+      #expect(lines.count == 2)
+      #expect(lines.first?.wholeMatch(of: /durable: [^A-Z\s].*/) != nil, "\(outcome.stderr)")
+      #expect(lines.last == "See 'durable \(command) --help' for more information.")
+    }
+
+    @Test(
+      "what stdout has no room for is told, and is no success",
+      .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"),
+      arguments: ["status", "status --json", "add -- true", "show 1", "--help", "--version"])
+    func fullOutput(line: String) async throws {
+      _ = try await durable.add("--", "true")
+      let outcome = try await durable.shell("\"$DURABLE\" \(line) > /dev/full")
+      #expect(outcome.status == .exited(1))
+      let words = outcome.stderr.split(separator: "\n").filter { $0.hasPrefix("durable: ") }
+      #expect(words == ["durable: standard output can't be written: No space left on device"])
+    }
+
+    @Test("a worker whose stdout is full works on")
+    func fullWorkLog() async throws {
+      let ids = [try await durable.add("--", "true"), try await durable.add("--", "true")]
+      let outcome = try await durable.shell("\"$DURABLE\" work --drain --concurrency 1 > /dev/full")
+      #expect(outcome.status == .exited(1))
+      for id in ids { #expect(try await durable.state(id) == "succeeded") }
+    }
+
+    @Test("where the disk takes no more, words say so, and no number of SQLite's")
+    func diskWords() async throws {
+      _ = try await durable.add("--", "true")
+      let outcome = try await durable.shell("trap '' XFSZ; ulimit -f 8; \"$DURABLE\" add -- true")
+      #expect(outcome.status == .exited(5))
+      #expect(outcome.stderr.contains("Free some space"), "\(outcome.stderr)")
+      #expect(outcome.stderr.firstMatch(of: /SQLite \d/) == nil, "\(outcome.stderr)")
+    }
+  }
+#endif

@@ -1,0 +1,95 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("Who works", .timeLimit(.minutes(1)))
+  struct WorkerLifeTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    /// Runs a worker until it has begun a long command, and `body` beside it.
+    private func withRunningJob(_ body: @escaping @Sendable (Int, RunningWorker) async throws -> Void) async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "test -e again && exit 0; touch again; echo > said; sleep 600")
+      _ = try await durable.work { worker in
+        _ = await fifo.said()
+        try await worker.says("started", id)
+        try await body(id, worker)
+      }
+    }
+
+    @Test("status and show name the worker that runs a job")
+    func alive() async throws {
+      try await withRunningJob { [durable] id, worker in
+        let status = try await durable("status")
+        #expect(status.text.contains("\(id)  running  sh -c "))
+        #expect(!status.text.contains("worker"))
+        #expect(status.stderr.contains("Workers: 1 on default (command, download)"), "\(status.stderr)")
+        let report = try await durable("status", "--json").json
+        let workers = try #require(report["workers"] as? [[String: Any]])
+        #expect(workers.count == 1)
+        #expect(workers.first?["process"] as? Int == Int(worker.process))
+        #expect(workers.first?["state"] as? String == "alive")
+        #expect(workers.first?["queues"] as? [String] == ["default"])
+        #expect(workers.first?["kinds"] as? [String] == ["command", "download"])
+        #expect(try await durable("status", "--queue", "other").stderr.contains("Workers: none"))
+        #expect(try await durable("show", "\(id)").text.contains("worker     process \(worker.process)"))
+        let holder = try #require(try await durable.job(id)["worker"] as? [String: Any])
+        #expect(holder["process"] as? Int == Int(worker.process))
+        #expect(holder["state"] as? String == "alive")
+      }
+    }
+
+    @Test("a job whose worker was killed is shown as such, and looking leaves all as it is")
+    func dead() async throws {
+      try await withRunningJob { [durable] id, worker in
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+        let files = try FileManager.default.subpathsOfDirectory(atPath: durable.store + "-durable").sorted()
+        for _ in 0..<2 {
+          let status = try await durable("status")
+          #expect(status.text.contains("its worker has died; the next worker runs it again"), "\(status.text)")
+          #expect(!status.text.contains("since"))
+          #expect(status.stderr.contains("Workers: none. Start one with: durable work"), "\(status.stderr)")
+          let shown = try await durable("show", "\(id)").text
+          #expect(shown.contains("worker     has died; the next worker runs it again"), "\(shown)")
+          let job = try await durable.job(id)
+          #expect(job["state"] as? String == "running")
+          #expect(job["crashes"] as? Int == 0)
+          #expect((job["worker"] as? [String: Any])?["state"] as? String == "dead")
+        }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: durable.store + "-durable").sorted() == files)
+        // The command's own end comes after its worker's.
+        #expect(try await durable.untilGone(id) < hung)
+        #expect(try await durable("work", "--drain").status == .exited(0))
+        let job = try await durable.job(id)
+        #expect(job["state"] as? String == "succeeded")
+        #expect(job["worker"] is NSNull)
+      }
+    }
+
+    @Test("without a worker, status says how to start one for the queue that is asked about")
+    func none() async throws {
+      _ = try await durable.add("--queue", "it's", "--", "true")
+      let status = try await durable("status", "--queue", "it's", "--store", durable.store)
+      #expect(
+        status.stderr.contains(
+          #"Workers: none. Start one with: durable work --queue 'it'\''s' --store \#(durable.store)"#),
+        "\(status.stderr)")
+      #expect(try await durable("status", "--json").json["workers"] as? [Int] == [])
+    }
+
+    @Test("add says on a terminal that nobody works, also right after the only worker was killed")
+    func addAfterDeath() async throws {
+      try await withRunningJob { [durable] _, worker in
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+        let outcome = try await durable.onTerminal("add", "--", "true") { terminal in
+          try await terminal.shows("No worker is running. Start one with: durable work")
+        }
+        #expect(outcome.status == .exited(0))
+      }
+    }
+  }
+#endif

@@ -93,7 +93,8 @@ let package = Package(
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
     .testTarget(
-      name: "DurableJobsTests", dependencies: ["DurableJobs", "DurableJobsTesting"]),
+      name: "DurableJobsTests",
+      dependencies: ["DurableJobs", "DurableJobsTesting", .product(name: "Logging", package: "swift-log")]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],

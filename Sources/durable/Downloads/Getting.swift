@@ -70,7 +70,7 @@
         logger: Logger(label: "durable") { [stage] _ in StageLog(stage: stage) })
       downloader.register(with: worker)
       try worker.setMaxConcurrentJobs(slots)
-      let interruption = Interruption(worker, grace: .zero) { [stage, gate] in
+      let interruption = await Interruption(worker, grace: .zero) { [stage, gate] in
         stage.isStopping()
         gate.open()
       }

@@ -12,7 +12,7 @@
 
     init(json: Bool) { self.json = json }
 
-    func tell(_ context: JobContext, _ event: CommandHandler.Event) {
+    func tell(_ context: JobContext, _ event: ShellCommand.Event) {
       if json {
         Screen.out.line(record(context, event).text)
       } else {
@@ -29,7 +29,7 @@
         json ? JSONText(attempt, download, line, event).text : line.text(for: .out))
     }
 
-    private func line(_ context: JobContext, _ event: CommandHandler.Event) -> WorkLine {
+    private func line(_ context: JobContext, _ event: ShellCommand.Event) -> WorkLine {
       switch event {
       case .started(let command):
         return WorkLine(
@@ -55,7 +55,7 @@
       }
     }
 
-    private func record(_ context: JobContext, _ event: CommandHandler.Event) -> JSONText {
+    private func record(_ context: JobContext, _ event: ShellCommand.Event) -> JSONText {
       var fields: [(String, JSONText)] = [
         ("event", "started"), ("id", .int(context.id.rawValue)), ("queue", .string(context.queue)),
         ("attempt", .int(Int64(context.attempt))), ("maxAttempts", .int(Int64(context.maxAttempts))),

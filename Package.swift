@@ -127,10 +127,17 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
       ],
       exclude: ["Fixtures"]),
+    .executableTarget(
+      name: "CommandProbe", dependencies: ["DurableJobsProcess", "DurableJobsSQLite"], path: "Tests/CommandProbe"),
+    .testTarget(
+      name: "ProcessTests",
+      dependencies: [
+        "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "CommandProbe", "TestProcesses",
+      ]),
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "TestProcesses",
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "TestProcesses",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

@@ -3,27 +3,31 @@
   import Foundation
   import Subprocess
 
-  /// Runs commands for a worker, each under a supervisor.
-  package final class CommandHandler: Sendable {
-    /// What the worker's own screen tells.
-    package enum Event: Sendable {
+  extension ShellCommand {
+    /// What a worker's screen tells of a command.
+    @nonexhaustive
+    public enum Event: Sendable {
       case started(ShellCommand)
       case ended(ShellCommand, CommandResult, took: Duration)
-      /// The worker lacks what it needs to run anything: the job comes back.
+      /// The worker lacks what it needs to run anything, and this is why: the job comes back.
       case couldNotStart(ShellCommand, String)
     }
+  }
 
-    private let store: String
-    private let tell: @Sendable (JobContext, Event) -> Void
+  /// Runs commands for a worker, each under a supervisor.
+  package final class CommandHandler: Sendable {
+    private let onEvent: @Sendable (JobContext, ShellCommand.Event) -> Void
     private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false))
 
-    package init(store: String, tell: @escaping @Sendable (JobContext, Event) -> Void = { _, _ in }) {
-      self.store = store
-      self.tell = tell
-    }
+    package init(onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void) { self.onEvent = onEvent }
 
     package func register(with worker: JobWorker) {
-      worker.register(kind: ShellCommand.kind) { [self] in try await run($0, $1) }
+      guard let store = worker.store else { return }
+      worker.register(ShellCommand.self) { [self] in try await run($0, JobFolder($1.id, in: store), $1) }
+      worker.whileRunning {
+        var sweep = FolderSweep(store)
+        await sweep.run()
+      }
     }
 
     /// From now on, a command that is to stop is killed without being asked; those that were asked are killed now.
@@ -35,56 +39,58 @@
       for line in lines where line.isCut { line.kill() }
     }
 
-    private func run(_ job: UntypedJob, _ context: JobContext) async throws -> Data? {
-      let command: ShellCommand
-      do {
-        command = try JSONDecoder().decode(ShellCommand.self, from: job.payload)
-        guard !command.arguments.isEmpty else { throw CommandFailure(description: "it has no arguments") }
-      } catch {
-        throw .suspend(because: "the payload is no command: \(error.briefly)")
-      }
-      let folder = JobFolder(store: store, id: context.id)
-      let lock = CommandLock(path: folder.lockPath)
-      do { try folder.create() } catch { throw try crash(error, command, context) }
-      var isFree = lock.isFree
-      if !isFree { isFree = await lock.endHolder() }
-      try Task.checkCancellation()
-      guard isFree else {
-        throw .suspend(
-          because: "a process of an earlier run of this command has left its group and still lives; end it, then resume"
-        )
-      }
+    private func run(
+      _ command: ShellCommand, _ folder: JobFolder, _ context: JobContext
+    ) async throws -> ShellCommand.Output {
+      let lock = folder.lock
       let run: CommandRun
-      do { run = try folder.beginRun(attempt: context.attempt) } catch { throw try crash(error, command, context) }
-      tell(context, .started(command))
-      let began = ContinuousClock.now
-      let result: CommandResult
       do {
-        result = try await supervise(
-          RunOrder(command: command, store: store, job: context.id, run: run.number), lock, context)
+        try folder.create()
+        var isFree = lock.isFree
+        if !isFree { isFree = await lock.endHolder() }
+        guard isFree else { throw Self.leftBehind }
+        try Task.checkCancellation()
+        run = try folder.beginRun(attempt: context.attempt)
+      } catch {
+        throw try crash(error, command, context)
+      }
+      onEvent(context, .started(command))
+      let began = ContinuousClock.now
+      let report: SupervisorReport?
+      do {
+        report = try await supervise(RunOrder(command: command, folder: folder, run: run.number), context)
       } catch {
         folder.end(run, "could not be started: \(error)")
         throw try crash(error, command, context)
       }
+      let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
+      let result = CommandResult(report, stopReason: context.stopReason)
       folder.end(run, "\(result)", exitCode: result.exitCode)
-      tell(context, .ended(command, result, took: began.duration(to: .now)))
+      onEvent(context, .ended(command, result, took: began.duration(to: .now)))
+      // Whoever asked for the stop is not told that it has ended while it has not.
+      if !isGone, case .stopped = result { throw Self.leftBehind }
       return try result.output()
+    }
+
+    private static var leftBehind: JobExit {
+      .suspend(
+        because: "a process of this command has left its group, or is another user's, and still lives; end it, then "
+          + "resume or cancel")
     }
 
     /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own.
     private func crash(_ error: any Error, _ command: ShellCommand, _ context: JobContext) throws -> JobExit {
-      if error is CancellationError { throw error }
-      tell(context, .couldNotStart(command, error.briefly))
+      if error is CancellationError || error is JobExit { throw error }
+      onEvent(context, .couldNotStart(command, error.briefly))
       return .crash
     }
 
-    /// Starts a supervisor, and returns when nothing of its group is left.
-    private func supervise(_ order: RunOrder, _ lock: CommandLock, _ context: JobContext) async throws -> CommandResult
-    {
-      let ends = try Pipe.closedOnExec()
-      let lifeLine = LifeLine(ends.write)
-      lifeLines.withLock { $0.lines[order.job] = lifeLine }
-      defer { lifeLines.withLock { $0.lines[order.job] = nil } }
+    /// Runs a supervisor to its end. Nil if that did not report how the command ended: then what is left of it was killed.
+    private func supervise(_ order: RunOrder, _ context: JobContext) async throws -> SupervisorReport? {
+      let (own, theirs) = try Descriptors.connected()
+      let lifeLine = LifeLine(own)
+      lifeLines.withLock { $0.lines[context.id] = lifeLine }
+      defer { lifeLines.withLock { $0.lines[context.id] = nil } }
       var message = try JSONEncoder().encode(order)
       message.append(UInt8(ascii: "\n"))
       let first = message
@@ -97,7 +103,7 @@
         defer { lifeLine.cut() }
         return try await Subprocess.run(
           Program.itself, arguments: [Supervisor.argument], platformOptions: platformOptions,
-          input: .fileDescriptor(.init(rawValue: ends.read), closeAfterSpawningProcess: true),
+          input: .fileDescriptor(.init(rawValue: theirs), closeAfterSpawningProcess: true),
           output: .sequence, error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in
           lifeLine.begin(with: first, group: execution.processIdentifier.value)
@@ -113,53 +119,13 @@
         lifeLine.cut()
         if self.lifeLines.withLock({ $0.areKilled }) { lifeLine.kill() }
         // A supervisor that its command has stopped can't end it.
-        let limit = CommandLock.termination + .seconds(2)
+        let limit = SupervisionCourse.longest + .seconds(1)
         DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds) { lifeLine.kill() }
       }
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: data)
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
-      if report == nil {
-        _ = await lock.killHolder(group: lifeLine.lastGroup ?? -1)
-      } else {
-        _ = await lock.waitUntilFree(for: .seconds(1))
-      }
-      return CommandResult(report, stopReason: context.stopReason)
+      if report == nil { _ = await order.lock.killHolder(group: lifeLine.lastGroup ?? -1) }
+      return report
     }
-  }
-
-  /// The worker's end of a supervisor's life line. Cutting it ends the command; so does the death of the worker.
-  private final class LifeLine: Sendable {
-    private let state: Lock<(end: Int32?, group: pid_t?, lastGroup: pid_t?)>
-
-    init(_ end: Int32) { state = Lock((end, nil, nil)) }
-
-    /// The group that there was, also after its end.
-    var lastGroup: pid_t? { state.withLock { $0.lastGroup } }
-
-    var isCut: Bool { state.withLock { $0.end == nil } }
-
-    /// The supervisor is there: it gets its order.
-    func begin(with order: Data, group: pid_t) {
-      state.withLock { state in
-        state.group = group
-        state.lastGroup = group
-        guard let end = state.end else { return }
-        // A supervisor that has died already is noticed by its missing report.
-        try? FileHandle(fileDescriptor: end, closeOnDealloc: false).write(contentsOf: order)
-      }
-    }
-
-    func cut() {
-      state.withLock { state in
-        if let end = state.end { close(end) }
-        state.end = nil
-      }
-    }
-
-    /// Ends the supervisor's whole group at once.
-    func kill() { state.withLock { if let group = $0.group { _ = Foundation.kill(-group, SIGKILL) } } }
-
-    /// The supervisor has ended: its number may soon be another's.
-    func end() { state.withLock { $0.group = nil } }
   }
 #endif

@@ -2,92 +2,115 @@
   import DurableJobs
   import Foundation
 
-  /// The lock that belongs to a command: held as long as any process lives that inherited it, whoever else has died.
+  /// The lock that belongs to a command: no other run of it begins while anything of it lives, whoever else has died.
   ///
-  /// Its file names the process group of the command, and when that group's leader started, so that a number that the
-  /// system has given to somebody else since is never mistaken for it.
+  /// What the command starts inherits the lock, and most of it holds it to its end. Some programs close what they inherit,
+  /// so a lock that can be had proves nothing as long as the ``CommandHolder`` lives that its file names.
   package struct CommandLock: Sendable {
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// How long a group has between being asked to end and being killed.
+    /// How long a group has between being asked to end and being killed, and then to be gone.
     package static let termination = Duration.seconds(5)
-    /// How often it is looked whether the lock is free, while somebody waits for that.
-    package static let interval = Duration.milliseconds(5)
 
-    /// Takes the lock for this process and what it becomes: the descriptor survives `exec`. False if it is held.
-    package func take() throws -> Bool {
-      let file = open(path, O_RDWR | O_CREAT, 0o600)
-      guard file >= 0 else { throw SystemError("can't open \(path)") }
-      guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+    /// Takes the lock for this process and what it becomes: the descriptor survives `exec`. False if it is held, or if
+    /// this process has lost its supervisor: then nobody would end the command.
+    func take() throws -> Bool {
+      let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard opened >= 0 else { throw SystemError("can't open \(path)") }
+      defer { close(opened) }
+      // Away from the low numbers, which scripts take for their own files.
+      let file = fcntl(opened, F_DUPFD, 100)
+      guard file >= 0 else { throw SystemError("can't keep \(path) open") }
+      guard flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file)?.lives() != true,
+        let holder = CommandHolder.thisProcess
+      else {
         close(file)
         return false
       }
-      let group = getpgrp()
-      let text = "\(group) \(ProcessStart(of: group)?.stamp ?? 0)\n"
+      let data = try JSONEncoder().encode(holder)
       guard ftruncate(file, 0) == 0,
-        text.utf8CString.withUnsafeBytes({ pwrite(file, $0.baseAddress!, text.utf8.count, 0) }) > 0
-      else { throw SystemError("can't write \(path)") }
+        data.withUnsafeBytes({ pwrite(file, $0.baseAddress, $0.count, 0) }) == data.count
+      else {
+        defer { close(file) }
+        throw SystemError("can't write \(path)")
+      }
       return true
     }
 
     /// Nothing of the command lives.
-    package var isFree: Bool {
-      let file = open(path, O_RDONLY | O_CLOEXEC)
+    package var isFree: Bool { isFree(besides: nil) }
+
+    /// The same, where `exception` does not count. What is found to be free forgets its holder, whose numbers may
+    /// be somebody else's later.
+    func isFree(besides exception: pid_t?) -> Bool {
+      let file = open(path, O_RDWR | O_CLOEXEC)
       guard file >= 0 else { return errno == ENOENT }
       defer { close(file) }
-      return flock(file, LOCK_SH | LOCK_NB) == 0
+      guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
+      guard let holder = Self.holder(file) else { return true }
+      guard !holder.lives(besides: exception) else { return false }
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { ftruncate(file, 0) }
+      return true
     }
 
     /// Waits until nothing of the command lives, no longer than `limit`. Answers whether that is so.
     package func waitUntilFree(for limit: Duration) async -> Bool {
-      let end = ContinuousClock.now + limit
-      while !isFree {
-        if ContinuousClock.now >= end { return false }
-        await Self.pause()
-      }
-      return true
+      await Self.wait(for: limit) { isFree }
     }
 
-    /// Ends the group that the file names: TERM, and KILL after ``termination``. Answers whether nothing lives then.
-    package func endHolder() async -> Bool {
-      signalHolder(SIGTERM)
+    /// Ends the holder: TERM, and KILL after ``termination``. Answers whether nothing lives then.
+    func endHolder() async -> Bool {
+      holder?.send(SIGTERM)
       if await waitUntilFree(for: Self.termination) { return true }
       return await killHolder()
     }
 
-    /// Ends it at once. With a `group`: only if that is what holds it, and not a run that somebody else began since.
-    package func killHolder(group: pid_t? = nil) async -> Bool {
-      let end = ContinuousClock.now + .seconds(1)
-      // A launcher that has taken the lock and not yet written its group is met the next time round.
-      repeat {
+    /// Ends the holder at once. With a `group`: only if that is what holds it, and not a run that somebody else began
+    /// since.
+    func killHolder(group: pid_t? = nil) async -> Bool {
+      // A launcher that has taken the lock and not yet written that it has is met the next time round.
+      await Self.wait(for: Self.termination) {
         if isFree { return true }
-        signalHolder(SIGKILL, only: group)
-        await Self.pause()
-      } while ContinuousClock.now < end
-      return isFree
-    }
-
-    /// Sleeps also where the task was cancelled: then, above all, is waited for the end of a command.
-    private static func pause() async {
-      await withCheckedContinuation { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + interval.seconds) { continuation.resume() }
+        if let holder, group == nil || holder.group.number == group { holder.send(SIGKILL) }
+        return false
       }
     }
 
-    private func signalHolder(_ signal: Int32, only expected: pid_t? = nil) {
-      guard let text = FileManager.default.contents(atPath: path).map({ String(decoding: $0, as: UTF8.self) }) else {
-        return
+    /// Looks again and again, ever more rarely: these processes are no children of this one, and nobody tells of their
+    /// end. Waits also where the task was cancelled: then, above all, is waited for the end of a command.
+    private static func wait(for limit: Duration, until condition: () -> Bool) async -> Bool {
+      let end = ContinuousClock.now + limit
+      var pauses = LookPauses()
+      while !condition() {
+        if ContinuousClock.now >= end { return false }
+        let pause = pauses.next()
+        await withCheckedContinuation { continuation in
+          DispatchQueue.global().asyncAfter(deadline: .now() + pause.seconds) { continuation.resume() }
+        }
       }
-      let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
-      guard numbers.count == 2, let group = pid_t(exactly: numbers[0]), group > 1, group != getpgrp(),
-        expected == nil || group == expected
-      else { return }
-      // As long as a group lives, no process gets its number. So a process with that number which started at another
-      // time means that the group is gone.
-      if let leader = ProcessStart(of: group), leader.stamp != numbers[1] { return }
-      kill(-group, signal)
+      return true
+    }
+
+    private var holder: CommandHolder? {
+      FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(CommandHolder.self, from: $0) }
+    }
+
+    private static func holder(_ file: Int32) -> CommandHolder? {
+      var bytes = [UInt8](repeating: 0, count: 1024)
+      let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
+      return count > 0 ? try? JSONDecoder().decode(CommandHolder.self, from: Data(bytes.prefix(count))) : nil
+    }
+  }
+
+  /// The pauses between looks at what nobody tells of.
+  struct LookPauses {
+    private var pause = Duration.milliseconds(1)
+
+    mutating func next() -> Duration {
+      defer { pause = min(pause * 2, .milliseconds(100)) }
+      return pause
     }
   }
 #endif

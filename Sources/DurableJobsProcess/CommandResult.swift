@@ -3,15 +3,18 @@
   import Foundation
 
   /// How a run of a command ended.
-  package enum CommandResult: Sendable, CustomStringConvertible {
+  @nonexhaustive
+  public enum CommandResult: Hashable, Sendable, CustomStringConvertible {
+    /// With the last line that it wrote to stderr, if it failed.
     case exited(Int32, lastLine: String?)
     case killed(signal: Int32)
     /// It was asked to stop, and did.
     case stopped(StopReason)
-    /// Something of an earlier run held the lock.
+    /// It was not started, because something of an earlier run lives.
     case refused
+    /// It can't be started, now or later, and this is why.
     case impossible(String)
-    /// The supervisor died, and took the command with it.
+    /// Its supervisor died, and took the command with it.
     case supervisorDied
 
     init(_ report: SupervisorReport?, stopReason: StopReason?) {
@@ -26,11 +29,12 @@
       }
     }
 
-    package var succeeded: Bool {
+    public var succeeded: Bool {
       if case .exited(0, _) = self { true } else { false }
     }
 
-    package var description: String {
+    /// As in "exited with code 7: no such host".
+    public var description: String {
       switch self {
       case .exited(0, _): "succeeded"
       case .exited(let code, let line?): "exited with code \(code): \(line)"
@@ -47,7 +51,7 @@
     }
 
     /// As a shell tells it: the command's own, or 128 and the signal that killed it; nil if it had no end of its own.
-    package var exitCode: Int32? {
+    public var exitCode: Int32? {
       switch self {
       case .exited(let code, _): code
       case .killed(let signal): 128 + signal
@@ -55,19 +59,19 @@
       }
     }
 
-    /// What a handler returns or throws for it.
-    package func output() throws -> Data? {
+    /// What the handler returns or throws for it.
+    func output() throws -> ShellCommand.Output {
       switch self {
-      case .exited(0, _): return Data(#"{"exitCode":0}"#.utf8)
-      case .exited, .killed: throw CommandFailure(description: description)
+      case .exited(0, _): return ShellCommand.Output()
+      case .exited, .killed: throw CommandFailure(result: self)
       case .stopped: throw CancellationError()
       case .refused: throw .snooze(for: .seconds(1))
-      case .impossible: throw .permanent(CommandFailure(description: description))
+      case .impossible: throw .permanent(CommandFailure(result: self))
       case .supervisorDied: throw .crash
       }
     }
 
-    package static func name(of signal: Int32) -> String {
+    static func name(of signal: Int32) -> String {
       switch signal {
       case SIGHUP: "SIGHUP"
       case SIGINT: "SIGINT"
@@ -110,8 +114,9 @@
     }
   }
 
-  /// A failed attempt of a command, in a line.
-  package struct CommandFailure: Error, CustomStringConvertible {
-    package let description: String
+  /// A failed run of a command. Its description is what is stored as the attempt's error.
+  public struct CommandFailure: Error, CustomStringConvertible {
+    public let result: CommandResult
+    public var description: String { result.description }
   }
 #endif

@@ -3,37 +3,37 @@
   import Foundation
 
   /// What a store keeps beside its file for one command: the lock of the command that runs, and the logs of its runs.
-  ///
-  /// A run is one start of the command. An attempt that a crash cut short is repeated under its number, so an attempt may
-  /// have several runs.
-  package struct JobFolder: Sendable {
+  package struct JobFolder: Codable, Sendable {
     package let path: String
-    package let id: JobID
 
-    package init(store: String, id: JobID) {
-      path = Self.all(of: store) + "/\(id)"
-      self.id = id
-    }
+    package init(store: String, id: JobID) { path = Self.all(of: store) + "/\(id)" }
+
+    package init(_ id: JobID, in store: any JobStore) { path = Self.all(of: store) + "/\(id)" }
 
     /// The folder that holds those of all jobs.
     package static func all(of store: String) -> String { store + "-jobs" }
 
-    /// The jobs that have one.
-    package static func ids(beside store: String) -> [JobID] {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: all(of: store))) ?? []
-      return names.compactMap { JobID($0) }
+    static func all(of store: any JobStore) -> String {
+      store.path.map { all(of: $0) } ?? TemporaryFolder.of(store)
     }
 
-    package var lockPath: String { path + "/lock" }
+    /// The jobs that have one.
+    package static func ids(beside store: String) -> [JobID] { ids(in: all(of: store)) }
 
-    package func create() throws {
+    static func ids(in all: String) -> [JobID] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: all)) ?? []).compactMap { JobID($0) }
+    }
+
+    package var lock: CommandLock { CommandLock(path: path + "/lock") }
+
+    func create() throws {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Removes it, unless something of the command lives.
     package func removeIfFree() {
-      if CommandLock(path: lockPath).isFree { remove() }
+      if lock.isFree { remove() }
     }
 
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
@@ -49,7 +49,7 @@
     }
 
     /// Notes that the command is about to start.
-    package func beginRun(attempt: Int) throws -> CommandRun {
+    func beginRun(attempt: Int) throws -> CommandRun {
       let run = CommandRun(
         number: (runs.last?.number ?? 0) + 1, record: .init(attempt: attempt, startedAt: Date()))
       try write(run)
@@ -57,7 +57,7 @@
     }
 
     /// Notes how a run ended.
-    package func end(_ run: CommandRun, _ ending: String, exitCode: Int32? = nil) {
+    func end(_ run: CommandRun, _ ending: String, exitCode: Int32? = nil) {
       var run = run
       run.record.endedAt = Date()
       run.record.ending = ending
@@ -68,9 +68,6 @@
 
     package func log(_ run: Int, _ stream: LogStream) -> String { file(run, stream.rawValue) }
 
-    /// Where the launcher says why it could not start the command.
-    package func troubleFile(_ run: Int) -> String { file(run, "trouble") }
-
     private func file(_ run: Int, _ suffix: String) -> String { "\(path)/\(run).\(suffix)" }
 
     private func write(_ run: CommandRun) throws {
@@ -79,24 +76,28 @@
     }
   }
 
-  /// One start of a command.
-  package struct CommandRun: Sendable {
-    package struct Record: Codable, Sendable {
-      package var attempt: Int
-      package var startedAt: Date
-      /// Absent while it runs, and for good if its worker died.
-      package var endedAt: Date?
-      /// As in "exited with code 1".
-      package var ending: String?
-      /// The command's own, or 128 and the signal that killed it; nil if it had no end of its own.
-      package var exitCode: Int32?
+  /// Folders for stores that are in no file: this process's own, removed when it exits.
+  enum TemporaryFolder {
+    private struct Place {
+      weak var store: (any JobStore)?
+      let path: String
     }
 
-    package var number: Int
-    package var record: Record
-  }
+    private static let places = Lock<[ObjectIdentifier: Place]>([:])
 
-  package enum LogStream: String, CaseIterable, Sendable {
-    case stdout, stderr
+    static func of(_ store: any JobStore) -> String {
+      places.withLock { places in
+        let key = ObjectIdentifier(store)
+        if let place = places[key], place.store != nil { return place.path }
+        let path = "\(base)/\(UUID().uuidString)"
+        places[key] = Place(store: store, path: path)
+        return path
+      }
+    }
+
+    private static let base: String = {
+      atexit { try? FileManager.default.removeItem(atPath: TemporaryFolder.base) }
+      return "\(FileManager.default.temporaryDirectory.path)/durable-\(getpid())-\(UUID().uuidString)"
+    }()
   }
 #endif

@@ -5,17 +5,15 @@
   /// What supervisor and launcher are told, on their standard input.
   struct RunOrder: Codable, Sendable {
     var command: ShellCommand
-    var store: String
-    var job: JobID
+    var folder: JobFolder
     var run: Int
 
-    var folder: JobFolder { JobFolder(store: store, id: job) }
-    var lock: CommandLock { CommandLock(path: folder.lockPath) }
+    var lock: CommandLock { folder.lock }
   }
 
   /// Why a command was not started.
   enum LaunchTrouble: Codable, Sendable {
-    /// Something of an earlier run holds the lock.
+    /// Something of an earlier run lives.
     case lockHeld
     /// It can't be started, now or later.
     case impossible(String)
@@ -24,20 +22,25 @@
   /// The step that becomes the command: takes its lock, sets the scene, and executes it.
   enum Launcher {
     static let argument = "launch-command"
+    /// Where the supervisor is told why the command was not started.
+    private static let trouble: Int32 = 3
 
-    /// Returns only by throwing, where the supervisor could not be told why the command was not started.
+    /// Throws where it can't tell the supervisor.
     static func run() throws -> Never {
-      let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readToEnd() ?? Data())
-      let trouble: LaunchTrouble
+      guard fcntl(trouble, F_SETFD, FD_CLOEXEC) == 0 else {
+        throw SystemError("\(argument) is for a supervisor alone")
+      }
+      let reason: LaunchTrouble
       do {
+        let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readToEnd() ?? Data())
         guard try order.lock.take() else { throw Refused(trouble: .lockHeld) }
         try become(order.command)
       } catch let refused as Refused {
-        trouble = refused.trouble
+        reason = refused.trouble
       } catch {
-        trouble = .impossible("\(error)")
+        reason = .impossible("\(error)")
       }
-      try JSONEncoder().encode(trouble).write(to: URL(fileURLWithPath: order.folder.troubleFile(order.run)))
+      _ = try JSONEncoder().encode(reason).withUnsafeBytes { Descriptors.write($0, to: trouble) }
       exit(127)
     }
 

@@ -2,29 +2,50 @@
   import DurableJobs
   import Foundation
 
-  /// A command as it is stored: the payload of a job of the kind "command".
-  package struct ShellCommand: Codable, Hashable, Sendable {
-    package static let kind = "command"
+  /// A command as a job: `ShellCommand(["gzip", "-9kf", "video.mov"])`.
+  ///
+  /// A program whose workers run commands calls ``superviseIfAsked()`` first, and registers the kind with them:
+  ///
+  ///     worker.register(ShellCommand.self)
+  ///
+  /// A command dies with its worker, however that ends, and is run again by another. It has one attempt unless its job's
+  /// options say more. It has no terminal and an empty standard input; what it writes is kept, see ``CommandLogs``.
+  public struct ShellCommand: JobPayload, Hashable {
+    public static let kind = "command"
+    public static let retry = RetryPolicy.exponential(maxAttempts: 1)
 
-    /// The program and its arguments as they were given; with ``shell``, a line for `/bin/sh` and its `$1`, `$2`, ….
-    package var arguments: [SystemText]
-    /// The folder to run in.
-    package var cwd: SystemText
-    /// In octal, as in "022".
-    package var umask: String
-    /// All that the command finds in its environment.
-    package var env: [String: SystemText]
-    package var shell: Bool
+    /// What is stored of a command that succeeded.
+    public struct Output: Codable, Hashable, Sendable {
+      public var exitCode = 0
 
-    /// What is executed.
-    package var words: [SystemText] {
-      guard shell, let line = arguments.first else { return arguments }
-      return [SystemText("/bin/sh"), SystemText("-c"), line, SystemText("sh")] + arguments.dropFirst()
+      public init() {}
     }
 
-    /// Names of variables that a command gets from the process that adds it.
-    package static func isInherited(_ name: String) -> Bool {
-      ["PATH", "HOME", "USER", "LANG", "TZ", "TERM"].contains(name) || name.hasPrefix("LC_")
+    /// The program and its arguments as they were given; with ``shell``, a line for `/bin/sh` and its `$1`, `$2`, ….
+    public var arguments: [SystemText]
+    /// The folder to run in, as an absolute path.
+    public var cwd: SystemText
+    /// In octal, as in "022".
+    public var umask: String
+    /// All that the command finds in its environment.
+    public var env: [String: SystemText]
+    public var shell: Bool
+
+    /// A command of these words, of which the first is the program. With `shell`, the first is a line for `/bin/sh`, and
+    /// the others are its `$1`, `$2`, ….
+    ///
+    /// It runs in `folder`, by default the current one; a relative path begins there. Of this process's environment it
+    /// gets `PATH`, `HOME`, `USER`, `LANG`, `LC_*`, `TZ` and `TERM`, and beside that what `environment` names. Its umask
+    /// is that of this process.
+    public init(
+      _ arguments: [String], in folder: String = ".", environment: [String: String] = [:], shell: Bool = false
+    ) {
+      let mask = Foundation.umask(0o077)
+      Foundation.umask(mask)
+      self.init(
+        arguments: arguments.map { SystemText($0) }, cwd: SystemText(URL(fileURLWithPath: folder).path),
+        umask: Self.octal(mask),
+        env: SystemText.inheritedEnvironment.merging(environment.mapValues { SystemText($0) }) { $1 }, shell: shell)
     }
 
     package init(arguments: [SystemText], cwd: SystemText, umask: String, env: [String: SystemText], shell: Bool) {
@@ -41,6 +62,24 @@
         let command = try? JSONDecoder().decode(Self.self, from: payload)
       else { return nil }
       self = command
+    }
+
+    public func validate() throws {
+      if arguments.isEmpty { throw JobError(.invalidArgument, "the command has no words; name a program") }
+    }
+
+    /// What is executed.
+    var words: [SystemText] {
+      guard shell, let line = arguments.first else { return arguments }
+      return ["/bin/sh", "-c", line, "sh"] + arguments.dropFirst()
+    }
+
+    /// As in "022".
+    package static func octal(_ mask: mode_t) -> String { String(("00" + String(mask, radix: 8)).suffix(3)) }
+
+    /// Names of variables that a command gets from the process that adds it.
+    package static func isInherited(_ name: String) -> Bool {
+      ["PATH", "HOME", "USER", "LANG", "TZ", "TERM"].contains(name) || name.hasPrefix("LC_")
     }
   }
 #endif

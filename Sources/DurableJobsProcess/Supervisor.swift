@@ -1,7 +1,6 @@
 #if Process
   import DurableJobs
   import Foundation
-  import Subprocess
 
   /// What a supervisor tells its worker, on its standard output, before it ends.
   struct SupervisorReport: Codable, Sendable {
@@ -23,84 +22,102 @@
   enum Supervisor {
     static let argument = "supervise-command"
 
-    static func run() async throws {
-      // What ends the group is not for its leader, nor is that nobody reads its report any more.
-      for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE] {
+    static func run() throws -> Never {
+      // What ends the group is not for its leader, nor is that nobody reads its report any more, or a file that is full.
+      for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ] {
         Foundation.signal(signal, SIG_IGN)
       }
-      guard getpgrp() == getpid(), let line = readLine() else {
-        throw CommandFailure(description: "\(argument) is for a worker alone")
-      }
+      guard getpgrp() == getpid() else { throw SystemError("\(argument) is for a worker alone", EPERM) }
+      // A worker that dies now leaves nothing to do.
+      guard let line = readLine(strippingNewline: false), line.hasSuffix("\n") else { exit(1) }
       let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
+      var supervision = Supervision(order)
+      if let report = try? JSONEncoder().encode(try supervision.run()) {
+        _ = report.withUnsafeBytes { Descriptors.write($0, to: STDOUT_FILENO) }
+      }
       // Whatever is left of the group ends with its leader, also where the worker is no more and nobody reads the report.
-      defer { kill(0, SIGKILL) }
-      let report = try await Supervision(order).run()
-      try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(report))
+      kill(0, SIGKILL)
+      exit(1)
     }
   }
 
-  private struct Supervision: Sendable {
-    let order: RunOrder
-    let stdout: LogPump
-    let stderr: LogPump
-    let lifeLineIsCut = Lock(false)
+  /// Carries out what ``SupervisionCourse`` says, and what the command writes into its logs.
+  private struct Supervision {
+    private let order: RunOrder
+    private var course = SupervisionCourse()
+    private var command: CommandProcess?
+    private var stdout: LogIntake
+    private var stderr: LogIntake
+    private var end: SupervisorReport.Ending?
 
-    init(_ order: RunOrder) throws {
+    init(_ order: RunOrder) {
       self.order = order
-      stdout = try LogPump(order.folder.log(order.run, .stdout))
-      stderr = try LogPump(order.folder.log(order.run, .stderr))
+      stdout = LogIntake(order.folder.log(order.run, .stdout))
+      stderr = LogIntake(order.folder.log(order.run, .stderr))
     }
 
-    func run() async throws -> SupervisorReport {
-      Thread.detachNewThread { [lifeLineIsCut] in
+    mutating func run() throws -> SupervisorReport {
+      listen(until: .zero)
+      // The worker may have changed its mind already.
+      if course.lifeLineIsCut { return SupervisorReport(ending: .signalled(SIGTERM)) }
+      let command = try CommandProcess(order)
+      self.command = command
+      stdout.source = command.stdout
+      stderr.source = command.stderr
+      while true {
+        switch course.next(SystemClock().uptime) {
+        case .wait(let time): listen(until: time)
+        case .terminate: command.send(SIGTERM, hasEnded: end != nil)
+        case .look: course.isAlone = order.lock.isFree(besides: getpid())
+        case .kill: command.send(SIGKILL, hasEnded: end != nil)
+        case .done:
+          stdout.log.finish()
+          stderr.log.finish()
+          return SupervisorReport(ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine)
+        }
+      }
+    }
+
+    /// Sleeps until the life line breaks, the command writes or ends, or the time has come.
+    private mutating func listen(until time: Duration?) {
+      let sources = [course.lifeLineIsCut ? -1 : STDIN_FILENO, stdout.source, stderr.source, end == nil ? ending : -1]
+      // A negative descriptor is passed over.
+      var polls = sources.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      let wait = time.map { max(.zero, $0 - SystemClock().uptime).milliseconds } ?? -1
+      guard poll(&polls, nfds_t(polls.count), Int32(clamping: wait)) > 0 else { return }
+      if polls[0].revents != 0 {
         var byte: UInt8 = 0
-        var count = 1
-        repeat { count = read(STDIN_FILENO, &byte, 1) } while count > 0 || (count < 0 && errno == EINTR)
-        lifeLineIsCut.withLock { $0 = true }
+        let count = read(STDIN_FILENO, &byte, 1)
+        if count == 0 || (count < 0 && errno != EINTR) { course.lifeLineIsCut = true }
       }
-      let ending = Lock<SupervisorReport.Ending?>(nil)
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-          let result = try await start()
-          ending.withLock { $0 = result }
-        }
-        var asked: ContinuousClock.Instant?
-        while true {
-          let hasEnded = ending.withLock { $0 != nil }
-          let isFree = hasEnded && order.lock.isFree
-          if isFree, stdout.isDone, stderr.isDone { break }
-          if asked == nil, hasEnded || lifeLineIsCut.withLock({ $0 }) {
-            kill(0, SIGTERM)
-            asked = .now
-          }
-          // Who has left the lock behind and still holds the output is not waited for as long.
-          if let asked, asked.duration(to: .now) > (isFree ? .seconds(1) : CommandLock.termination) { break }
-          try await Task.sleep(for: CommandLock.interval)
-        }
-        // Kills the command, if it did not obey; the rest of the group follows after the report.
-        group.cancelAll()
-        try await group.waitForAll()
+      if polls[1].revents != 0 { stdout.take() }
+      if polls[2].revents != 0 { stderr.take() }
+      course.outputsAreClosed = stdout.source < 0 && stderr.source < 0
+      if polls[3].revents != 0, let command {
+        end = command.reap()
+        course.commandHasEnded = true
       }
-      return SupervisorReport(ending: ending.withLock { $0 } ?? .signalled(SIGKILL), lastLine: stderr.lastLine)
     }
 
-    /// Runs the launcher, which becomes the command, until that process has ended.
-    private func start() async throws -> SupervisorReport.Ending {
-      if lifeLineIsCut.withLock({ $0 }) {
-        close(stdout.writeEnd)
-        close(stderr.writeEnd)
-        return .signalled(SIGTERM)
-      }
-      let result = try await Subprocess.run(
-        Program.itself, arguments: [Launcher.argument], input: .array(Array(try JSONEncoder().encode(order))),
-        output: .fileDescriptor(.init(rawValue: stdout.writeEnd), closeAfterSpawningProcess: true),
-        error: .fileDescriptor(.init(rawValue: stderr.writeEnd), closeAfterSpawningProcess: true))
-      if let data = FileManager.default.contents(atPath: order.folder.troubleFile(order.run)) {
-        return .notStarted(try JSONDecoder().decode(LaunchTrouble.self, from: data))
-      }
-      switch result.terminationStatus {
-      case .exited(let code): return .exited(code)
-      case .signaled(let signal): return .signalled(signal)
+    private var ending: Int32 { command?.ending ?? -1 }
+  }
+
+  /// One output of a command, on its way into its log.
+  private struct LogIntake {
+    /// Where it is read; -1 once nobody can write to it any more.
+    var source: Int32 = -1
+    var log: CappedLog
+
+    init(_ path: String) { log = CappedLog(path: path) }
+
+    /// Takes what is there.
+    mutating func take() {
+      withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
+        let count = read(source, buffer.baseAddress, buffer.count)
+        if count < 0, errno == EINTR { return }
+        if count > 0 { return log.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        close(source)
+        source = -1
       }
     }
   }

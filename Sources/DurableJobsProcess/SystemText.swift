@@ -4,14 +4,14 @@
   /// Text as the system passes it: bytes without NUL, which need not be UTF-8.
   ///
   /// In JSON it is a string, and `{"base64": "…"}` where a string could not hold it.
-  package struct SystemText: Hashable, Sendable {
-    package var bytes: [UInt8]
+  public struct SystemText: Hashable, Sendable {
+    public var bytes: [UInt8]
 
-    package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
-    package init(_ text: String) { bytes = Array(text.utf8) }
+    public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    public init(_ text: String) { bytes = Array(text.utf8) }
 
     /// For a person: bytes that are no UTF-8 are replaced.
-    package var display: String { String(decoding: bytes, as: UTF8.self) }
+    public var display: String { String(decoding: bytes, as: UTF8.self) }
     package var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 
     /// Calls `body` with the bytes, ended by NUL.
@@ -20,10 +20,14 @@
     }
   }
 
+  extension SystemText: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) { self.init(text) }
+  }
+
   extension SystemText: Codable {
     private enum CodingKeys: CodingKey { case base64 }
 
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
       if let text = try? decoder.singleValueContainer().decode(String.self) {
         self.init(text)
       } else {
@@ -32,7 +36,7 @@
       }
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
       if let text = String(validating: bytes, as: UTF8.self) {
         var container = encoder.singleValueContainer()
         try container.encode(text)
@@ -54,8 +58,11 @@
     /// A variable of this process's environment.
     package static func environment(_ name: String) -> SystemText? { getenv(name).map { SystemText(cString: $0) } }
 
-    /// The names of all variables of this process's environment that are UTF-8.
-    package static var environmentNames: [String] { Array(ProcessInfo.processInfo.environment.keys) }
+    /// The variables of this process's environment that a command gets from it unless told otherwise.
+    package static var inheritedEnvironment: [String: SystemText] {
+      let names = ProcessInfo.processInfo.environment.keys.filter { ShellCommand.isInherited($0) }
+      return Dictionary(uniqueKeysWithValues: names.compactMap { name in environment(name).map { (name, $0) } })
+    }
 
     package static var currentDirectory: SystemText? {
       guard let path = getcwd(nil, 0) else { return nil }

@@ -47,6 +47,7 @@ public final class SQLiteStore: JobStore {
 
   public var signals: StoreSignals { engine.signals }
   public var clock: any JobClock { engine.configuration.clock }
+  public var path: String? { engine.resolvedPath }
 
   // MARK: JobStore
 

@@ -31,13 +31,13 @@
     func run() async throws {
       let store = try SQLiteStore(path: store)
       let worker = JobWorker(JobQueue(store: store), maxConcurrentJobs: concurrency)
-      CommandHandler(store: self.store, tell: Self.tell).register(with: worker)
+      worker.register(ShellCommand.self, onEvent: Self.tell)
       Downloader(store: store, limits: Downloader.Limits(perHost: concurrency)).register(with: worker)
       try await worker.runUntilIdle()
       await store.close()
     }
 
-    @Sendable private static func tell(_ context: JobContext, _ event: CommandHandler.Event) {
+    @Sendable private static func tell(_ context: JobContext, _ event: ShellCommand.Event) {
       switch event {
       case .started(let command):
         print(Event(event: "started", id: context.id, command: command.typed))

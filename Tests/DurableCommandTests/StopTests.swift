@@ -1,6 +1,7 @@
 #if Shell
   import DurableJobs
   import Foundation
+  import Subprocess
   import Testing
 
   @Suite("Commands stop")
@@ -53,6 +54,63 @@
       #expect(ended.stderr.contains("Left: 1 ready to run"))
       #expect(try await durable.state(first) == "succeeded")
       #expect(try await durable.state(second) == "ready")
+    }
+
+    @Test("SIGTERM is a graceful stop and a good end, also if work is left")
+    func terminate() async throws {
+      let fifo = try Fifo(in: durable)
+      let more = try Fifo(in: durable, "more")
+      let first = try await durable.add("--shell", "--", "echo $$ > said; read line < more")
+      let second = try await durable.add("--", "true")
+      let ended = try await durable.work("--concurrency", "1") { worker in
+        _ = await fifo.said()
+        kill(worker.process, SIGTERM)
+        await more.say("go")
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0))
+      #expect(ended.stderr.contains("Left: 1 ready to run"))
+      #expect(try await durable.state(first) == "succeeded")
+      #expect(try await durable.state(second) == "ready")
+    }
+
+    @Test("a worker under nohup goes on when its terminal goes")
+    func nohup() async throws {
+      let said = try Fifo(in: durable)
+      _ = try Fifo(in: durable, "more")
+      let first = try await durable.add("--shell", "--", "echo $$ > said; read line < more")
+      let second = try await durable.add("--", "true")
+      let line = """
+        (trap '' HUP; exec "$DURABLE" work --drain --concurrency 1) & worker=$!
+        read process < said; kill -HUP $worker; echo go > more; wait $worker
+        """
+      let ended = try await durable.shell(line)
+      #expect(ended.status == .exited(0))
+      #expect(!ended.stderr.contains("Stopping"))
+      for id in [first, second] { #expect(try await durable.state(id) == "succeeded") }
+      withExtendedLifetime(said) {}
+    }
+
+    @Test(
+      "Ctrl-C twice ends a worker whose store has no room for anything",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"))
+    func diskFull() async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "echo $$ > said; exec sleep 600")
+      let ended = try await durable.work { worker in
+        _ = await fifo.said()
+        disk.fill()
+        kill(worker.process, SIGINT)
+        kill(worker.process, SIGTERM)
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(130))
+      #expect(ended.stderr.contains("full"))
+      #expect(try await durable.untilGone(id) < hung)
+      disk.empty()
+      #expect(try await durable("cancel", "\(id)").status == .exited(0))
+      try await disk.remove()
     }
 
     @Test("Ctrl-C twice ends everything at once, also what ignores TERM, and the job goes back uncounted")
@@ -147,6 +205,23 @@
       #expect(try await durable.message(id).contains("exited with code"))
     }
 
+    @Test("a command one of whose processes has left its group, and lives on, is not told to be cancelled")
+    func notCancelled() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "setsid sh -c 'echo $$ > said; exec sleep 600' & exec sleep 600")
+      let ended = try await durable.work("--drain") { [durable] worker in
+        let escapee = try #require(pid_t(await fifo.said()))
+        defer { kill(escapee, SIGKILL) }
+        try await durable("cancel", "\(id)")
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == "suspended")
+      #expect(try #require(try await durable.job(id)["reason"] as? String).contains("has left its group"))
+      #expect(try await durable("cancel", "\(id)").status == .exited(0))
+      #expect(try await durable.state(id) == "cancelled")
+    }
+
     @Test("a process that has left its group and still lives suspends the job, with that reason")
     func escaped() async throws {
       let fifo = try Fifo(in: durable)
@@ -164,6 +239,41 @@
       #expect(work.status == .exited(0))
       #expect(try await durable.state(id) == "suspended")
       #expect(try #require(try await durable.job(id)["reason"] as? String).contains("has left its group"))
+    }
+  }
+
+  /// A file system of a few megabytes.
+  struct SmallDisk: Sendable {
+    static let isPossible: Bool = {
+      #if os(Linux)
+        geteuid() == 0
+      #else
+        false
+      #endif
+    }()
+
+    let path: String
+
+    init(at path: String) async throws {
+      self.path = path
+      try await Self.run("mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", path)
+    }
+
+    func fill() {
+      let file = open(path + "/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      let block = [UInt8](repeating: 1, count: 4096)
+      while write(file, block, block.count) > 0 {}
+      close(file)
+    }
+
+    func empty() { unlink(path + "/filler") }
+
+    func remove() async throws { try await Self.run("umount", "-l", path) }
+
+    private static func run(_ program: String, _ arguments: String...) async throws {
+      let result = try await Subprocess.run(
+        .name(program), arguments: Arguments(arguments), output: .discarded, error: .string(limit: 1000))
+      try #require(result.terminationStatus == .exited(0), "\(result.standardError)")
     }
   }
 #endif

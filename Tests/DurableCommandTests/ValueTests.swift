@@ -71,5 +71,19 @@
       let data = try JSONEncoder().encode([text])
       #expect(try JSONDecoder().decode([SystemText].self, from: data).first?.bytes == bytes)
     }
+
+    @Test("each time that a worker is asked to end it is more urgent; one SIGTERM, and nothing more, is a good end")
+    func stopDemands() {
+      var demands = StopDemands()
+      #expect(!demands.wasAsked && !demands.isOrderly)
+      #expect(demands.ask(SIGTERM) == .stop)
+      #expect(demands.wasAsked && demands.isOrderly)
+      #expect(demands.ask(SIGTERM) == .endAll)
+      #expect(!demands.isOrderly)
+      #expect(demands.ask(SIGINT) == .exit)
+      var other = StopDemands()
+      #expect(other.ask(SIGINT) == .stop)
+      #expect(other.wasAsked && !other.isOrderly)
+    }
   }
 #endif

@@ -146,6 +146,44 @@ import Testing
     #expect(state.next(.seconds(15)) == .done)
   }
 
+  /// A worker with one result that the store, which is away, has just refused.
+  private func refused(goal: WorkerState.Goal, at now: Duration) -> (Decider, [ClaimSettlement]) {
+    let state = Decider.make(goal: goal, limits: ["a": 1], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.claimed([attempt])
+    state.ended(attempt, .success(of: attempt))
+    let results = [ClaimSettlement.success(of: attempt)]
+    #expect(state.next(now) == .turn(results, claim: ["a": 1]))
+    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, now) == .again)
+    return (state, results)
+  }
+
+  @Test func `a stop waits for a store that is away until its grace is over, tries once more, and gives up`() {
+    let (state, results) = refused(goal: .none, at: .seconds(1))
+    state.stop(graceEnd: .seconds(3))
+    #expect(state.next(.milliseconds(1100)) == .turn(results, claim: nil))
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2900)) == .again)
+    state.stop(graceEnd: .milliseconds(2950))
+    #expect(state.next(.milliseconds(2950)) == .turn(results, claim: nil))
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2950)) == .giveUp)
+  }
+
+  @Test func `a goal waits for a store that is away as long as a lease, and without one for ever`() {
+    let (drain, results) = refused(goal: .idle, at: .seconds(1))
+    let end = Duration.seconds(1) + Defaults.lease
+    #expect(drain.turnFailed(results, wantedClaim: true, isPassing: true, end - .milliseconds(1)) == .again)
+    #expect(drain.turnFailed(results, wantedClaim: true, isPassing: true, end) == .giveUp)
+    let (service, other) = refused(goal: .none, at: .seconds(1))
+    #expect(service.turnFailed(other, wantedClaim: true, isPassing: true, .seconds(100_000)) == .again)
+  }
+
+  @Test func `a store that came back is waited for anew`() {
+    let (state, results) = refused(goal: .idle, at: .seconds(1))
+    state.turnEnded(claimed: nil, .seconds(20))
+    let end = Duration.seconds(1) + Defaults.lease
+    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, end) == .again)
+  }
+
   @Test func `a second stop shortens the grace and never lengthens it`() {
     let state = Decider.holding(job: 1)
     state.stop(graceEnd: .seconds(15))

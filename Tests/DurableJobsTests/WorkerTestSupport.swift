@@ -1,5 +1,6 @@
 import DurableJobs
 import Foundation
+import Logging
 
 /// What handlers did, in order.
 final class Recorder<Element: Sendable>: Sendable {
@@ -37,4 +38,27 @@ final class Flag: Sendable {
 func untilCancelled() async {
   let never = Gate()
   await never.pass()
+}
+
+/// What was logged as a warning.
+final class LogBook: Sendable {
+  private let lines = Lock<[String]>([])
+  var warnings: [String] { lines.withLock { $0 } }
+  var logger: Logger { Logger(label: "test") { [self] _ in Handler(book: self) } }
+
+  private struct Handler: LogHandler {
+    let book: LogBook
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.warning
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      guard event.level == .warning else { return }
+      book.lines.withLock { $0.append("\(event.message): \(event.metadata?["error"] ?? "")") }
+    }
+  }
 }

@@ -81,6 +81,58 @@ import Testing
     await worker.stop()
   }
 
+  @Test func `a store's trouble is told once, and again when it comes back`() async throws {
+    let book = LogBook()
+    let worker = JobWorker(queue, logger: book.logger)
+    let began = Gate()
+    worker.register(kind: "k") { _, _ in
+      began.open()
+      await untilCancelled()
+      throw CancellationError()
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    let full = JobError(.diskFull, "the disk is full")
+    func renew(_ number: Int) async {
+      let interval = number == 1 ? Defaults.renewalInterval : .seconds(1)
+      await clock.timerScheduled(within: interval)
+      clock.advance(by: interval)
+      while store.calls(of: .renew) < number { await Task.yield() }
+    }
+    store.fail(next: 5, .renew, with: full)
+    for number in 1...6 { await renew(number) }
+    await clock.timerScheduled(within: Defaults.renewalInterval)
+    #expect(book.warnings == ["the lease could not be renewed; trying again: the disk is full"])
+    store.fail(next: 2, .renew, with: full)
+    clock.advance(by: Defaults.renewalInterval)
+    while store.calls(of: .renew) < 7 { await Task.yield() }
+    await renew(8)
+    await renew(9)
+    await clock.timerScheduled(within: Defaults.renewalInterval)
+    #expect(book.warnings.count == 2)
+    await worker.stop(grace: .zero)
+  }
+
+  @Test func `a stop ends also where the store has no room for a result`() async throws {
+    let worker = JobWorker(queue, logger: LogBook().logger)
+    let mayEnd = Gate()
+    let began = Gate()
+    worker.register(kind: "k") { _, _ in
+      began.open()
+      await mayEnd.pass()
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    store.fail(next: 1_000_000, .settle, with: JobError(.diskFull, "the disk is full"))
+    mayEnd.open()
+    while store.calls(of: .settle) == 0 { await Task.yield() }
+    await worker.stop(grace: .zero)
+    #expect(try await queue.job(id).state == .running, "it is recovered with this worker's lease")
+  }
+
   @Test func `C12 a worker whose job was recovered elsewhere is told so and its result is refused`() async throws {
     let began = Gate()
     let stopped = Gate()

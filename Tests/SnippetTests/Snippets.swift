@@ -8,6 +8,9 @@ import Logging
 #if HTTP
 import DurableJobsHTTP
 #endif
+#if Process
+import DurableJobsProcess
+#endif
 
 // README.md, block 1
 func snippet1() async throws {
@@ -220,7 +223,22 @@ func snippet21() async throws {
 #endif
 
 // README.md, block 23
+#if Process
 func snippet22() async throws {
+  ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
+  worker.register(ShellCommand.self)
+  worker.start()
+
+  let pack = try await queue.enqueue(ShellCommand(["gzip", "-9kf", "video.mov"], in: "/srv/videos"))
+  for try await part in CommandLogs(of: pack.id, in: queue.store).following(.stderr) {
+    if case .bytes(let data) = part { print(String(decoding: data, as: UTF8.self), terminator: "") }
+  }
+  print(try await pack.value.exitCode)
+}
+#endif
+
+// README.md, block 24
+func snippet23() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }

@@ -25,7 +25,7 @@ extension JobTable {
     let wasRunning = course.state == .running
     try course.apply(change, now: now, keyHolder: holder(of: records[index].job.terms.unique))
     if change == .remove {
-      tell(records.remove(at: index))
+      tell(records.remove(at: index), isRemoved: true)
       return
     }
     if records[index].course.state.isFinished, course == records[index].course { return }

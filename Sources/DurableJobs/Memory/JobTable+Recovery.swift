@@ -17,6 +17,7 @@ extension JobTable {
 
     let expired = records.filter { isExpired($0, now: now) }.map(\.id)
     let pruned = Set(expired.prefix(request.limit))
+    for record in records where pruned.contains(record.id) { tell(record, isRemoved: true) }
     records.removeAll { pruned.contains($0.id) }
     report.pruned = pruned.count
 

@@ -125,11 +125,11 @@ struct JobTable {
 
   // MARK: News
 
-  mutating func tell(_ record: Record, concernsClaim: Bool = false) {
+  mutating func tell(_ record: Record, concernsClaim: Bool = false, isRemoved: Bool = false) {
     transitions.append(
       JobTransition(
         id: record.id, queue: record.job.queue, kind: record.job.kind, state: record.course.state,
-        concernsClaim: concernsClaim))
+        concernsClaim: concernsClaim, isRemoved: isRemoved))
   }
 
   mutating func tellDoubt() { hasDoubts = true }

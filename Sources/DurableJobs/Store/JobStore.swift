@@ -59,6 +59,14 @@ public protocol JobStore: AnyObject, Sendable {
 
   /// The time that this store takes as now, and the timers that go with it.
   var clock: any JobClock { get }
+
+  /// The file that the store is in, as an absolute path without symbolic links, for what is kept beside it. Nil, the
+  /// default, for a store that is in no file.
+  var path: String? { get }
+}
+
+extension JobStore {
+  public var path: String? { nil }
 }
 
 /// A setting of a store.

@@ -31,13 +31,18 @@ public struct JobTransition: Hashable, Sendable {
   public var state: JobState
   /// Its claim was ended, or it was asked to stop, by somebody other than its worker.
   public var concernsClaim: Bool
+  /// The job was deleted; `state` is the one that it was in.
+  public var isRemoved: Bool
 
-  public init(id: JobID, queue: String, kind: String, state: JobState, concernsClaim: Bool = false) {
+  public init(
+    id: JobID, queue: String, kind: String, state: JobState, concernsClaim: Bool = false, isRemoved: Bool = false
+  ) {
     self.id = id
     self.queue = queue
     self.kind = kind
     self.state = state
     self.concernsClaim = concernsClaim
+    self.isRemoved = isRemoved
   }
 }
 

@@ -13,6 +13,7 @@ public final class JobWorker: Sendable {
   private struct Setup {
     var limits: [String: Int]
     var handlers = HandlerTable()
+    var companions: [@Sendable () async -> Void] = []
     var run: Run?
   }
 
@@ -21,7 +22,7 @@ public final class JobWorker: Sendable {
     let task: Task<WorkerEngine.Summary, any Error>
   }
 
-  private let store: (any JobStore)?
+  package let store: (any JobStore)?
   private let logger: Logger
   private let setup: Lock<Setup>
 
@@ -81,6 +82,11 @@ public final class JobWorker: Sendable {
       setup.handlers.add(handler, for: kind, formerly: formerly)
       setup.run?.engine.set(handlers: setup.handlers)
     }
+  }
+
+  /// What is to go on beside each run of this worker: it is cancelled at the end of the run, which waits for it.
+  package func whileRunning(_ body: @escaping @Sendable () async -> Void) {
+    setup.withLock { $0.companions.append(body) }
   }
 
   /// Changes how many jobs may run at once, also while it runs: those that run go on. For all its queues if none is
@@ -178,7 +184,13 @@ public final class JobWorker: Sendable {
         goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
       // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
-      let task = Task(executorPreference: EngineThread.shared) { try await engine.drive() }
+      let task = Task(executorPreference: EngineThread.shared) { [companions = setup.companions] in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
+          defer { group.cancelAll() }
+          return try await engine.drive()
+        }
+      }
       let run = Run(engine: engine, task: task)
       setup.run = run
       return run

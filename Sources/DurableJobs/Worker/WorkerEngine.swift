@@ -28,6 +28,8 @@ final class WorkerEngine: Sendable {
   private let id: WorkerID
   private let logger: Logger
   private let shared: Lock<Shared>
+  /// What the store refused with, and was told, since it last did what it was asked.
+  private let troubles = Lock<Set<String>>([])
   private let gate = Gate()
 
   init(
@@ -115,6 +117,7 @@ final class WorkerEngine: Sendable {
         let state = reply.state?.rawValue ?? "removed"
         logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
       }
+      troubles.withLock { $0 = [] }
       let claimed = batch.claimed?.jobs ?? []
       let attempts = shared.withLock { shared in
         shared.state.turnEnded(claimed: batch.claimed, uptime)
@@ -146,8 +149,14 @@ final class WorkerEngine: Sendable {
       $0.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, uptime)
     }
     switch refusal {
-    case .giveUp: throw error
-    case .again: logger.warning("the store refused; trying again", metadata: ["error": "\(error.briefly)"])
+    case .giveUp:
+      if !settlements.isEmpty {
+        logger.error(
+          "results could not be stored; their jobs run again",
+          metadata: ["jobs": "\(settlements.map(\.token.job))", "error": "\(error.briefly)"])
+      }
+      throw error
+    case .again: complain("the store refused; trying again", error)
     case .refused(let settlement): giveBack(settlement, because: error)
     }
   }
@@ -168,6 +177,7 @@ final class WorkerEngine: Sendable {
     let renewals = attempts.map { ClaimRenewal(token: $0.claim.token, progress: $0.takeProgress()) }
     do {
       let standings = try await store.renew(RenewalRequest(worker: id, renewals: renewals))
+      troubles.withLock { $0 = [] }
       let byToken = Dictionary(zip(renewals.map(\.token), standings), uniquingKeysWith: { $1 })
       shared.withLock { $0.state.renewed(byToken) }
       for attempt in attempts {
@@ -187,7 +197,7 @@ final class WorkerEngine: Sendable {
         }
       }
     } catch {
-      logger.warning("the lease could not be renewed; trying again", metadata: ["error": "\(error.briefly)"])
+      complain("the lease could not be renewed; trying again", error)
       var hadProgress = false
       for (attempt, renewal) in zip(attempts, renewals) {
         guard let progress = renewal.progress else { continue }
@@ -209,8 +219,14 @@ final class WorkerEngine: Sendable {
         logger.error("rows that can't be read were left alone", metadata: ["jobs": "\(report.unreadable)"])
       }
     } catch {
-      logger.warning("recovery failed; trying again later", metadata: ["error": "\(error.briefly)"])
+      complain("recovery failed; trying again later", error)
     }
+  }
+
+  /// A store's trouble is told once, and again if it changes or comes back.
+  private func complain(_ message: Logger.Message, _ error: any Error) {
+    let isNew = troubles.withLock { $0.insert(error.briefly).inserted }
+    logger.log(level: isNew ? .warning : .debug, message, metadata: ["error": "\(error.briefly)"])
   }
 
   private func wait(until time: Duration?) async {

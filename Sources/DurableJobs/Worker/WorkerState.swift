@@ -62,6 +62,7 @@ struct WorkerState: Sendable {
 
   // A store that refuses.
   private var failures = 0
+  private var awaySince: Duration?
   private var notBefore: Duration = .zero
   /// How many of the first results are offered one by one, because one of them is refused by itself.
   private var suspects = 0
@@ -174,6 +175,7 @@ struct WorkerState: Sendable {
 
   mutating func turnEnded(claimed: ClaimBatch?, _ now: Duration) {
     failures = 0
+    awaySince = nil
     notBefore = .zero
     guard let claimed else { return }
     if claimed.hasMore { workMayWait = true }
@@ -189,7 +191,8 @@ struct WorkerState: Sendable {
     case again
     /// This result is refused by itself, and is not offered again.
     case refused(ClaimSettlement)
-    /// Nothing is in hand, and nobody would know why it waits: the run ends with the error.
+    /// The run ends with the error: nothing is in hand, and nobody would know why it waits; or it has waited for as long
+    /// as it may.
     case giveUp
   }
 
@@ -202,6 +205,7 @@ struct WorkerState: Sendable {
     if !isPassing, settlements.count == 1, !wantedClaim { return .refused(settlements[0]) }
     results.insert(contentsOf: settlements, at: 0)
     if atWork.isEmpty, results.isEmpty, goal != .none || !isPassing { return .giveUp }
+    if isPassing, hasWaitedEnough(now), atWork.isEmpty { return .giveUp }
     if isPassing {
       if suspects > 0 { suspects += settlements.count }
       failures += 1
@@ -214,6 +218,15 @@ struct WorkerState: Sendable {
       notBefore = now + .seconds(5)
     }
     return .again
+  }
+
+  /// A store that is away is waited for until the grace of a stop is over. To reach a goal it is waited for a lease's
+  /// length: after that, what is in hand may be another worker's.
+  private mutating func hasWaitedEnough(_ now: Duration) -> Bool {
+    let since = awaySince ?? now
+    awaySince = since
+    if let graceEnd, now >= graceEnd { return true }
+    return goal != .none && now - since >= Defaults.lease
   }
 
   /// The store is gone for this process: what is not stored yet never will be, and the claims lapse.
@@ -317,6 +330,8 @@ struct WorkerState: Sendable {
 
   /// No job is claimed from now on. Asked again, the earlier end of the grace counts.
   mutating func stop(graceEnd: Duration) {
-    self.graceEnd = min(graceEnd, self.graceEnd ?? graceEnd)
+    let end = min(graceEnd, self.graceEnd ?? graceEnd)
+    self.graceEnd = end
+    notBefore = min(notBefore, end)
   }
 }

@@ -6,6 +6,8 @@ import GRDBSQLite
 /// All that a process has of one file: connections, the writer, signals, and its presence among other processes.
 final class Engine: Sendable {
   let path: String
+  /// The same, absolute and without symbolic links.
+  let resolvedPath: String
   let configuration: SQLiteStore.Configuration
   let signals = StoreSignals()
   let folder: MeetingFolder
@@ -22,6 +24,9 @@ final class Engine: Sendable {
   init(path: String, configuration: SQLiteStore.Configuration) throws {
     let file = try StoreFile(path: path, busyTimeout: configuration.busyTimeout)
     self.path = path
+    let resolved = realpath(path, nil)
+    defer { free(resolved) }
+    resolvedPath = resolved.map { String(cString: $0) } ?? path
     self.configuration = configuration
     folder = file.folder
     pool = file.pool

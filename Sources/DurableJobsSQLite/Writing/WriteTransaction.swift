@@ -53,7 +53,8 @@ final class WriteTransaction {
     guard isHeard, let route = try memory.routes.route(route, on: connection), let state = new ?? old else { return }
     transitions.append(
       JobTransition(
-        id: JobID(rawValue: id), queue: route.queue, kind: route.kind, state: state, concernsClaim: concernsClaim))
+        id: JobID(rawValue: id), queue: route.queue, kind: route.kind, state: state, concernsClaim: concernsClaim,
+        isRemoved: new == nil))
   }
 
   func count(_ route: Int64, from old: JobState?, to new: JobState?, number: Int64 = 1) {

@@ -57,6 +57,24 @@ extension StoreConformance {
       try await expect(crashing.token.job, .ready, "the recovery")
       withExtendedLifetime(subscription) {}
     },
+    Case("A deletion is told as one, whether a person or time asked for it") { subject in
+      let trial = try await Trial(subject)
+      let heard = Heard()
+      let subscription = trial.store.signals.listen { heard.add($0) }
+      let removed = try await trial.add()
+      let expired = try await trial.addAndStart().token.job
+      try await trial.change(.complete(output: nil), expired)
+      try holds(!heard.signals.flatMap(\.transitions).contains { $0.isRemoved }, "nothing is told as deleted yet")
+      try await trial.change(.remove, removed)
+      trial.clock.advance(by: Defaults.retention)
+      try await trial.recover()
+      for id in [removed, expired] {
+        try await heard.wait(trial, "the deletion of job \(id)") { signal in
+          signal.transitions.contains { $0.id == id && $0.isRemoved && $0.kind == "k" }
+        }
+      }
+      withExtendedLifetime(subscription) {}
+    },
     Case("A queue that is paused no more is told of, so that workers look") { subject in
       let trial = try await Trial(subject)
       try await trial.store.configure([.queue("q", isPaused: true)])

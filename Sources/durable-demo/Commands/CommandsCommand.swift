@@ -13,7 +13,7 @@
     func run() async throws {
       let material = try DemoMaterial()
       let worker = Lock<pid_t?>(nil)
-      let cleanUp = CleanUp(material.folder, worker)
+      let cleanUp = await CleanUp(material.folder, worker)
       defer { cleanUp.run() }
       guard material.files >= 3 else {
         throw JobError(
@@ -34,18 +34,10 @@
     }
 
     private func enqueue(_ material: DemoMaterial, _ store: SQLiteStore) async throws -> [JobID] {
-      var env: [String: SystemText] = [:]
-      for name in SystemText.environmentNames where ShellCommand.isInherited(name) {
-        env[name] = SystemText.environment(name)
-      }
       var ids: [JobID] = []
       for piece in material.pieces {
-        let command = ShellCommand(
-          arguments: piece.arguments.map { SystemText($0) }, cwd: SystemText(material.folder), umask: "022", env: env,
-          shell: false)
         ids.append(
-          try await JobQueue(store: store).enqueue(
-            kind: ShellCommand.kind, payload: try JSONEncoder().encode(command), options: JobOptions(maxAttempts: 1)))
+          try await JobQueue(store: store).enqueue(ShellCommand(piece.arguments, in: material.folder)).id)
       }
       return ids
     }
@@ -55,23 +47,16 @@
   private final class CleanUp: Sendable {
     private let folder: String
     private let worker: Lock<pid_t?>
-    private let sources: Lock<[any DispatchSourceSignal]>
+    private let watch = Lock<SignalWatch?>(nil)
 
-    init(_ folder: String, _ worker: Lock<pid_t?>) {
+    init(_ folder: String, _ worker: Lock<pid_t?>) async {
       self.folder = folder
       self.worker = worker
-      sources = Lock([])
-      let made = [SIGINT, SIGTERM, SIGHUP].map { number in
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { [weak self] in
-          self?.run()
-          exit(ExitStatus.interrupted.rawValue)
-        }
-        source.activate()
-        return source
+      let made = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [weak self] _ in
+        self?.run()
+        exit(ExitStatus.interrupted.rawValue)
       }
-      sources.withLock { $0 = made }
+      watch.withLock { $0 = made }
       Screen.onClosed.withLock {
         $0 = { [weak self] in
           self?.run()

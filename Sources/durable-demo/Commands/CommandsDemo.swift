@@ -44,7 +44,7 @@
     private func untilAllEnded(_ death: DemoWorker.Death) async -> Duration {
       let start = ContinuousClock.now
       for id in death.running.keys {
-        _ = await CommandLock(path: material.jobFolder(id).lockPath).waitUntilFree(for: .seconds(10))
+        _ = await material.jobFolder(id).lock.waitUntilFree(for: .seconds(10))
       }
       return start.duration(to: .now)
     }
@@ -56,9 +56,9 @@
       for job in jobs {
         let runs = material.jobFolder(job.id).runs
         guard runs.count > 1 else { continue }
-        let lost = runs.filter { $0.record.endedAt == nil }.reduce(0.0) { sum, run in
-          let end = deaths.map(\.at).first { $0 >= run.record.startedAt } ?? run.record.startedAt
-          return sum + end.timeIntervalSince(run.record.startedAt)
+        let lost = runs.filter { $0.endedAt == nil }.reduce(0.0) { sum, run in
+          let end = deaths.map(\.at).first { $0 >= run.startedAt } ?? run.startedAt
+          return sum + end.timeIntervalSince(run.startedAt)
         }
         again.append((job, lost))
       }

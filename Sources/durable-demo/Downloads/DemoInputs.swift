@@ -18,43 +18,26 @@
   final class DemoInputs: Sendable {
     let stream: AsyncStream<DemoInput>
     private let continuation: AsyncStream<DemoInput>.Continuation
-    private let sources = Lock<[any DispatchSourceProtocol]>([])
+    private let watch: SignalWatch
+    private let keys = Lock<(any DispatchSourceRead)?>(nil)
 
     /// Listens when this returns.
     init(keyboard: Bool) async {
-      (stream, continuation) = AsyncStream.makeStream()
-      var sources: [any DispatchSourceProtocol] = []
-      for number in [SIGINT, SIGTERM, SIGHUP] {
-        sources.append(Self.onSignal(number) { [continuation] in continuation.yield(.quit(.interrupted)) })
+      let (stream, continuation) = AsyncStream<DemoInput>.makeStream()
+      self.stream = stream
+      self.continuation = continuation
+      watch = await SignalWatch([SIGINT, SIGTERM, SIGHUP] + (keyboard ? [SIGWINCH] : [])) { number in
+        continuation.yield(number == SIGWINCH ? .resized : .quit(.interrupted))
       }
-      Screen.onClosed.withLock { $0 = { [continuation] in continuation.yield(.quit(.done)) } }
-      if keyboard {
-        sources.append(Self.onSignal(SIGWINCH) { [continuation] in continuation.yield(.resized) })
-        sources.append(readKeys())
-      }
-      // A source is registered a moment after its activation; a signal that came before would be lost.
-      for source in sources {
-        await withCheckedContinuation { continuation in
-          source.setRegistrationHandler { continuation.resume() }
-          source.activate()
-        }
-      }
-      self.sources.withLock { $0 = sources }
+      Screen.onClosed.withLock { $0 = { continuation.yield(.quit(.done)) } }
+      if keyboard { keys.withLock { $0 = readKeys() } }
     }
 
-    deinit { sources.withLock { for source in $0 { source.cancel() } } }
+    deinit { keys.withLock { $0?.cancel() } }
 
     func send(_ input: DemoInput) { continuation.yield(input) }
 
-    private static func onSignal(_ number: Int32, _ act: @escaping @Sendable () -> Void) -> any DispatchSourceProtocol {
-      // One that does nothing by itself is left as it is: ignored, SIGWINCH would not arrive.
-      if number != SIGWINCH { signal(number, SIG_IGN) }
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler(handler: act)
-      return source
-    }
-
-    private func readKeys() -> any DispatchSourceProtocol {
+    private func readKeys() -> any DispatchSourceRead {
       let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .global())
       let keyboard = Lock(Keyboard())
       // A source and its handler keep each other until it is cancelled, which `deinit` does at the latest.
@@ -69,6 +52,7 @@
         }
         for key in keyboard.withLock({ $0.keys(bytes.prefix(count)) }) { continuation.yield(.key(key)) }
       }
+      source.activate()
       return source
     }
   }

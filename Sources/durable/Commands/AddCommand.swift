@@ -104,7 +104,7 @@
         throw ValidationError("the current folder is gone; go to another one, or name one with --cwd")
       }
       return ShellCommand(
-        arguments: words, cwd: try folder(from: here), umask: Program.umaskInOctal,
+        arguments: words, cwd: try folder(from: here), umask: ShellCommand.octal(Program.umaskAtStart),
         env: try environment(), shell: shell)
     }
 
@@ -121,10 +121,7 @@
     }
 
     private func environment() throws -> [String: SystemText] {
-      var result: [String: SystemText] = [:]
-      for name in SystemText.environmentNames where ShellCommand.isInherited(name) {
-        result[name] = SystemText.environment(name)
-      }
+      var result = SystemText.inheritedEnvironment
       for assignment in env {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])

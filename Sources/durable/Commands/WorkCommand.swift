@@ -12,8 +12,8 @@
       abstract: "Run what is stored, until Ctrl-C.",
       discussion: """
         A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, then \
-        interrupts it: it goes back and runs again later. Ctrl-C twice ends everything at once. A command never \
-        outlives its worker; a download goes on where it was.
+        interrupts it: it goes back and runs again later. SIGTERM does the same, and exits with 0. Ctrl-C twice ends \
+        everything at once. A command never outlives its worker; a download goes on where it was.
         """)
 
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
@@ -39,7 +39,7 @@
       for name in queue { try NewJob.check(queue: name) }
       let store = try options.open()
       let log = WorkLog(json: options.json)
-      let handler = CommandHandler(store: store.path) { log.tell($0, $1) }
+      let handler = CommandHandler { log.tell($0, $1) }
       let worker = JobWorker(
         Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),
         logger: WorkerLog.logger { Talk.error($0) })
@@ -54,15 +54,21 @@
         let count = changes.count { $0.state == .failed }
         if count > 0 { failures.withLock { $0 += count } }
       }
-      let interruption = Interruption(worker, handler)
+      let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
-      try await store.forgetOldFolders()
       if !drain { Talk.line("Working on \(store.path)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
-      if drain { try await worker.runUntilIdle() } else { try await worker.run() }
+      do {
+        try await interruption.interrupting { [drain] in
+          if drain { try await worker.runUntilIdle() } else { try await worker.run() }
+        }
+      } catch let error as JobError where interruption.wasAsked && !interruption.isOrderly {
+        Talk.error(error.message)
+        throw ExitCode(.interrupted)
+      }
       withExtendedLifetime(subscription) {}
       let left = try await UndoneWork(store, Set(queue))
       if drain || interruption.wasAsked { left.tell() }
-      if interruption.wasAsked, !left.isEmpty { throw ExitCode(.interrupted) }
+      if interruption.wasAsked, !interruption.isOrderly, !left.isEmpty { throw ExitCode(.interrupted) }
       if drain, failures.withLock({ $0 }) > 0 { throw ExitCode(.jobFailed) }
     }
   }

@@ -29,24 +29,12 @@
       self.store = store
       self.named = named
       Self.opened.withLock { $0.append(store) }
-      guard let resolved = realpath(path, nil) else {
-        throw JobError(.unusableFile, SystemError("can't find \(path) any more").description)
-      }
-      defer { free(resolved) }
-      self.path = String(cString: resolved)
+      self.path = store.path ?? path
     }
 
     func queue(_ name: String) -> JobQueue { JobQueue(name, store: store) }
 
     func folder(_ id: JobID) -> JobFolder { JobFolder(store: path, id: id) }
-
-    /// Deletes what is left beside the store of jobs that it no longer has.
-    func forgetOldFolders() async throws {
-      let folders = JobFolder.ids(beside: path)
-      var known: Set<JobID> = []
-      for id in folders where try await !store.jobs(JobQuery(.id(id), limit: 1)).isEmpty { known.insert(id) }
-      for id in folders where !known.contains(id) { folder(id).removeIfFree() }
-    }
 
     var pausedQueues: Set<String> {
       get async throws {

@@ -9,7 +9,7 @@
     private let folder: JobFolder
     private let attempt: Int?
     private let json: Bool
-    private var current: (number: Int, readers: [LogStream: CappedLogReader])?
+    private var current: (number: Int, readers: [LogStream: CommandLogReader])?
     private var done = 0
     private var pending: [LogStream: Data] = [:]
     private var isInLine = false
@@ -25,24 +25,24 @@
 
     /// Shows what is there and was not shown yet. A run that has no end is taken as under way, unless `isFinal`.
     mutating func show(isFinal: Bool) {
-      let runs = folder.runs.filter { attempt == nil || $0.record.attempt == attempt }
+      let runs = folder.runs.filter { attempt == nil || $0.attempt == attempt }
       for (index, run) in runs.enumerated() where run.number > done {
         if current?.number != run.number {
           current = (
             run.number,
             Dictionary(
-              uniqueKeysWithValues: LogStream.allCases.map { ($0, CappedLogReader(path: folder.log(run.number, $0))) })
+              uniqueKeysWithValues: LogStream.allCases.map { ($0, folder.reader(of: run, $0)) })
           )
           hasShown = true
           head(run)
         }
         for stream in LogStream.allCases {
           guard var reader = current?.readers[stream] else { continue }
-          reader.read { put($0, stream, run) }
+          while let part = reader.next() { put(part, stream, run) }
           current?.readers[stream] = reader
         }
         // Later runs exist only after this one has ended, however that was.
-        guard run.record.endedAt != nil || index < runs.count - 1 || isFinal else { return }
+        guard run.endedAt != nil || index < runs.count - 1 || isFinal else { return }
         for stream in LogStream.allCases { flush(stream) }
         foot(run, isCutShort: index < runs.count - 1)
         done = run.number
@@ -52,19 +52,19 @@
 
     private mutating func head(_ run: CommandRun) {
       guard !json else { return }
-      say("── attempt \(run.record.attempt), started \(run.record.startedAt.forPeople)")
+      say("── attempt \(run.attempt), started \(run.startedAt.forPeople)")
     }
 
     private mutating func foot(_ run: CommandRun, isCutShort: Bool) {
-      let ending = run.record.ending?.withoutPasswords ?? (isCutShort ? "cut short: its worker died" : "no end yet")
+      let ending = run.ending?.withoutPasswords ?? (isCutShort ? "cut short: its worker died" : "no end yet")
       if json {
         Screen.out.json(
           RunRecord(
-            attempt: run.record.attempt, run: run.number, startedAt: run.record.startedAt, endedAt: run.record.endedAt,
-            ending: run.record.ending?.withoutPasswords))
+            attempt: run.attempt, run: run.number, startedAt: run.startedAt, endedAt: run.endedAt,
+            ending: run.ending?.withoutPasswords))
       } else {
-        let took = run.record.endedAt.map {
-          " after \(Duration.seconds($0.timeIntervalSince(run.record.startedAt)).forPeople)"
+        let took = run.endedAt.map {
+          " after \(Duration.seconds($0.timeIntervalSince(run.startedAt)).forPeople)"
         }
         say("── \(ending)\(took ?? "")")
       }
@@ -77,7 +77,7 @@
       Talk.line(start + Screen.error.coloured(text.withVisibleControls, .dim))
     }
 
-    private mutating func put(_ part: CappedLogReader.Part, _ stream: LogStream, _ run: CommandRun) {
+    private mutating func put(_ part: CommandLogReader.Part, _ stream: LogStream, _ run: CommandRun) {
       let screen = stream == .stdout ? Screen.out : Screen.error
       if case .bytes(let data) = part, let last = data.last { isInLine = last != UInt8(ascii: "\n") }
       switch part {

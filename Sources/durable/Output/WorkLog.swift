@@ -12,7 +12,7 @@
 
     init(json: Bool) { self.json = json }
 
-    func tell(_ context: JobContext, _ event: CommandHandler.Event) {
+    func tell(_ context: JobContext, _ event: ShellCommand.Event) {
       if json {
         Screen.out.json(JobEvent(context, event))
       } else {
@@ -32,7 +32,7 @@
       }
     }
 
-    private func line(_ context: JobContext, _ event: CommandHandler.Event) -> WorkLine {
+    private func line(_ context: JobContext, _ event: ShellCommand.Event) -> WorkLine {
       switch event {
       case .started(let command):
         return WorkLine(

@@ -18,7 +18,7 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
-      let handler = CommandHandler(store: store.path) { context, event in
+      let handler = CommandHandler { context, event in
         guard case .couldNotStart(_, let reason) = event else { return }
         Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
       }
@@ -27,7 +27,7 @@
       logger.logLevel = .warning
       let worker = JobWorker(store.queue(queue), maxConcurrentJobs: 1, logger: logger)
       handler.register(with: worker)
-      let interruption = Interruption(worker, handler)
+      let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       let follower = LogFollower(store: store, id: id, attempt: nil, json: json)
       try await withThrowingTaskGroup(of: Void.self) { group in

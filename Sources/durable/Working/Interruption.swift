@@ -11,35 +11,45 @@
     private let handler: CommandHandler?
     private let grace: Duration
     private let tell: @Sendable () -> Void
-    private let count = Lock(0)
-    private let sources = Lock<[any DispatchSourceSignal]>([])
+    private let demands = Lock(StopDemands())
+    private let watch = Lock<SignalWatch?>(nil)
+    private let running = Lock<Task<Void, any Error>?>(nil)
 
-    /// Calls `tell` to say that it stops.
+    /// How long what was asked twice may take. Then this process ends as it is: life lines break with it.
+    private static let patience = Defaults.grace
+
+    /// Listens when this returns. Calls `tell` to say that the worker stops.
     init(
       _ worker: JobWorker, _ handler: CommandHandler? = nil, grace: Duration = Defaults.grace,
       tell: @escaping @Sendable () -> Void = Interruption.sayThatItStops
-    ) {
+    ) async {
       self.worker = worker
       self.handler = handler
       self.grace = grace
       self.tell = tell
-      let made = [SIGINT, SIGTERM, SIGHUP].map { number in
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { [weak self] in self?.ask() }
-        source.activate()
-        return source
-      }
-      sources.withLock { $0 = made }
+      let made = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [weak self] in self?.ask($0) }
+      watch.withLock { $0 = made }
     }
 
-    var wasAsked: Bool { count.withLock { $0 > 0 } }
+    var wasAsked: Bool { demands.withLock { $0.wasAsked } }
 
-    /// Stops as the first Ctrl-C does.
+    /// Somebody asked who takes an end with work left for a good one.
+    var isOrderly: Bool { demands.withLock { $0.isOrderly } }
+
+    /// Does what runs the worker. An end that was asked for before that is one for it too.
+    func interrupting(_ body: @escaping @Sendable () async throws -> Void) async throws {
+      let task = Task { try await body() }  // awaited at once
+      running.withLock { $0 = task }
+      if wasAsked { task.cancel() }
+      try await task.value
+    }
+
+    /// Stops as the first Ctrl-C does. Nothing if that was asked already.
     func stop() {
-      let isFirst = count.withLock { count in
-        count += 1
-        return count == 1
+      let isFirst = demands.withLock { demands in
+        if demands.wasAsked { return false }
+        _ = demands.ask(SIGINT)
+        return true
       }
       if isFirst { Task { await worker.stop(grace: grace) } }  // ended by the worker's own end
     }
@@ -49,19 +59,20 @@
       Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end.\(hint)")
     }
 
-    private func ask() {
-      switch count.withLock({ count in
-        count += 1
-        return count
-      }) {
-      case 1:
+    private func ask(_ signal: Int32) {
+      switch demands.withLock({ $0.ask(signal) }) {
+      case .stop:
         tell()
+        running.withLock { $0?.cancel() }
         Task { await worker.stop(grace: grace) }  // ended by the worker's own end
-      case 2 where handler != nil:
+      case .endAll where handler != nil:
         handler?.killWhatStops()
         Task { await worker.stop(grace: .zero) }  // ended by the worker's own end
-      default:
-        // Life lines break with this process.
+        // A store or a handler that hangs keeps nobody here.
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience.seconds) {
+          exit(ExitStatus.interrupted.rawValue)
+        }
+      case .endAll, .exit:
         exit(ExitStatus.interrupted.rawValue)
       }
     }

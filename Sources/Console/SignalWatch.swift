@@ -1,0 +1,40 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// Calls `act` for each of some signals that this process gets, for as long as it exists.
+  ///
+  /// A signal that was ignored when the process began stays so, and is not told: `nohup` asks for that, and so do
+  /// shells for what they start in the background.
+  package final class SignalWatch: Sendable {
+    private let sources: Lock<[any DispatchSourceSignal]>
+
+    /// Watches when this returns. What came before had its usual effect.
+    package init(_ signals: [Int32], act: @escaping @Sendable (Int32) -> Void) async {
+      var sources: [any DispatchSourceSignal] = []
+      for number in signals where !Self.isIgnored(number) {
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler { act(number) }
+        // It is registered a moment after its activation.
+        await withCheckedContinuation { continuation in
+          source.setRegistrationHandler { continuation.resume() }
+          source.activate()
+        }
+        #if canImport(Darwin)
+          // There a source only sees a signal; on Linux it takes it over.
+          if number != SIGWINCH, number != SIGCONT { signal(number, SIG_IGN) }
+        #endif
+        sources.append(source)
+      }
+      self.sources = Lock(sources)
+    }
+
+    deinit { sources.withLock { for source in $0 { source.cancel() } } }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+      let former = signal(number, SIG_IGN)
+      signal(number, former)
+      return unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+  }
+#endif

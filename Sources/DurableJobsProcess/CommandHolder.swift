@@ -1,0 +1,84 @@
+#if Process
+  import Foundation
+
+  /// Who holds a command's lock: the process that is the command, and its group, which its supervisor leads.
+  ///
+  /// Numbers are given out again, so each stands with the start of its process. As long as anything of a group lives, its
+  /// number is nobody else's; a process with that number that started at another time means that the group is gone.
+  struct CommandHolder: Codable, Equatable, Sendable {
+    struct Mark: Codable, Equatable, Sendable {
+      var number: pid_t
+      var start: UInt64
+    }
+
+    /// What tells this start of the machine from others, and this space of process numbers too.
+    var machine: String
+    var group: Mark
+    var command: Mark
+
+    /// This process is about to become the command. Nil if its supervisor is no more.
+    static var thisProcess: CommandHolder? {
+      let own = getpid()
+      let group = getpgrp()
+      guard getppid() == group, let leader = ProcessEntry(group), let command = ProcessEntry(own) else { return nil }
+      return CommandHolder(
+        machine: currentMachine, group: Mark(number: group, start: leader.start),
+        command: Mark(number: own, start: command.start))
+    }
+
+    /// Whether the command or anything of its group lives, but for `exception`.
+    func lives(besides exception: pid_t? = nil) -> Bool {
+      machine == Self.currentMachine && (commandLives || groupLives(besides: exception))
+    }
+
+    /// Sends a signal to all that lives of it.
+    func send(_ signal: Int32) {
+      guard machine == Self.currentMachine else { return }
+      let isOwnGroup = group.number == getpgrp()
+      if group.number > 1, !isOwnGroup, groupLives() { kill(-group.number, signal) }
+      if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: group.number, signal) }
+    }
+
+    /// Sends a signal to a process that has left `group`, and with it to the group that it leads now.
+    static func sendToEscapee(_ process: pid_t, from group: pid_t, _ signal: Int32) {
+      switch getpgid(process) {
+      case group: break
+      case process: kill(-process, signal)
+      default: kill(process, signal)
+      }
+    }
+
+    private var commandLives: Bool {
+      guard Self.isSomeone(command.number) else { return false }
+      // One that can't be looked at is taken for it: to wait in vain is better than a twin.
+      guard let entry = ProcessEntry(command.number) else { return Self.isSomeone(command.number) }
+      return entry.start == command.start && !entry.hasEnded
+    }
+
+    private func groupLives(besides exception: pid_t? = nil) -> Bool {
+      guard Self.isSomeone(-group.number) else { return false }
+      if let leader = ProcessEntry(group.number) {
+        guard leader.start == group.start else { return false }
+        if !leader.hasEnded, leader.number != exception { return true }
+      }
+      let members = ProcessEntry.group(group.number)
+      if members.isEmpty { return Self.isSomeone(-group.number) }
+      return members.contains { !$0.hasEnded && $0.number != exception && getsid($0.number) == group.number }
+    }
+
+    private static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
+
+    static let currentMachine: String = {
+      #if os(Linux)
+        let boot = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        let space = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")
+        return "\(boot?.trimmingCharacters(in: .newlines) ?? "") \(space ?? "")"
+      #else
+        var size = 64
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      #endif
+    }()
+  }
+#endif

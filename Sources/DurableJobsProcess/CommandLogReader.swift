@@ -1,0 +1,50 @@
+#if Process
+  import Foundation
+
+  /// Reads the log of a run from where it left off, also while it is written.
+  public struct CommandLogReader: Sendable {
+    public enum Part: Hashable, Sendable {
+      case bytes(Data)
+      /// So many bytes are missing here: of a long log only the beginning and the end are kept, and a full disk takes
+      /// nothing.
+      case leftOut(Int)
+    }
+
+    private let path: String
+    /// Where the piece begins that is read.
+    private var piece = 0
+    private var position = 0
+
+    package init(path: String) { self.path = path }
+
+    /// The next part of what is there, at most 256 KB. Nil if there is no more now.
+    public mutating func next() -> Part? {
+      if let data = readPiece() { return .bytes(data) }
+      guard let next = starts.filter({ $0 > piece }).min() else { return nil }
+      // What came to the piece before the next one was begun.
+      if let data = readPiece() { return .bytes(data) }
+      let missing = next - position
+      piece = next
+      position = next
+      return missing > 0 ? .leftOut(missing) : self.next()
+    }
+
+    private mutating func readPiece() -> Data? {
+      guard let file = FileHandle(forReadingAtPath: CappedLog.piece(path, piece)) else { return nil }
+      defer { try? file.close() }
+      guard (try? file.seek(toOffset: UInt64(position - piece))) != nil,
+        let data = try? file.read(upToCount: 256 * 1024), !data.isEmpty
+      else { return nil }
+      position += data.count
+      return data
+    }
+
+    /// Where the pieces of the tail begin.
+    private var starts: [Int] {
+      let url = URL(fileURLWithPath: path)
+      let prefix = url.lastPathComponent + "."
+      let names = try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)
+      return names?.compactMap { $0.hasPrefix(prefix) ? Int($0.dropFirst(prefix.count)) : nil } ?? []
+    }
+  }
+#endif

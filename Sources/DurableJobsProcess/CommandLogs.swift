@@ -1,0 +1,105 @@
+#if Process
+  import DurableJobs
+  import Foundation
+
+  /// What the command of a job wrote, a log for each of its runs. Kept as long as the job is in its store.
+  public struct CommandLogs: Sendable {
+    private let job: JobID
+    private let store: any JobStore
+    private let folder: JobFolder
+
+    public init(of job: JobID, in store: any JobStore) {
+      self.job = job
+      self.store = store
+      folder = JobFolder(job, in: store)
+    }
+
+    /// The runs so far, in their order.
+    public var runs: [CommandRun] { folder.runs }
+
+    /// What a run wrote, from its beginning.
+    public func reader(of run: CommandRun, _ stream: LogStream) -> CommandLogReader { folder.reader(of: run, stream) }
+
+    /// What all runs wrote, and what they write from now on, until the job has ended. For a job that is gone, what is
+    /// left of it.
+    public func following(_ stream: LogStream) -> Following {
+      Following(job: job, store: store, folder: folder, stream: stream)
+    }
+
+    /// Parts of a log, as it grows.
+    public struct Following: AsyncSequence {
+      fileprivate let job: JobID
+      fileprivate let store: any JobStore
+      fileprivate let folder: JobFolder
+      fileprivate let stream: LogStream
+
+      public func makeAsyncIterator() -> Iterator { Iterator(log: self) }
+
+      public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let log: Following
+        private var reader: (run: Int, CommandLogReader)?
+
+        fileprivate init(log: Following) { self.log = log }
+
+        /// Throws what the store throws, and `CancellationError`.
+        public mutating func next() async throws -> CommandLogReader.Part? {
+          while true {
+            // Asked before the last look, so that nothing is written in between.
+            let job = try await log.store.jobs(JobQuery(.id(log.job), limit: 1)).first
+            if let part = look() { return part }
+            if job?.state.isFinished ?? true { return nil }
+            try await Task.sleep(for: CommandLogs.interval)
+          }
+        }
+
+        private mutating func look() -> CommandLogReader.Part? {
+          while true {
+            // A later run begins only after this one has ended, however that was.
+            let later = log.folder.runs.first { $0.number > reader?.run ?? 0 }
+            if let part = reader?.1.next() { return part }
+            guard let later else { return nil }
+            reader = (later.number, log.folder.reader(of: later, log.stream))
+          }
+        }
+      }
+    }
+
+    /// How often it is looked for more.
+    package static let interval = Duration.milliseconds(100)
+  }
+
+  /// One start of a command. An attempt that a crash cut short is repeated under its number, so an attempt may have
+  /// several runs.
+  public struct CommandRun: Sendable {
+    /// From 1.
+    public let number: Int
+    var record: Record
+
+    struct Record: Codable, Sendable {
+      var attempt: Int
+      var startedAt: Date
+      var endedAt: Date?
+      var ending: String?
+      var exitCode: Int32?
+    }
+
+    public var attempt: Int { record.attempt }
+    public var startedAt: Date { record.startedAt }
+    /// Nil while it runs, and for good if its worker died.
+    public var endedAt: Date? { record.endedAt }
+    /// How it ended, as in "exited with code 1".
+    public var ending: String? { record.ending }
+    /// The command's own, or 128 and the signal that killed it; nil if it had no end of its own.
+    public var exitCode: Int32? { record.exitCode }
+  }
+
+  public enum LogStream: String, CaseIterable, Sendable {
+    case stdout, stderr
+  }
+
+  extension JobFolder {
+    package func reader(of run: CommandRun, _ stream: LogStream) -> CommandLogReader {
+      CommandLogReader(path: log(run.number, stream))
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+#if Process
+  import Foundation
+
+  /// Pairs of descriptors that no program inherits unless it is meant to.
+  enum Descriptors {
+    static func pipe() throws -> (read: Int32, write: Int32) {
+      var ends: [Int32] = [-1, -1]
+      guard Foundation.pipe(&ends) == 0 else { throw SystemError("can't make a pipe") }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      return (ends[0], ends[1])
+    }
+
+    /// Two sockets that are connected with each other. Where the system can, they are made so that not even a program that
+    /// another thread starts at this moment inherits them; and writing to them raises no SIGPIPE.
+    static func connected() throws -> (Int32, Int32) {
+      var ends: [Int32] = [-1, -1]
+      #if canImport(Darwin)
+        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { throw SystemError("can't make a pair of sockets") }
+        var isOn: Int32 = 1
+        for end in ends {
+          _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+          setsockopt(end, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        }
+      #else
+        let type = Int32(SOCK_STREAM.rawValue) | O_CLOEXEC
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemError("can't make a pair of sockets") }
+      #endif
+      return (ends[0], ends[1])
+    }
+
+    /// Writes all of it to a socket. False if nobody reads it any more.
+    static func send(_ data: Data, to socket: Int32) -> Bool {
+      #if canImport(Darwin)
+        let flags: Int32 = 0
+      #else
+        let flags = Int32(MSG_NOSIGNAL)
+      #endif
+      return data.withUnsafeBytes { bytes in
+        all(bytes) { Foundation.send(socket, $0.baseAddress, $0.count, flags) } == bytes.count
+      }
+    }
+
+    /// How many of the bytes could be written.
+    static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
+      all(bytes) { Foundation.write(file, $0.baseAddress, $0.count) }
+    }
+
+    private static func all(_ bytes: UnsafeRawBufferPointer, _ act: (UnsafeRawBufferPointer) -> Int) -> Int {
+      var done = 0
+      while done < bytes.count {
+        let count = act(UnsafeRawBufferPointer(rebasing: bytes[done...]))
+        if count < 0, errno == EINTR { continue }
+        if count <= 0 { break }
+        done += count
+      }
+      return done
+    }
+  }
+#endif

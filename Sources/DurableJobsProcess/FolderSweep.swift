@@ -1,0 +1,90 @@
+#if Process
+  import DurableJobs
+  import Foundation
+
+  /// Deletes what stands beside a store of jobs that it no longer has.
+  ///
+  /// A removal by this process is told, with the job's id. Of others' it is only known that something ended there: then, and
+  /// at first, all folders are looked at, in bites, so that a hundred thousand of them are nobody's burden.
+  struct FolderSweep {
+    fileprivate struct News {
+      var removed: [JobID] = []
+      var isSweepWanted = true
+    }
+
+    /// Folders looked at in one bite, and the pause until the next.
+    static let bite = 100
+    static let pause = Duration.seconds(1)
+    /// The least time between the beginnings of two sweeps.
+    static let interval = Duration.seconds(600)
+
+    private let store: any JobStore
+    /// What is still to be looked at, the lowest last.
+    private var left: [JobID] = []
+    private var nextBite = Duration.zero
+    private var nextSweep = Duration.zero
+
+    init(_ store: any JobStore) { self.store = store }
+
+    /// Goes on until the task is cancelled, and then ends with the bite that it is in.
+    mutating func run() async {
+      let news = Lock(News())
+      let gate = Gate()
+      let subscription = store.signals.listen { signal in
+        if news.withLock({ $0.heard(signal) }) { gate.open() }
+      }
+      repeat {
+        for id in news.withLock({ $0.takeRemoved() }) { JobFolder(id, in: store).removeIfFree() }
+        let now = store.clock.uptime
+        if left.isEmpty, now >= nextSweep, news.withLock({ $0.takeWish() }) {
+          nextSweep = now + Self.interval
+          left = JobFolder.ids(in: JobFolder.all(of: store)).sorted { $0.rawValue > $1.rawValue }
+        }
+        if !left.isEmpty, now >= nextBite {
+          await takeBite()
+          nextBite = now + Self.pause
+        }
+        let time = left.isEmpty ? (news.withLock { $0.isSweepWanted } ? nextSweep : nil) : nextBite
+        let timer = time.map { store.clock.schedule(at: $0) { gate.open() } }
+        await gate.pass()
+        timer?.cancel()
+      } while !Task.isCancelled
+      withExtendedLifetime(subscription) {}
+    }
+
+    private mutating func takeBite() async {
+      for id in left.suffix(Self.bite) {
+        // A store that can't be asked keeps its folders.
+        guard let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1)), jobs.isEmpty else { continue }
+        JobFolder(id, in: store).removeIfFree()
+      }
+      left.removeLast(min(Self.bite, left.count))
+    }
+  }
+
+  extension FolderSweep.News {
+    /// Whether there is something to do now.
+    fileprivate mutating func heard(_ signal: StoreSignal) -> Bool {
+      switch signal {
+      case .committed(let transitions):
+        let ids = transitions.filter { $0.isRemoved && $0.kind == ShellCommand.kind }.map(\.id)
+        removed += ids
+        return !ids.isEmpty
+      case .changedElsewhere(let change):
+        guard change.contains(.results), !isSweepWanted else { return false }
+        isSweepWanted = true
+        return true
+      }
+    }
+
+    fileprivate mutating func takeRemoved() -> [JobID] {
+      defer { removed = [] }
+      return removed
+    }
+
+    fileprivate mutating func takeWish() -> Bool {
+      defer { isSweepWanted = false }
+      return isSweepWanted
+    }
+  }
+#endif

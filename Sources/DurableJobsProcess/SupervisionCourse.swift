@@ -1,0 +1,68 @@
+#if Process
+  import DurableJobs
+
+  /// What a supervisor does next: what happened is told to it, and the next step comes out.
+  ///
+  /// A value, with no clock and no I/O. `now` is any time that never steps.
+  struct SupervisionCourse {
+    enum Step: Equatable {
+      /// Sleep until something happens, or until then.
+      case wait(until: Duration?)
+      /// Ask the command, and what else is in its group, to end.
+      case terminate
+      /// See whether anything but the supervisor lives. Answered by `isAlone`.
+      case look
+      /// End the command at once.
+      case kill
+      /// Report. What is left of the group ends with the supervisor.
+      case done
+    }
+
+    var lifeLineIsCut = false
+    var commandHasEnded = false
+    var outputsAreClosed = false
+    /// Nothing of the command lives.
+    var isAlone = false
+
+    private var asked: Duration?
+    private var killed: Duration?
+    private var nextLook = Duration.zero
+    private var pauses = LookPauses()
+
+    /// How long who has left the group behind, and still holds an output, is listened to; and how long what was killed is
+    /// given to be gone.
+    static let lastWords = Duration.seconds(1)
+    /// How long the whole may take once the life line was cut.
+    static let longest = CommandLock.termination + lastWords
+
+    mutating func next(_ now: Duration) -> Step {
+      guard let asked else {
+        guard commandHasEnded || lifeLineIsCut else { return .wait(until: nil) }
+        asked = now
+        nextLook = now
+        return .terminate
+      }
+      guard commandHasEnded else { return pressing(asked, now) }
+      if isAlone, outputsAreClosed { return .done }
+      let limit = asked + (isAlone ? Self.lastWords : CommandLock.termination)
+      if now >= limit { return .done }
+      if isAlone { return .wait(until: limit) }
+      if now < nextLook { return .wait(until: min(nextLook, limit)) }
+      nextLook = now + pauses.next()
+      return .look
+    }
+
+    /// The command was asked to end, and has not.
+    private mutating func pressing(_ asked: Duration, _ now: Duration) -> Step {
+      guard let killed else {
+        let limit = asked + CommandLock.termination
+        if now < limit { return .wait(until: limit) }
+        killed = now
+        return .kill
+      }
+      // Even then it may not be able to die, while it waits for a device for example.
+      let limit = killed + Self.lastWords
+      return now < limit ? .wait(until: limit) : .done
+    }
+  }
+#endif

@@ -1,0 +1,118 @@
+#if Process
+  import DurableJobs
+  import DurableJobsProcess
+  import Foundation
+  import TestProcesses
+  import Testing
+
+  /// Commands whose keepers are really killed.
+  @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: hasProcessTable, "finds processes in /proc"))
+  struct CommandKillTests {
+    /// 30, or a fifth of what `DURABLE_KILLS` says.
+    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init).map { $0 / 5 } ?? 30
+
+    private enum Victim: String, CaseIterable {
+      case supervisor, worker, both
+    }
+
+    @Test(arguments: [[], ["away"]])
+    func `a command that closes all that it inherits has no twin, whoever of its keepers is killed, and when`(
+      how: [String]
+    ) async throws {
+      let place = try Place()
+      let job = try await place.queue.enqueue(ShellCommand([Place.probe, "alone", place.folder] + how))
+      var worker = try place.work()
+      var seen = 0
+      var killed: [Victim: Int] = [:]
+      while killed.values.reduce(0, +) < Self.kills {
+        if Bool.random() {
+          await until { place.lines("runs").count > seen }
+        } else {
+          usleep(UInt32.random(in: 0...150_000))
+        }
+        let victim = Victim.allCases.randomElement()!
+        let supervisors = ProcessList.children(of: worker.pid)
+        if victim != .worker, supervisors.isEmpty { continue }
+        seen = place.lines("runs").count
+        if victim == .both { worker.send(SIGSTOP) }
+        if victim != .worker { for supervisor in supervisors { kill(supervisor, SIGKILL) } }
+        if victim != .supervisor {
+          worker.send(SIGKILL)
+          worker.wait()
+          worker = try place.work()
+        }
+        killed[victim, default: 0] += 1
+      }
+      await until { place.lines("runs").count > seen }
+      try await place.queue.cancel(job.id)
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .cancelled)
+      #expect(place.lines("twins") == [])
+      let unique = open(place.folder + "/unique", O_RDWR | O_CLOEXEC)
+      #expect(flock(unique, LOCK_EX | LOCK_NB) == 0, "cancelled means that it is gone")
+      close(unique)
+      let counts = killed.map { "\($0.rawValue) \($1)" }.sorted().joined(separator: ", ")
+      print("kills: \(counts); runs \(place.lines("runs").count)")
+    }
+
+    @Test func `a command that closes all that it inherits is gone with its supervisor before it is run again`()
+      async throws
+    {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let line = """
+        for f in /proc/self/fd/*; do f=${f##*/}; [ "$f" -gt 2 ] && eval "exec $f>&-"; done 2>/dev/null
+        exec 9>>unique
+        flock -n 9 || touch twins
+        test -e again && exit 0
+        touch again
+        echo $PPID > said
+        exec sleep 600
+        """
+      let job = try await place.queue.enqueue(ShellCommand(["bash", "-c", line], in: place.folder))
+      let worker = try place.work()
+      kill(try #require(pid_t(await said.read())), SIGKILL)
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .succeeded)
+      #expect(try await place.store.job(job.id).crashes == 1)
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/twins"))
+    }
+
+    @Test func `a command that leaves its group is ended with its worker all the same`() async throws {
+      let place = try Place()
+      try await place.queue.enqueue(ShellCommand([Place.probe, "alone", place.folder, "away"]))
+      let worker = try place.work()
+      await until { !place.lines("runs").isEmpty }
+      let command = try #require(pid_t(place.lines("runs")[0]))
+      worker.send(SIGKILL)
+      await until { ProcessList.hasEnded(command) }
+    }
+
+    @Test func `while commands run, their supervisors sleep`() async throws {
+      let place = try Place()
+      let count = 16
+      let said = try place.pipe("said")
+      let go = try place.pipe("go")
+      var jobs: [JobHandle<ShellCommand.Output>] = []
+      for number in 0..<count { jobs.append(try await place.add("echo \(number) > said\(number); exec sleep 600")) }
+      let pipes = try (0..<count).map { try place.pipe("said\($0)") }
+      // Its life is the time that is looked at.
+      let clock = try await place.add("echo > said; read line < go; sleep 1")
+      let worker = try place.work(concurrency: count + 1)
+      for pipe in pipes { _ = await pipe.read() }
+      _ = await said.read()
+      let supervisors = ProcessList.children(of: worker.pid)
+      try #require(supervisors.count == count + 1)
+      let before = supervisors.map { ProcessList.sleeps(of: $0) }
+      await go.write("go")
+      _ = try await clock.value
+      let living = supervisors.enumerated().filter { !ProcessList.hasEnded($1) }
+      #expect(living.count == count)
+      let sleeps = living.map { ProcessList.sleeps(of: $1) - before[$0] }
+      // One that was on its way to sleep, and no more.
+      #expect(sleeps.allSatisfy { $0 <= 2 }, "\(sleeps)")
+      for job in jobs { try await job.cancel() }
+      #expect(worker.wait() == .exited(0))
+    }
+  }
+#endif

@@ -1,0 +1,96 @@
+#if Process
+  import DurableJobs
+  import DurableJobsProcess
+  import DurableJobsSQLite
+  import Foundation
+  import TestProcesses
+  import Testing
+
+  /// Commands in a program that is not `durable`.
+  @Suite(.timeLimit(.minutes(5))) struct LibraryTests {
+    @Test func `a program runs commands with one line at its beginning and one for its worker`() async throws {
+      let place = try Place()
+      let job = try await place.queue.enqueue(
+        ShellCommand(["printf", "%s-%s", "a b", "$HOME"], in: place.folder, environment: ["MINE": "1"]))
+      let worker = try place.work()
+      #expect(try await job.value.exitCode == 0)
+      #expect(worker.wait() == .exited(0))
+      let run = try #require(place.logs(job).runs.first)
+      #expect(run.number == 1 && run.attempt == 1 && run.ending == "succeeded" && run.endedAt != nil)
+      var reader = place.logs(job).reader(of: run, .stdout)
+      #expect(reader.next() == .bytes(Data("a b-$HOME".utf8)))
+      #expect(reader.next() == nil)
+    }
+
+    @Test func `a command that fails fails its job, with its code and its last line`() async throws {
+      let place = try Place()
+      let job = try await place.add("echo why >&2; exit 3")
+      let worker = try place.work()
+      await #expect { try await job.value } throws: { "\($0)".contains("exited with code 3: why") }
+      #expect(worker.wait() == .exited(0))
+    }
+
+    @Test func `a log is followed while it is written, over all runs, until the job has ended`() async throws {
+      let place = try Place()
+      let pipes = try ["first", "second"].map { try place.pipe($0) }
+      let job = try await place.add(
+        "echo one; test -e again && { cat second; exit 0; }; touch again; cat first; kill -9 $PPID; exec sleep 600")
+      let worker = try place.work()
+      var text = ""
+      for try await part in place.logs(job).following(.stdout) {
+        guard case .bytes(let data) = part else { continue }
+        text += String(decoding: data, as: UTF8.self)
+        if text == "one\n" { await pipes[0].write("") }
+        if text.hasSuffix("\none\n") { await pipes[1].write("two") }
+      }
+      #expect(text.hasPrefix("one\n") && text.hasSuffix("one\ntwo\n"))
+      #expect(place.logs(job).runs.map(\.attempt) == [1, 1])
+      #expect(worker.wait() == .exited(0))
+    }
+
+    @Test func `logs stand beside the store's file, whatever path led to it`() async throws {
+      let place = try Place()
+      let link = place.folder + "/link.sqlite"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.folder + "/jobs.sqlite")
+      let resolved = URL(filePath: place.folder).resolvingSymlinksInPath().path + "/jobs.sqlite"
+      #expect(place.store.path == resolved)
+      #expect(try SQLiteStore(path: link).path == resolved)
+      #expect(JobFolder(JobID(rawValue: 7), in: place.store).path == resolved + "-jobs/7")
+    }
+
+    @Test func `stores in no file have a folder each, that is this process's own`() {
+      let stores = [InMemoryStore(), InMemoryStore()]
+      let paths = (stores + stores).map { JobFolder(JobID(rawValue: 1), in: $0).path }
+      #expect(stores[0].path == nil)
+      #expect(paths[0] != paths[1] && paths[0] == paths[2] && paths[1] == paths[3])
+      #expect(paths.allSatisfy { $0.contains("durable-\(getpid())-") && $0.hasSuffix("/1") })
+    }
+
+    @Test func `a command is stored as it always was`() throws {
+      let stored =
+        #"{"arguments":["echo",{"base64":"//4="}],"cwd":"/","env":{"PATH":"/bin"},"shell":false,"umask":"022"}"#
+      let command = try JSONDecoder().decode(ShellCommand.self, from: Data(stored.utf8))
+      #expect(command.arguments == ["echo", SystemText(bytes: [0xff, 0xfe])])
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      #expect(String(decoding: try encoder.encode(command), as: UTF8.self) == stored)
+    }
+
+    @Test func `a command gets the folder it is given and the variables that are inherited or named`() {
+      let command = ShellCommand(["true"], in: "/usr", environment: ["MINE": "1"])
+      #expect(command.cwd == "/usr")
+      #expect(command.env["MINE"] == "1")
+      #expect(command.env["PATH"] == SystemText(ProcessInfo.processInfo.environment["PATH"] ?? ""))
+      #expect(command.env.keys.allSatisfy { $0 == "MINE" || ShellCommand.isInherited($0) })
+      #expect(ShellCommand(["true"]).cwd.display == FileManager.default.currentDirectoryPath)
+    }
+
+    @Test func `a command without words is refused before it is stored`() async throws {
+      await #expect(throws: JobError.self) { try await JobQueue(store: InMemoryStore()).enqueue(ShellCommand([])) }
+    }
+  }
+#else
+  import Testing
+
+  @Test(.disabled("needs the trait Process: swift test --enable-all-traits")) func `Commands`() {}
+#endif

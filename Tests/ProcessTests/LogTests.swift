@@ -1,0 +1,135 @@
+#if Process
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsProcess
+
+  @Suite struct LogTests {
+    private let folder: String
+    private var path: String { folder + "/1.stdout" }
+
+    init() throws {
+      folder = FileManager.default.temporaryDirectory.path + "/durable-log-\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    private func append(_ count: Int, _ byte: Character, to log: inout CappedLog) {
+      [UInt8](repeating: byte.asciiValue!, count: count).withUnsafeBytes { log.append($0) }
+    }
+
+    /// What a reader is told, with equal bytes and neighbours taken together: "a × 10, 5 left out".
+    private func story(_ reader: inout CommandLogReader) -> String {
+      var parts: [(what: String, count: Int)] = []
+      while let part = reader.next() {
+        switch part {
+        case .leftOut(let count): parts.append(("left out", count))
+        case .bytes(let data):
+          var rest = data[...]
+          while let first = rest.first {
+            // The longest beginning of equal bytes, found by halves.
+            var (least, most) = (1, rest.count)
+            while least < most {
+              let middle = (least + most + 1) / 2
+              if rest.prefix(middle) == Data(repeating: first, count: middle) {
+                least = middle
+              } else {
+                most = middle - 1
+              }
+            }
+            let what = String(UnicodeScalar(first))
+            if parts.last?.what == what { parts[parts.count - 1].count += least } else { parts.append((what, least)) }
+            rest = rest.dropFirst(least)
+          }
+        }
+      }
+      return parts.map { "\($0.count) \($0.what)" }.joined(separator: ", ")
+    }
+
+    private func story() -> String {
+      var reader = CommandLogReader(path: path)
+      return story(&reader)
+    }
+
+    private func size() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
+        sum + (try FileManager.default.attributesOfItem(atPath: folder + "/" + name)[.size] as? Int ?? 0)
+      }
+    }
+
+    @Test func `a short log is one file, and is read as it grows`() {
+      var log = CappedLog(path: path)
+      var reader = CommandLogReader(path: path)
+      #expect(story(&reader) == "")
+      append(3, "a", to: &log)
+      #expect(story(&reader) == "3 a")
+      append(2, "b", to: &log)
+      log.finish()
+      #expect(story(&reader) == "2 b")
+      #expect(story() == "3 a, 2 b")
+    }
+
+    @Test func `of a long log the beginning and the end are kept, with the count of what is missing between`() throws {
+      var log = CappedLog(path: path)
+      append(CappedLog.half, "a", to: &log)
+      for _ in 0..<20 { append(CappedLog.pieceSize, "b", to: &log) }
+      append(10, "c", to: &log)
+      log.finish()
+      let kept = CappedLog.half - CappedLog.pieceSize
+      let missing = 20 * CappedLog.pieceSize - kept
+      #expect(story() == "\(CappedLog.half) a, \(missing) left out, \(kept) b, 10 c")
+      #expect(try size() <= 2 * CappedLog.half)
+    }
+
+    @Test func `a reader that is overtaken is told how much it missed`() {
+      var log = CappedLog(path: path)
+      append(CappedLog.half, "a", to: &log)
+      append(10, "b", to: &log)
+      var reader = CommandLogReader(path: path)
+      #expect(story(&reader) == "\(CappedLog.half) a, 10 b")
+      append(6 * CappedLog.pieceSize, "c", to: &log)
+      let kept = CappedLog.half - CappedLog.pieceSize + 10
+      #expect(story(&reader) == "\(6 * CappedLog.pieceSize - kept) left out, \(kept) c")
+    }
+
+    /// What is written to a name that leads to /dev/full finds no room.
+    private func fill(_ name: String) throws {
+      try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: "/dev/full")
+    }
+
+    @Test(.enabled(if: access("/dev/full", W_OK) == 0, "needs /dev/full"))
+    func `what a full disk did not take is counted where it is missing, once there is room again`() throws {
+      var log = CappedLog(path: path)
+      append(CappedLog.half, "a", to: &log)
+      try fill(CappedLog.piece(path, CappedLog.half))
+      append(70, "b", to: &log)
+      append(30, "c", to: &log)
+      append(CappedLog.pieceSize, "d", to: &log)
+      append(1, "e", to: &log)
+      log.finish()
+      #expect(story() == "\(CappedLog.half) a, 70 left out, 30 c, \(CappedLog.pieceSize) d, 1 e")
+    }
+
+    @Test(.enabled(if: access("/dev/full", W_OK) == 0, "needs /dev/full"))
+    func `an end that a full disk did not take is counted too`() throws {
+      try fill(path)
+      var log = CappedLog(path: path)
+      append(70, "a", to: &log)
+      #expect(story() == "", "nobody knows yet whether more follows")
+      log.finish()
+      #expect(story() == "70 left out")
+      #expect(log.lastLine == String(repeating: "a", count: 70))
+    }
+
+    @Test(.enabled(if: access("/dev/full", W_OK) == 0, "needs /dev/full"))
+    func `a disk that stays full does not cost what was kept before`() throws {
+      var log = CappedLog(path: path)
+      append(CappedLog.half + 2 * CappedLog.pieceSize, "a", to: &log)
+      for number in 0..<20 {
+        try fill(CappedLog.piece(path, CappedLog.half + 2 * CappedLog.pieceSize + number))
+        append(1, "b", to: &log)
+      }
+      log.finish()
+      #expect(story() == "\(CappedLog.half + 2 * CappedLog.pieceSize) a, 20 left out")
+    }
+  }
+#endif

@@ -1,0 +1,162 @@
+#if Process
+  import DurableJobs
+  import Foundation
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsProcess
+
+  /// What a supervisor does, with no process.
+  @Suite struct SupervisionTests {
+    @Test func `while the command runs, a supervisor waits without a limit`() {
+      let course = Course()
+      #expect(course.next(.zero) == .wait(until: nil))
+      #expect(course.next(.seconds(100_000)) == .wait(until: nil))
+    }
+
+    @Test func `a command that ended alone, with its outputs closed, is done at once`() {
+      let course = Course()
+      course.change { $0.commandHasEnded = true }
+      #expect(course.next(.seconds(1)) == .terminate)
+      #expect(course.next(.seconds(1)) == .look)
+      course.change {
+        $0.isAlone = true
+        $0.outputsAreClosed = true
+      }
+      #expect(course.next(.seconds(1)) == .done)
+    }
+
+    @Test func `what a command leaves in its group is asked to end, looked at ever more rarely, and given 5 s`() {
+      let course = Course()
+      course.change { $0.commandHasEnded = true }
+      #expect(course.next(.zero) == .terminate)
+      var now = Duration.zero
+      var looks = 0
+      while true {
+        switch course.next(now) {
+        case .look: looks += 1
+        case .wait(until: let time?): now = time
+        case let step:
+          #expect(step == .done)
+          #expect(now == .seconds(5))
+          #expect((10...70).contains(looks), "\(looks)")
+          return
+        }
+      }
+    }
+
+    @Test func `who has left the group, and holds an output, is listened to for a second`() {
+      let course = Course()
+      course.change { $0.commandHasEnded = true }
+      #expect(course.next(.zero) == .terminate)
+      #expect(course.next(.zero) == .look)
+      course.change { $0.isAlone = true }
+      #expect(course.next(.zero) == .wait(until: .seconds(1)))
+      #expect(course.next(.seconds(1)) == .done)
+    }
+
+    @Test func `a cut life line asks the command to end, and ends it after 5 s`() {
+      let course = Course()
+      course.change { $0.lifeLineIsCut = true }
+      #expect(course.next(.seconds(1)) == .terminate)
+      #expect(course.next(.seconds(1)) == .wait(until: .seconds(6)))
+      #expect(course.next(.seconds(6)) == .kill)
+      #expect(course.next(.seconds(6)) == .wait(until: .seconds(7)))
+      course.change { $0.commandHasEnded = true }
+      #expect(course.next(.milliseconds(6001)) == .done)
+    }
+
+    @Test func `a command that can't even be killed is given up`() {
+      let course = Course()
+      course.change { $0.lifeLineIsCut = true }
+      for now in [Duration.zero, .seconds(5)] { _ = course.next(now) }
+      #expect(course.next(.seconds(6)) == .done)
+    }
+  }
+
+  /// A course in a class, since `#expect` can't call what mutates a value.
+  private final class Course {
+    private var course = SupervisionCourse()
+    func next(_ now: Duration) -> SupervisionCourse.Step { course.next(now) }
+    func change(_ body: (inout SupervisionCourse) -> Void) { body(&course) }
+  }
+
+  /// Who lives is told from who died, and from who has only the same number.
+  @Suite(.timeLimit(.minutes(5))) struct HolderTests {
+    /// A process of its own group, as its own command.
+    private func holder(of process: pid_t) throws -> CommandHolder {
+      let start = try #require(ProcessEntry(process)).start
+      let mark = CommandHolder.Mark(number: process, start: start)
+      return CommandHolder(machine: CommandHolder.currentMachine, group: mark, command: mark)
+    }
+
+    /// In a session of its own: what is no group's leader becomes what `setsid` starts.
+    private func session(_ line: String) throws -> (ChildProcess, output: FileHandle) {
+      let output = Pipe()
+      let child = try ChildProcess(
+        "/bin/sh", ["-c", "setsid sh -c '\(line)'; :"], output: output.fileHandleForWriting.fileDescriptor)
+      try output.fileHandleForWriting.close()
+      return (child, output.fileHandleForReading)
+    }
+
+    private func line(_ output: FileHandle) throws -> [pid_t] {
+      var text = Data()
+      while let byte = try output.read(upToCount: 1), byte != Data("\n".utf8), !byte.isEmpty { text += byte }
+      return String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    @Test func `a process lives under its number and its start, on this machine, and not when it has ended`() throws {
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      let holder = try holder(of: child.pid)
+      #expect(holder.lives())
+      var other = holder
+      other.machine = "another start of the machine"
+      #expect(!other.lives())
+      other = holder
+      other.command.start += 1
+      other.group.start += 1
+      #expect(!other.lives(), "the number was given to somebody else")
+      child.send(SIGKILL)
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(child.pid), &information, WEXITED | WNOWAIT) != 0 {}
+      #expect(!holder.lives(), "a zombie is dead")
+      child.wait()
+      #expect(!holder.lives())
+    }
+
+    @Test(.enabled(if: hasProcessTable, "uses setsid"))
+    func `a group lives on without its leader, and is ended by a signal to it`() async throws {
+      let (shell, output) = try session("sleep 600 & echo $$ $!; exec sleep 600")
+      let numbers = try line(output)
+      try #require(numbers.count == 2)
+      let holder = try holder(of: numbers[0])
+      kill(numbers[0], SIGKILL)
+      await until { ProcessList.hasEnded(numbers[0]) }
+      #expect(holder.lives(), "the member does")
+      #expect(!holder.lives(besides: numbers[1]))
+      holder.send(SIGTERM)
+      await until { ProcessList.hasEnded(numbers[1]) }
+      #expect(!holder.lives())
+      shell.send(SIGKILL)
+    }
+
+    @Test func `a lock that can be had is free only when its holder is dead, and forgets it then`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let lock = CommandLock(path: path)
+      #expect(lock.isFree, "where there is no file nothing runs")
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      try JSONEncoder().encode(try holder(of: child.pid)).write(to: URL(filePath: path))
+      #expect(!lock.isFree)
+      child.send(SIGKILL)
+      child.wait()
+      #expect(lock.isFree)
+      #expect(FileManager.default.contents(atPath: path) == Data())
+      let file = open(path, O_RDWR)
+      #expect(flock(file, LOCK_EX) == 0)
+      #expect(!lock.isFree, "somebody holds it")
+      close(file)
+      #expect(lock.isFree)
+    }
+  }
+#endif

@@ -1,4 +1,5 @@
 #if Process
+  import DurableJobs
   import Foundation
 
   /// The process that is to become the command, a child of this one: it runs the ``Launcher`` first.

@@ -1,4 +1,5 @@
 #if Process
+  import DurableJobs
   import Foundation
 
   /// Pairs of descriptors that no program inherits unless it is meant to.

@@ -115,7 +115,7 @@
     func skipping() async throws {
       let path = durable.folder + "/out/a.bin"
       let later = Date(timeIntervalSince1970: 1_800_000_000)
-      FileManager.default.createFile(
+      _ = FileManager.default.createFile(
         atPath: path, contents: Data(content.bytes), attributes: [.modificationDate: later])
       let refused = try await durable("get", "-o", "out", server.url("/a.bin"))
       #expect(refused.status == .exited(1))

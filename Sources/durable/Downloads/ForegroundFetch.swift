@@ -62,7 +62,7 @@
     /// Throws the exit code if not all succeeded.
     func run() async throws {
       display.expect(downloads.count)
-      let interruption = Interruption(worker(for: intake.queue), grace: .zero) { [display, gate] in
+      let interruption = await Interruption(worker(for: intake.queue), grace: .zero) { [display, gate] in
         display.isStopping()
         gate.open()
       }

@@ -33,7 +33,7 @@
     }
 
     /// An event in the life of a command.
-    init(_ context: JobContext, _ event: CommandHandler.Event) {
+    init(_ context: JobContext, _ event: ShellCommand.Event) {
       self.init(.ended, context.id)
       queue = context.queue
       attempt = context.attempt

@@ -136,7 +136,7 @@
     var text: String?
 
     init(_ run: CommandRun, _ stream: LogStream, leftOut: Int? = nil, text: String? = nil) {
-      attempt = run.record.attempt
+      attempt = run.attempt
       self.run = run.number
       self.stream = stream.rawValue
       self.leftOut = leftOut

@@ -4,7 +4,6 @@
   import DurableJobs
   import DurableJobsProcess
   import Foundation
-  import Logging
 
   /// Works one job here and now, showing its log, unless another worker is faster.
   struct Following: Sendable {
@@ -22,10 +21,8 @@
         guard case .couldNotStart(_, let reason) = event else { return }
         Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
       }
-      // Attempts that failed have lines of their own.
-      var logger = Logger(label: "durable")
-      logger.logLevel = .warning
-      let worker = JobWorker(store.queue(queue), maxConcurrentJobs: 1, logger: logger)
+      let worker = JobWorker(
+        store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
       handler.register(with: worker)
       let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
@@ -54,7 +51,7 @@
     }
 
     private var commandsOwnCode: ExitCode {
-      let code = store.folder(id).runs.last?.record.exitCode ?? 0
+      let code = store.folder(id).runs.last?.exitCode ?? 0
       return code == 0 ? ExitCode(.jobFailed) : ExitCode(code)
     }
 

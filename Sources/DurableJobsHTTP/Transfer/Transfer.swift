@@ -11,11 +11,11 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
-    private let url: String
+    let url: String
     /// The name that is given, or that the URL gives.
-    private let name: FileName
+    let name: FileName
     /// The same of this URL only.
-    private let own: FileName
+    let own: FileName
     /// A second name of what this job names.
     private let mark: String
 
@@ -118,46 +118,6 @@
       }
     }
 
-    // MARK: What is there already
-
-    /// The file of that name, if it is the one that is wanted; `told` once its server was asked. Throws for another one where
-    /// the name is final, as soon as it can't be the one.
-    private func existing(
-      _ name: FileName, _ folder: Folder, isFinalName: Bool, told: ServerFile? = nil
-    ) async throws -> DownloadedFile? {
-      guard let status = folder.status(of: name.description) else { return nil }
-      let path = folder.path(of: name.description)
-      guard !status.isFolder else {
-        throw DownloadError(.fileExists, "\(path) is a folder; choose another name, or another folder")
-      }
-      var found = DownloadedFile(
-        path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
-      if status.isRegular, let wanted = download.sha256?.lowercased() {
-        found.sha256 = try folder.checksum(of: name.description)
-        if found.sha256 == wanted { return found }
-      }
-      let mayBe = status.isRegular && download.sha256 == nil && download.size ?? status.size == status.size
-      if mayBe, !download.overwrites, let (file, job) = try await recorded(path),
-        file.size == status.size, file.modified == status.modified
-      {
-        // Of a process that died between storing the success and this.
-        folder.drop(self.name.mark(for: url, job))
-        for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
-        return found
-      }
-      if mayBe, download.skipsExisting || !download.overwrites, let told,
-        told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
-      {
-        return found
-      }
-      guard isFinalName, !download.overwrites, told != nil || !mayBe else { return nil }
-      throw Self.fileExists(path)
-    }
-
-    private static func fileExists(_ path: String) -> DownloadError {
-      DownloadError(.fileExists, "\(path) is there already; move it away, or replace it with --overwrite")
-    }
-
     // MARK: Fetching
 
     private func fetch(_ part: PartFile) async throws -> DownloadedFile {
@@ -171,10 +131,13 @@
       if seemsWhole, !isComplete { try part.dropLastByte() }
       var isPage = false
       var asksForAll = false
+      // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
+      let there = part.folder.status(of: name.description).flatMap { mayBeServers($0) ? $0.size : nil } ?? 0
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
       while !isComplete {
-        question.offset = asksForAll || question.decodes ? 0 : part.resumable
+        let onlyLooks = there > 1 && part.length == 0 && !asksForAll && !question.decodes
+        question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
         question.known = part.record.version
         // Where a checksum decides at the end, any server's rest will do.
         if download.sha256 != nil { question.known = FileVersion(total: question.known.total) }
@@ -183,8 +146,10 @@
         }
         isPage = reply.answer.isPage
         switch reply.answer.verdict(on: question) {
-        case .complete:
+        case .complete where !onlyLooks:
           isComplete = true
+        case .complete:
+          asksForAll = true
         case .askForAll(let reason):
           fruitless += 1
           guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
@@ -200,10 +165,16 @@
         case .body(let from, let end, let version):
           let told = ServerFile(version, modified: reply.answer.lastModified)
           if let file = try await conflict(reply.answer.fileName, told, part) { return file }
-          if from == 0, !(try part.begin(version, mayTurn: fruitless == 0)) {
-            fruitless += 1
-            asksForAll = false
+          if onlyLooks, from > 0 {
+            asksForAll = true
             continue
+          }
+          if from == 0 {
+            asksForAll = false
+            guard try part.begin(version, mayTurn: fruitless == 0) else {
+              fruitless += 1
+              continue
+            }
           }
           try part.learn(
             version, serverName: reply.answer.fileName, modified: reply.answer.lastModified,
@@ -285,7 +256,7 @@
         if wasInMemory { part.discard() }
         let told = ServerFile(part.record.version, modified: part.record.modified)
         guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
-          throw Self.fileExists(part.folder.path(of: final.description))
+          throw fileExists(part.folder.path(of: final.description))
         }
         part.discard()
         part.discardOther()

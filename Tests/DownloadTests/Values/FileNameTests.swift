@@ -115,7 +115,10 @@
         try #require(Array(again.description.utf8) == bytes, "\(scalars)")
         try #require(FileName(exactly: name.description) == name, "\(scalars)")
         let apart = name.apart(for: "https://example.org/a")
-        for beside in [name.record, apart.record, name.mark(for: "https://example.org/a", JobID(rawValue: 7))] {
+        for beside in [
+          name.record, name.new.record, apart.record, apart.new.record,
+          name.mark(for: "https://example.org/a", JobID(rawValue: 7)),
+        ] {
           try #require(beside.utf8.count <= 255, "\(scalars)")
         }
       }

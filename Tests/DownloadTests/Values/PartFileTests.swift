@@ -130,6 +130,32 @@
       #expect(try recorded() != nil, "but for its bytes it is the same")
     }
 
+    @Test func `A file that was named from the part of a second version is known again, and the first one's part goes`()
+      throws
+    {
+      let first = ["a.bin.part", "a.bin.part.json"]
+      func tagged(_ tag: String) -> FileVersion { FileVersion(total: 1_000_000, entityTag: "\"\(tag)\"") }
+      do {
+        let part = try part()
+        try part.learn(tagged("1"), serverName: nil, modified: nil, isDecoded: false)
+        try write("12345", to: part)
+        try part.flush(5)
+        #expect(try part.begin(tagged("2"), mayTurn: true))
+        try part.learn(tagged("2"), serverName: nil, modified: nil, isDecoded: false)
+        try write("67", to: part)
+        try part.flush(2)
+        let kept = try first.map { try testFolder.text($0) }
+        #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)?.size == 2)
+        #expect(testFolder.names == ["a.bin", "a.bin~new.part.json"])
+        // As a death leaves it that comes just before they go.
+        for (name, text) in zip(first, kept) { try testFolder.write(text, to: name) }
+      }
+      let found = try #require(try PartFile.recorded(name, in: folder, download, by: job))
+      #expect(found.file.size == 2)
+      #expect(found.record == "a.bin~new.part.json")
+      #expect(testFolder.names == ["a.bin", "a.bin~new.part.json"])
+    }
+
     // MARK: Flushes that fail
 
     /// A folder whose disk refuses to flush what is named so, as long as `isBroken`.

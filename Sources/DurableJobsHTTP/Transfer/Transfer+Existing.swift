@@ -1,0 +1,52 @@
+#if HTTP
+  import Foundation
+
+  /// What is in the file's place already, and whether it is the one that is wanted.
+  extension Transfer {
+    /// The file of that name, if it is the one that is wanted; `told` once its server was asked. Throws for another one where
+    /// the name is final, as soon as it can't be the one.
+    func existing(
+      _ name: FileName, _ folder: Folder, isFinalName: Bool, told: ServerFile? = nil
+    ) async throws -> DownloadedFile? {
+      guard let status = folder.status(of: name.description) else { return nil }
+      let path = folder.path(of: name.description)
+      guard !status.isFolder else {
+        throw DownloadError(.fileExists, "\(path) is a folder; choose another name, or another folder")
+      }
+      var found = DownloadedFile(
+        path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
+      if status.isRegular, let wanted = download.sha256?.lowercased() {
+        found.sha256 = try folder.checksum(of: name.description)
+        if found.sha256 == wanted { return found }
+      }
+      let mayBe = mayBeServers(status)
+      if mayBe, !download.overwrites, let (file, job) = try await recorded(path),
+        file.size == status.size, file.modified == status.modified
+      {
+        // Of a process that died between storing the success and this.
+        folder.drop(self.name.mark(for: url, job))
+        for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
+        return found
+      }
+      if mayBe, let told,
+        told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
+      {
+        return found
+      }
+      guard isFinalName, !download.overwrites, told != nil || !mayBe else { return nil }
+      throw fileExists(path)
+    }
+
+    /// Whether what its server tells of it can make a file that is there the one that is wanted.
+    func mayBeServers(_ file: FileStatus) -> Bool {
+      file.isRegular && download.sha256 == nil && download.size ?? file.size == file.size
+        && (download.skipsExisting || !download.overwrites)
+    }
+
+    func fileExists(_ path: String) -> DownloadError {
+      let why = download.skipsExisting ? ", and is not as the server's file" : ""
+      return DownloadError(
+        .fileExists, "\(path) is there already\(why); move it away, or replace it with --overwrite")
+    }
+  }
+#endif

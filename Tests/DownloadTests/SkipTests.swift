@@ -1,0 +1,149 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  /// A file that is there already, whoever brought it, and what its server tells of it.
+  @Suite(.timeLimit(.minutes(5))) struct SkipTests {
+    let server: LyingServer
+    let setting: Setting
+
+    init() async throws {
+      server = try await LyingServer()
+      setting = try Setting()
+      server.serve("/a.bin", .file(content))
+    }
+
+    /// `a.bin`, of that size, last changed as long after the server's file.
+    private func put(_ size: Int64 = content.size, later seconds: Double = 0) throws {
+      try Data(content.bytes(0..<size)).write(to: URL(filePath: setting.folder.path("a.bin")))
+      let date = Date(timeIntervalSince1970: 1_767_608_430 + seconds)
+      try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: setting.folder.path("a.bin"))
+    }
+
+    private func fetch(skipsExisting: Bool, overwrites: Bool = false, named name: String? = nil) async throws
+      -> JobSnapshot
+    {
+      try await setting.fetch(
+        setting.download(server.url("/a.bin"), named: name, overwrites: overwrites, skipsExisting: skipsExisting))
+    }
+
+    @Test(arguments: [nil, "a.bin"], [false, true])
+    func `a file of the server's size and time is there, whoever brought it`(name: String?, skips: Bool) async throws {
+      try put()
+      let job = try await fetch(skipsExisting: skips, named: name)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.file?.wasThere == true)
+      #expect(setting.folder.names == ["a.bin"])
+      #expect(server.requests.map(\.rangeStart) == [content.size - 1])
+      #expect(server.bytesSent == 1)
+    }
+
+    @Test(arguments: [(content.size, 1.0), (content.size, -1.0), (999_999, 0.0)])
+    func `one of another size or time is not`(size: Int64, later: Double) async throws {
+      try put(size, later: later)
+      let job = try await fetch(skipsExisting: false)
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(setting.folder.names == ["a.bin"])
+      #expect(setting.folder.size("a.bin") == size)
+    }
+
+    @Test func `where it may be replaced, one of the server's size and time is, unless it is to be skipped`()
+      async throws
+    {
+      try put()
+      let kept = try await fetch(skipsExisting: true, overwrites: true)
+      #expect(kept.file?.wasThere == true, "\(kept.lastError)")
+      let replaced = try await fetch(skipsExisting: false, overwrites: true)
+      #expect(replaced.file?.wasThere == false, "\(replaced.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file to be skipped may be younger than the server's, as one of yesterday is`() async throws {
+      try put(later: 86_400)
+      let job = try await fetch(skipsExisting: true)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.file?.wasThere == true)
+    }
+
+    @Test(arguments: [(content.size, -1.0), (999_999, 86_400.0)], [false, true])
+    func `a file that is older than the server's, or of another size, is not skipped`(
+      file: (size: Int64, later: Double), overwrites: Bool
+    ) async throws {
+      try put(file.size, later: file.later)
+      let job = try await fetch(skipsExisting: true, overwrites: overwrites)
+      if overwrites {
+        #expect(job.file?.wasThere == false, "\(job.lastError)")
+        #expect(try setting.folder.holds(content, as: "a.bin"))
+      } else {
+        #expect(job.state == .failed)
+        #expect(setting.errors.map(\.code) == [.fileExists])
+        #expect(setting.folder.size("a.bin") == file.size)
+      }
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `a file is skipped for being there where the server tells neither size nor time`() async throws {
+      server.serve("/a.bin", .file(content, lastModified: nil).framed(.chunked).ranges(.ignored))
+      try setting.folder.write("precious", to: "a.bin")
+      let job = try await fetch(skipsExisting: true)
+      #expect(job.file?.wasThere == true, "\(job.lastError)")
+      #expect(try setting.folder.text("a.bin") == "precious")
+    }
+
+    @Test(arguments: [999_999, 1_000_001, 1])
+    func `a file of another size than the server's is looked at, and then replaced if it may be`(size: Int64)
+      async throws
+    {
+      try put(min(size, content.size), later: 86_400)
+      truncate(setting.folder.path("a.bin"), Int(size))
+      let job = try await fetch(skipsExisting: true, overwrites: true)
+      #expect(job.file?.wasThere == false, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == (size > 1 ? [size - 1, nil] : [nil]))
+    }
+
+    @Test func `a file under the name that the server gives is skipped too`() async throws {
+      server.serve("/a.bin", .file(content).with("Content-Disposition", "attachment; filename=b.bin"))
+      try put(later: 86_400)
+      try FileManager.default.moveItem(atPath: setting.folder.path("a.bin"), toPath: setting.folder.path("b.bin"))
+      let job = try await fetch(skipsExisting: true)
+      #expect(job.file?.wasThere == true, "\(job.lastError)")
+      #expect(job.file?.path == setting.folder.path("b.bin"))
+      #expect(setting.folder.names == ["b.bin"])
+    }
+
+    @Test func `a file under the URL's name is no matter where the server gives another`() async throws {
+      server.serve("/a.bin", .file(content).with("Content-Disposition", "attachment; filename=b.bin"))
+      try put(later: 86_400)
+      let job = try await fetch(skipsExisting: true)
+      #expect(job.file?.wasThere == false, "\(job.lastError)")
+      #expect(job.file?.path == setting.folder.path("b.bin"))
+      #expect(try setting.folder.holds(content, as: "b.bin"))
+      #expect(setting.folder.names == ["a.bin", "b.bin"])
+    }
+
+    @Test func `a checksum alone decides what is skipped, and needs no server`() async throws {
+      try put(later: -1000)
+      let download = try setting.download(server.url("/a.bin"), sha256: content.sha256, skipsExisting: true)
+      #expect(try await setting.fetch(download).file?.wasThere == true)
+      let other = try setting.download(server.url("/a.bin"), sha256: changed.sha256, skipsExisting: true)
+      #expect(try await setting.fetch(other).state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `a file that is there ends its part`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      let broken = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(broken.state == .failed)
+      try put(later: 86_400)
+      let job = try await fetch(skipsExisting: true)
+      #expect(job.file?.wasThere == true, "\(job.lastError)")
+      #expect(setting.folder.names == ["a.bin"])
+    }
+  }
+#endif

@@ -115,7 +115,7 @@
     var address: HTTPURL {
       get throws {
         if let address = HTTPURL(url) { return address }
-        let text = url.withoutCredentials
+        let text = url.absoluteString.withoutSecrets
         let message =
           switch (url.scheme?.lowercased(), url.host() ?? "") {
           case (nil, _): "\(text) has no scheme; write https://\(text)"
@@ -147,13 +147,28 @@
     /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would be another one too.
     func validate() throws {
       let marks = Set("!#$%&'*+-.^_`|~")
-      guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || marks.contains($0) }) else {
-        throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a header; as in: Accept: text/plain")
+      let legal = name.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) || marks.contains($0) }
+      guard !name.isEmpty, legal.count == name.count else {
+        // Somebody may have put its value there.
+        throw DownloadError(.invalidDownload, "'\(legal)…' can't be the name of a header; as in: Accept: text/plain")
       }
       guard value.unicodeScalars.allSatisfy({ $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7f }) else {
         throw DownloadError(.invalidDownload, "the value of the header \(name) has control characters in it")
       }
     }
+  }
+
+  // Neither says what may be a secret.
+  extension Download: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+  }
+
+  extension Download.Header: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "\(name): …" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
   }
 
   /// What a download brought.

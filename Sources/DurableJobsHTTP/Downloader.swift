@@ -59,19 +59,26 @@
     private let clients: Clients
     private let proxies: Proxies
     private let permissions: Int?
+    private let netrc: String?
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
     private let leftovers = Leftovers()
     private let subscription: StoreSignals.Subscription
 
     /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
+    ///
+    /// `netrc` is a file of users and passwords of hosts, as curl reads `~/.netrc`, whoever else may read it. They are
+    /// sent for a download that brings neither a user in its URL nor a header `Authorization`; to a host that it redirects
+    /// to only if the file names that one, and not from https down to http. The file is read for each attempt, and nothing
+    /// of it is stored; a download that needs it fails if it can't be read.
     public init(
-      store: any JobStore, limits: Limits = Limits(), permissions: Int? = nil,
+      store: any JobStore, limits: Limits = Limits(), permissions: Int? = nil, netrc: URL? = nil,
       environment: [String: String] = ProcessInfo.processInfo.environment,
       onEvent: @escaping @Sendable (JobContext, Download, Event) -> Void = { _, _, _ in }
     ) {
       self.store = store
       self.limits = limits
       self.permissions = permissions
+      self.netrc = netrc?.standardizedFileURL.path
       self.onEvent = onEvent
       hosts = Hosts(seats: limits.perHost, clock: store.clock)
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
@@ -108,8 +115,7 @@
       let download = attempt.download
       return try Transfer(
         job: attempt.job, download: download,
-        request: FileRequest(
-          url: try download.address, download: download, clients: clients, proxies: proxies),
+        request: FileRequest(download, clients: clients, proxies: proxies, netrc: netrc),
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),

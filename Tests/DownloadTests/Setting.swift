@@ -48,14 +48,14 @@
     /// Several of them in one folder are like several processes.
     init(
       in folder: TestFolder? = nil, limits: Downloader.Limits = Downloader.Limits(),
-      environment: [String: String] = [:],
-      concurrency: Int = 1
+      environment: [String: String] = [:], netrc: URL? = nil, concurrency: Int = 1
     ) throws {
       self.folder = try folder ?? TestFolder()
       try jobs.worker.setMaxConcurrentJobs(concurrency)
       var limits = limits
       limits.connectTimeout = .seconds(864_000)  // by the machine's clock, and no machine is too slow
-      Downloader(store: jobs.queue.store, limits: limits, environment: environment) { [news] _, download, event in
+      Downloader(store: jobs.queue.store, limits: limits, netrc: netrc, environment: environment) {
+        [news] _, download, event in
         news.withLock { $0.append((download.url.absoluteString, event)) }
       }.register(with: jobs.worker)
     }

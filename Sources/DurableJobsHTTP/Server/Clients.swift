@@ -70,23 +70,25 @@
         }
       }
       if let proxy = kind.proxy {
+        let address = proxy.host.trimmingCharacters(in: ["[", "]"])
         switch proxy.kind {
         case .http where kind.asksProxy:
           break
         case .http:
-          let authorization = proxy.user.map {
-            HTTPClient.Authorization.basic(username: $0, password: proxy.password ?? "")
+          let authorization = proxy.credentials.map {
+            HTTPClient.Authorization.basic(credentials: String($0.basic.dropFirst("Basic ".count)))
           }
           configuration.proxy =
-            authorization.map { .server(host: proxy.host, port: proxy.port, authorization: $0) }
-            ?? .server(host: proxy.host, port: proxy.port)
+            authorization.map { .server(host: address, port: proxy.port, authorization: $0) }
+            ?? .server(host: address, port: proxy.port)
         case .socks:
-          guard proxy.user == nil else {
+          guard proxy.credentials == nil else {
             throw DownloadError(
               .invalidDownload,
-              "the SOCKS proxy \(proxy.host):\(proxy.port) wants a user, which can't be given to it here")
+              "the SOCKS proxy \(proxy.hostAndPort) is given with a user, and none can be told to it here; "
+                + "use one that needs none, or an http proxy")
           }
-          configuration.proxy = .socksServer(host: proxy.host, port: proxy.port)
+          configuration.proxy = .socksServer(host: address, port: proxy.port)
         }
       }
       return configuration

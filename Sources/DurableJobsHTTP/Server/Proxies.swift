@@ -8,10 +8,12 @@
     struct Proxy: Hashable, Sendable {
       enum Kind: Hashable, Sendable { case http, socks }
       var kind: Kind
+      /// As in a ``HTTPURL``.
       var host: String
       var port: Int
-      var user: String?
-      var password: String?
+      var credentials: HTTPURL.Credentials?
+
+      var hostAndPort: String { "\(host):\(port)" }
     }
 
     private let variables: [String: String]
@@ -29,7 +31,8 @@
       }
       guard let proxy = Proxy(text) else {
         throw DownloadError(
-          .invalidDownload, "\(name) is '\(text)', which is no proxy; as in: \(name)=http://proxy.example.org:3128")
+          .invalidDownload,
+          "\(name) is '\(text.withoutSecrets)', which is no proxy; as in: \(name)=http://proxy.example.org:3128")
       }
       return proxy
     }
@@ -53,16 +56,16 @@
 
   extension Proxies.Proxy {
     init?(_ text: String) {
-      let url = URL(string: text.contains("://") ? text : "http://" + text)
-      guard let url, let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
-      switch url.scheme?.lowercased() {
-      case "http": (kind, port) = (.http, url.port ?? 80)
-      case "socks5", "socks5h", "socks": (kind, port) = (.socks, url.port ?? 1080)
+      let scheme = text.range(of: "://").map { text[..<$0.lowerBound].lowercased() }
+      switch scheme ?? "http" {
+      case "http": (kind, port) = (.http, 80)
+      case "socks5", "socks5h", "socks": (kind, port) = (.socks, 1080)
       default: return nil
       }
-      self.host = host
-      user = url.user(percentEncoded: false)
-      password = url.password(percentEncoded: false)
+      guard let url = HTTPURL("http://" + text.dropFirst(scheme.map { $0.count + 3 } ?? 0)) else { return nil }
+      host = url.host
+      port = url.port ?? port
+      credentials = url.credentials
     }
   }
 #endif

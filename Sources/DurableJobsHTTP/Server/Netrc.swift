@@ -1,0 +1,104 @@
+#if HTTP
+  import Foundation
+
+  /// The users and passwords of hosts in a `.netrc` file, as curl reads it: words apart by spaces or lines, in double quotes
+  /// with `\` where a word has spaces in it, and comments after a `#` at a word's beginning.
+  struct Netrc: Sendable {
+    private struct Entry {
+      /// Nil for all hosts.
+      var machine: String?
+      var login = ""
+      var password = ""
+    }
+
+    private var entries: [Entry] = []
+
+    /// Throws ``DownloadError/Code/invalidDownload``.
+    init(path: String) throws {
+      func refuse(_ why: String) -> DownloadError {
+        DownloadError(.invalidDownload, "no passwords can be read from \(path): \(why)")
+      }
+      let data: Data
+      do { data = try Data(contentsOf: URL(filePath: path)) } catch { throw refuse("it can't be read") }
+      guard let text = String(validating: data, as: UTF8.self) else { throw refuse("it is no UTF-8") }
+      guard let netrc = Netrc(text) else { throw refuse("a quoted word has no end") }
+      self = netrc
+    }
+
+    /// Nil if a quoted word has no end.
+    init?(_ text: String) {
+      var words: [String] = []
+      var isMacro = false
+      for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        // A macro goes up to an empty line.
+        if isMacro, !line.allSatisfy(\.isBlank) { continue }
+        isMacro = false
+        guard let found = Self.words(of: line) else { return nil }
+        let kept = found.prefix { $0 != "macdef" }
+        isMacro = kept.count < found.count
+        words += kept
+      }
+      read(words)
+    }
+
+    private mutating func read(_ words: [String]) {
+      var rest = words[...]
+      while let word = rest.popFirst() {
+        switch word {
+        case "machine": if let name = rest.popFirst() { entries.append(Entry(machine: name.lowercased())) }
+        case "default": entries.append(Entry())
+        case "login": if let login = rest.popFirst(), !entries.isEmpty { entries[entries.count - 1].login = login }
+        case "password":
+          if let password = rest.popFirst(), !entries.isEmpty { entries[entries.count - 1].password = password }
+        case "account": _ = rest.popFirst()
+        default: break
+        }
+      }
+    }
+
+    /// Nil if a quote has no end.
+    private static func words(of line: Substring) -> [String]? {
+      var words: [String] = []
+      var rest = line.drop { $0.isBlank }
+      while let first = rest.first, first != "#" {
+        if first == "\"" {
+          guard let word = quoted(&rest) else { return nil }
+          words.append(word)
+        } else {
+          words.append(String(rest.prefix { !$0.isBlank }))
+          rest = rest.drop { !$0.isBlank }
+        }
+        rest = rest.drop { $0.isBlank }
+      }
+      return words
+    }
+
+    private static func quoted(_ rest: inout Substring) -> String? {
+      rest.removeFirst()
+      var word = ""
+      while let next = rest.popFirst() {
+        switch next {
+        case "\"": return word
+        case "\\":
+          guard let escaped = rest.popFirst() else { return nil }
+          word.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? escaped)
+        default: word.append(next)
+        }
+      }
+      return nil
+    }
+
+    /// Those of the first entry of a host, or, unless it must be named, of one for all. The host as in a ``HTTPURL``.
+    func credentials(for host: String, isNamed: Bool) -> HTTPURL.Credentials? {
+      let name = host.trimmingCharacters(in: ["[", "]"])
+      let entry = entries.first { $0.machine.map { [host, name].contains($0) } ?? !isNamed }
+      guard let entry, !entry.login.isEmpty || !entry.password.isEmpty else { return nil }
+      return HTTPURL.Credentials(user: Array(entry.login.utf8), password: Array(entry.password.utf8))
+    }
+  }
+
+  extension Character {
+    /// What parts words.
+    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy { $0.value <= 0x20 } }
+  }
+#endif

@@ -104,9 +104,8 @@
 
     /// What it is known by, and what there is one unfinished download of: its URL and its destination.
     public var identity: String {
-      let text = "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")"
-      guard text.utf8.count > DurableJobs.Limits.nameBytes else { return text }
-      return "download \(SHA256.hash(data: Data(text.utf8)).hexadecimal)"
+      guard description.utf8.count > DurableJobs.Limits.nameBytes else { return description }
+      return "download \(SHA256.hash(data: Data(description.utf8)).hexadecimal)"
     }
 
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }

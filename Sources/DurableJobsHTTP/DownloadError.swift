@@ -3,7 +3,7 @@
   public struct DownloadError: Error, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
-      /// The URL, a header, the name or the checksum is none.
+      /// The URL, a header, the name, the checksum, a proxy, or a file of certificates or passwords is none.
       case invalidDownload
       /// The folder is missing, is no folder, or can't be written to.
       case unusableFolder

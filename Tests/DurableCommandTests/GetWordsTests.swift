@@ -98,8 +98,8 @@
         from: try DownloadWords.url("https://me:secret@example.org/a?b=c"), to: URL(fileURLWithPath: "/tmp/my files"),
         named: "it's.iso", size: 5, headers: [Download.Header("A", "secret")], overwrites: true)
       #expect(
-        download.typed
-          == #"durable get 'https://example.org/a?b=c' -o '/tmp/my files' -O 'it'\''s.iso' --size 5 --header 'A: ***' --overwrite"#
+        download.withoutSecrets.typed
+          == #"durable get 'https://me:***@example.org/a?b=c' -o '/tmp/my files' -O 'it'\''s.iso' --size 5 --header 'A: ***' --overwrite"#
       )
       #expect(download.title == "get https://example.org/a?b=c")
     }

@@ -25,7 +25,7 @@
         (["wait", "--timeout", "-5"], "'-5' is no length of time"),
         (["work", "--concurrency", "-5"], "--concurrency is -5; it must be at least 1"),
         (["work", "--per-host", "-5"], "--per-host is -5; it must be at least 1"),
-        (["get", "--size", "-5", "https://example.org/x"], "--size is -5; it can't be less than 0"),
+        (["get", "--size", "-5", "https://example.org/x"], "--size: a file can't have -5 bytes"),
         (["get", "--concurrency", "-5", "https://example.org/x"], "--concurrency is -5; it must be at least 1"),
         (["get", "--max-attempts", "-5", "https://example.org/x"], "--max-attempts is -5; it must be at least 1"),
         (["get", "--limit-rate", "-5", "https://example.org/x"], "--limit-rate -5 is no number of bytes"),

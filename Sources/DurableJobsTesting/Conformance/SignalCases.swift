@@ -61,8 +61,8 @@ extension StoreConformance {
       let trial = try await Trial(subject)
       let heard = Heard()
       let subscription = trial.store.signals.listen { heard.add($0) }
-      let removed = try await trial.add()
       let expired = try await trial.addAndStart().token.job
+      let removed = try await trial.add()
       try await trial.change(.complete(output: nil), expired)
       try holds(!heard.signals.flatMap(\.transitions).contains { $0.isRemoved }, "nothing is told as deleted yet")
       try await trial.change(.remove, removed)

@@ -43,6 +43,8 @@
     var header: [String] = []
     @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
     var cacert: String?
+    @Flag(help: "Take a file of unknown length, too: one that is cut on its way looks whole then.")
+    var acceptUnknownLength = false
     @Flag(help: "Replace a file that is there.") var overwrite = false
     @Flag(help: "Take a file that is there for the one that is wanted, unless the server tells of another.")
     var skipExisting = false

@@ -63,7 +63,7 @@
           facts.append(("env", variables.map(\.key).joined(separator: ", ")))
         }
       } else if let download = Download(job) {
-        facts.append(("url", download.url.withoutCredentials))
+        facts.append(("url", download.url.absoluteString))
         facts.append(("folder", download.folder))
         if let sha256 = download.sha256 { facts.append(("sha256", sha256)) }
         if let size = download.size { facts.append(("size", size.asBytes)) }

@@ -17,16 +17,17 @@
       return copy
     }
 
-    /// The command line that asks for it, but for what may be a secret: credentials and the values of headers.
+    /// The command line that asks for it, secrets and all: of one ``withoutSecrets``, for everybody.
     var typed: String {
       func quoted(_ text: String) -> String { SystemText(text).shellQuoted }
-      var words = ["durable", "get", quoted(url.withoutCredentials), "-o", quoted(folder)]
+      var words = ["durable", "get", quoted(url.absoluteString), "-o", quoted(folder)]
       if let name { words += ["-O", quoted(name)] }
       if let sha256 { words += ["--sha256", sha256] }
       if let size { words += ["--size", "\(size)"] }
-      for header in headers { words += ["--header", quoted("\(header.name): ***")] }
+      for header in headers { words += ["--header", quoted("\(header.name): \(header.value)")] }
       if let caCertificates { words += ["--cacert", quoted(caCertificates)] }
       if overwrites { words.append("--overwrite") }
+      if acceptsUnknownLength { words.append("--accept-unknown-length") }
       if skipsExisting { words.append("--skip-existing") }
       if keepsServerTime { words.append("--remote-time") }
       return words.joined(separator: " ")

@@ -115,8 +115,8 @@
     func skipping() async throws {
       let path = durable.folder + "/out/a.bin"
       let later = Date(timeIntervalSince1970: 1_800_000_000)
-      FileManager.default.createFile(
-        atPath: path, contents: Data(content.bytes), attributes: [.modificationDate: later])
+      try Data(content.bytes).write(to: URL(fileURLWithPath: path))
+      try FileManager.default.setAttributes([.modificationDate: later], ofItemAtPath: path)
       let refused = try await durable("get", "-o", "out", server.url("/a.bin"))
       #expect(refused.status == .exited(1))
       let taken = try await durable("get", "--skip-existing", "-o", "out", server.url("/a.bin"))

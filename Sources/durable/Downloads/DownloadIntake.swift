@@ -5,8 +5,8 @@
   /// Puts downloads into a store, or joins those that are there already: a page of them with a few calls, whatever is
   /// known of them.
   struct DownloadIntake: Sendable {
-    /// How many are taken in at once.
-    static let page = 500
+    /// How many are taken in at once. Stores bear filters of a thousand parts, and so many ids are twice as many parts.
+    static let page = 400
 
     /// What stands in the store for a download that was asked for.
     enum Entry: Hashable, Sendable {

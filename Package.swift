@@ -14,7 +14,7 @@ let package = Package(
     .executable(name: "durable", targets: ["durable"]),
   ],
   traits: [
-    .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient and swift-crypto."),
+    .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient."),
     .trait(
       name: "Shell", description: "The command `durable`: ArgumentParser and swift-subprocess, and HTTP.",
       enabledTraits: ["HTTP"]),
@@ -31,7 +31,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     .target(
@@ -53,8 +52,9 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"])),
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
+        .target(name: "CDurableSHA256", condition: .when(platforms: [.linux], traits: ["HTTP"])),
       ]),
+    .target(name: "CDurableSHA256"),
     .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
     .executableTarget(
       name: "durable",
@@ -66,7 +66,6 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Shell"])),
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Shell"])),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
     .testTarget(
@@ -100,7 +99,6 @@ let package = Package(
       name: "DownloadTests",
       dependencies: [
         "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "DownloadProbe", "TestProcesses",
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
       ],
       exclude: ["Fixtures"]),
     .testTarget(

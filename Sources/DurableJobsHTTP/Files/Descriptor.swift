@@ -1,5 +1,4 @@
 #if HTTP
-  import Crypto
   import Foundation
 
   /// An open file or folder, closed with its last reference. `path` is for errors, which are ``DownloadError``.

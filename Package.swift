@@ -16,7 +16,7 @@ let package = Package(
     .executable(name: "durable-demo", targets: ["durable-demo"]),
   ],
   traits: [
-    .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient and swift-crypto."),
+    .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient."),
     .trait(name: "Process", description: "Commands as jobs: swift-subprocess."),
     .trait(
       name: "Shell", description: "The command `durable`: ArgumentParser, commands and downloads.",
@@ -34,7 +34,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [
     .target(
@@ -56,8 +55,9 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["HTTP"])),
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
+        .target(name: "CDurableSHA256", condition: .when(platforms: [.linux], traits: ["HTTP"])),
       ]),
+    .target(name: "CDurableSHA256"),
     .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
     .target(
       name: "DurableJobsProcess",
@@ -89,7 +89,6 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Shell"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Shell"])),
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Shell"])),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
     .testTarget(
@@ -124,7 +123,6 @@ let package = Package(
       name: "DownloadTests",
       dependencies: [
         "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "DownloadProbe", "TestProcesses",
-        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["HTTP"])),
       ],
       exclude: ["Fixtures"]),
     .executableTarget(

@@ -1,5 +1,4 @@
 #if HTTP
-  import Crypto
   import DurableJobs
   import Foundation
 

@@ -1,5 +1,5 @@
 #if Shell
-  import Crypto
+  import DurableJobsHTTP
   import Foundation
 
   /// The files that the demo's server offers. None is stored: each byte follows from its file's number and its place.

@@ -116,7 +116,8 @@
       }
       let downloads = (typed + listed).map {
         Download(
-          from: $0, to: folder, named: name, sha256: sha256, size: size, headers: headers, overwrites: overwrite,
+          from: $0, to: folder, named: name, sha256: sha256, size: size,
+          acceptsUnknownLength: acceptUnknownLength, headers: headers, overwrites: overwrite,
           skipsExisting: skipExisting, keepsServerTime: remoteTime, caCertificates: certificates)
       }
       if overwrite { try checkReplacing(downloads) }

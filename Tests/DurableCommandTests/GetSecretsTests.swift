@@ -84,6 +84,28 @@
       #expect(["X-One", "X-Two", "X-Three"].map { request[$0] } == ["first", "second", "third"])
     }
 
+    @Test(
+      "a password comes from ~/.netrc or another file, also for a worker, and is not stored",
+      arguments: [
+        (["get"], "hush"), (["get", "--netrc-file", "other"], "hush too"), (["get", "--netrc-file", "none"], nil),
+        (["get", "--detach"], "hush"),
+      ] as [([String], String?)])
+    func netrc(arguments: [String], password: String?) async throws {
+      server.serve("/a.bin", .file(content))
+      let line = "machine \(server.host) login me password"
+      for (name, text) in [(".netrc", "\(line) hush"), ("other", "\(line) \"hush too\""), ("none", "")] {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/" + name))
+      }
+      let words = arguments + ["-o", "out", server.url("/a.bin")]
+      let outcome = try await durable.run(words.map { Array($0.utf8) }, environment: ["HOME": durable.folder])
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      let work = try await durable("work", "--drain", environment: ["HOME": durable.folder])
+      #expect(work.status == .exited(0), "\(work.stderr)")
+      let request = try #require(server.requests("/a.bin").first)
+      #expect(request["Authorization"] == password.map { "Basic " + Data("me:\($0)".utf8).base64EncodedString() })
+      #expect(try await !durable("show", "1", "--json").text.contains("hush"))
+    }
+
     @Test("a URL with and without a password is one file, which is fetched once")
     func sameFile() async throws {
       server.serve("/a.bin", .file(content))

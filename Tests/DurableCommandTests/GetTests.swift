@@ -40,7 +40,8 @@
         (["--header", "A: b\r\nC: d", url], "--header: the value of the header A"),
         (["-H", "@missing", url], "--header @missing: this file can't be read"),
         (["-H", "@headers", url], "headers:2: the colon is missing"), (["-H", "@-", "-i", "-"], "read once"),
-        (["--cacert", "missing", url], "can't be read"),
+        (["--cacert", "missing", url], "can't be read"), (["--netrc-file", "missing", url], "can't be read"),
+        (["--detach", "--netrc-file", "file", url], "--detach"),
         (["--cacert", "file", url], "PEM"), (["-i", "missing"], "can't be read"), (["-i", "empty"], "names no URL"),
         (["-i", "broken"], "broken:2: nonsense"), (["-i", "broken"], "durable: 1 line"),
         (["--size=-1", url], "--size: "),
@@ -126,6 +127,17 @@
       let other = try await durable("get", "--skip-existing", "-o", "out", server.url("/a.bin"))
       #expect(other.status == .exited(1))
       #expect(FileManager.default.contents(atPath: path) == Data("another".utf8))
+    }
+
+    @Test("a file whose end nothing tells but the connection's is refused, and taken if that is accepted")
+    func unknownLength() async throws {
+      server.serve("/a.bin", .file(content).framed(.close))
+      let refused = try await durable("get", "--max-attempts", "1", "-o", "out", server.url("/a.bin"))
+      #expect(refused.status == .exited(1))
+      #expect(!FileManager.default.fileExists(atPath: durable.folder + "/out/a.bin"))
+      let taken = try await durable("get", "--accept-unknown-length", "-o", "out", server.url("/a.bin"))
+      #expect(taken.status == .exited(0), "\(taken.stderr)")
+      #expect(holds(content, "out/a.bin"))
     }
 
     @Test("a download that was asked for with other options is not taken for the one that is asked for now")

@@ -55,7 +55,7 @@
     var withoutQuery: String { firstIndex(of: "?").map { self[..<$0] + "?…" } ?? String(self) }
 
     /// For an error, of a text that may be no URL: without all up to a last `@`, but for a scheme, and without a query.
-    var withoutSecrets: String {
+    package var withoutSecrets: String {
       let text = withoutQuery
       let scheme = text.range(of: "//").map { text[..<$0.upperBound] } ?? ""
       let rest = text.lastIndex(of: "@").map { text[text.index(after: $0)...] } ?? text.dropFirst(scheme.count)

@@ -41,6 +41,9 @@
         line, @- from standard input: so none is seen in a list of processes. They are stored with the download.
         """, valueName: "'name: value'"))
     var header: [String] = []
+    @Option(
+      help: ArgumentHelp("Users and passwords of hosts, as for curl, in place of ~/.netrc.", valueName: "file"))
+    var netrcFile: String?
     @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
     var cacert: String?
     @Flag(help: "Take a file of unknown length, too: one that is cut on its way looks whole then.")
@@ -88,7 +91,8 @@
       var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
       try await ForegroundFetch(
-        own, by: intake, in: store.store, limits: limits, concurrency: concurrency, json: options.json, again: again
+        own, by: intake, in: store.store, limits: limits, netrc: DownloadWords.netrc(netrcFile),
+        concurrency: concurrency, json: options.json, again: again
       ).run()
     }
 
@@ -102,6 +106,7 @@
       try checkNumbers()
       let typed = try urls.map { try DownloadWords.url($0) }
       let folder = try DownloadWords.folder(folder)
+      _ = try DownloadWords.netrc(netrcFile)
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
       try checkFile(isOne: typed.count == 1 && list == nil)
       if header.count(where: { $0 == "@-" }) + (list == "-" ? 1 : 0) > 1 {
@@ -174,6 +179,7 @@
       guard detach else { return }
       for (option, isGiven) in [
         ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),
+        ("--netrc-file", netrcFile != nil),
       ] where isGiven {
         throw ValidationError(
           "\(option) is of the process that fetches; --detach fetches nothing. Leave one of them out")

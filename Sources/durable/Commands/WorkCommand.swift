@@ -45,7 +45,8 @@
         logger: WorkerLog.logger { Talk.error($0) })
       handler.register(with: worker)
       Downloader(
-        store: store.store, limits: Downloader.Limits(perHost: perHost), permissions: Program.permissionsOfFiles
+        store: store.store, limits: Downloader.Limits(perHost: perHost), permissions: Program.permissionsOfFiles,
+        netrc: try DownloadWords.netrc()
       ) { log.tell($0, $1, $2) }.register(
         with: worker)
       let failures = Lock(0)

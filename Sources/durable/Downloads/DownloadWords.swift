@@ -11,7 +11,7 @@
     /// Whatever is wrong is told without what may be a user and a password.
     static func url(_ text: String) throws -> URL {
       guard !text.isEmpty else { throw ValidationError("a URL is empty") }
-      var shown: String { Self.shown(text) }
+      var shown: String { text.withoutSecrets }
       if text.contains(where: \.isWhitespace) {
         throw ValidationError("\(shown): a URL has no spaces in it; write %20 for each")
       }
@@ -41,17 +41,6 @@
       }
       try check("this is no URL that can be fetched") { $0.url = url }
       return url
-    }
-
-    /// Without what is a user and a password, or may be meant as such: one with a `/` in it looks like a port.
-    private static func shown(_ text: String) -> String {
-      let text = text.withoutCredentials
-      let authority = text.range(of: "//")?.upperBound ?? text.startIndex
-      let host = text[authority...].prefix { !"/?#".contains($0) }
-      guard let colon = host.firstIndex(of: ":"), !host[colon...].dropFirst().allSatisfy(\.isNumber),
-        let at = text.lastIndex(of: "@")
-      else { return text }
-      return String(text[..<authority]) + text[text.index(after: at)...]
     }
 
     /// `name: value`. Nothing of it is told but its name, since the value may be a secret.
@@ -125,6 +114,17 @@
         throw ValidationError("-o \(path): the folder's path is no UTF-8; choose another folder")
       }
       return URL(fileURLWithPath: name, isDirectory: true)
+    }
+
+    /// A file of users and passwords: that which is named, else the user's own if there is one.
+    static func netrc(_ path: String? = nil) throws -> URL? {
+      if let path {
+        guard access(path, R_OK) == 0 else { throw ValidationError("--netrc-file \(path): this file can't be read") }
+        return URL(fileURLWithPath: path)
+      }
+      let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+      let path = home + "/.netrc"
+      return access(path, R_OK) == 0 ? URL(fileURLWithPath: path) : nil
     }
 
     static func certificates(_ path: String) throws -> URL {

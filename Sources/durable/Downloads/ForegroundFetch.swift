@@ -40,7 +40,7 @@
     /// ``AutomaticConcurrency``.
     init(
       _ downloads: [Download], by intake: DownloadIntake, in store: any JobStore, limits: Downloader.Limits,
-      concurrency: Int?, json: Bool, again: CommandToRepeat
+      netrc: URL?, concurrency: Int?, json: Bool, again: CommandToRepeat
     ) {
       self.store = store
       self.intake = intake
@@ -51,7 +51,9 @@
       let display = DownloadDisplay(json: json)
       let state = Lock(State())
       let clock = clock
-      downloader = Downloader(store: store, limits: limits, permissions: Program.permissionsOfFiles) {
+      downloader = Downloader(
+        store: store, limits: limits, permissions: Program.permissionsOfFiles, netrc: netrc
+      ) {
         if case .succeeded(let file) = $2 { state.withLock { $0.automatic.succeeded(file, at: clock.uptime) } }
         display.hear($0, $1, $2)
       }

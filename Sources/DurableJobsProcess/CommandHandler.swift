@@ -65,9 +65,11 @@
       }
       let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
       let result = CommandResult(report, stopReason: context.stopReason)
-      folder.end(run, "\(result)", exitCode: result.exitCode)
+      folder.end(
+        run, isGone ? "\(result)" : "\(result); something of it has left its group, and still lives",
+        exitCode: result.exitCode)
       onEvent(context, .ended(command, result, took: began.duration(to: .now)))
-      // Whoever asked for the stop is not told that it has ended while it has not.
+      // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
       if !isGone, case .stopped = result { throw Self.leftBehind }
       return try result.output()
     }

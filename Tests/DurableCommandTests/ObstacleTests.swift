@@ -1,10 +1,10 @@
 #if Shell
   import Console
   import DurableJobs
-  import DurableJobsSQLite
   import Foundation
   import Testing
 
+  @testable import DurableJobsSQLite
   @testable import durable
 
   @Suite("What keeps a job, and words for it")

@@ -65,9 +65,7 @@ public protocol JobStore: AnyObject, Sendable {
   var path: String? { get }
 }
 
-extension JobStore {
-  public var path: String? { nil }
-}
+extension JobStore { public var path: String? { nil } }
 
 /// A setting of a store.
 @nonexhaustive

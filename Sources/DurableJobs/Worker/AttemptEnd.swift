@@ -51,30 +51,22 @@ extension JobExit {
   /// As of a handler that catches all errors of a call, and throws them on as final ones.
   fileprivate var wrapsCancellation: Bool {
     switch way {
-    case .permanent(let error), .retry(_, let error): error.isCancellation(depth: 8)
+    case .permanent(let error), .retry(_, let error): holdsCancellation(error)
     case .snooze, .suspend, .crash: false
     }
   }
 }
 
-extension Error {
-  /// Whether this is a cancellation, of a task, a URL session or a system call, or holds one, however it was wrapped.
-  fileprivate func isCancellation(depth: Int) -> Bool {
-    if self is CancellationError { return true }
-    let error = self as NSError
-    switch (error.domain, error.code) {
-    case (NSURLErrorDomain, NSURLErrorCancelled), (NSPOSIXErrorDomain, Int(ECANCELED)), (NSCocoaErrorDomain, 3072):
-      return true
-    default: break
-    }
-    guard depth > 0 else { return false }
-    if let inner = error.userInfo[NSUnderlyingErrorKey] as? any Error { return inner.isCancellation(depth: depth - 1) }
-    return Mirror(reflecting: self).children.contains { holdsCancellation($0.value, depth: depth - 1) }
+/// Whether it is a cancellation, of a task, a URL session or a system call, or holds one, however that was wrapped.
+private func holdsCancellation(_ value: Any, depth: Int = 8) -> Bool {
+  if value is CancellationError { return true }
+  var parts = Mirror(reflecting: value).children.map(\.value)
+  if let error = (value as? any Error).map({ $0 as NSError }) {
+    let cancelled = [
+      NSURLErrorDomain: NSURLErrorCancelled, NSPOSIXErrorDomain: Int(ECANCELED), NSCocoaErrorDomain: 3072,
+    ]
+    if cancelled[error.domain] == error.code { return true }
+    if let inner = error.userInfo[NSUnderlyingErrorKey] { parts.append(inner) }
   }
-}
-
-private func holdsCancellation(_ value: Any, depth: Int) -> Bool {
-  if let error = value as? any Error { return error.isCancellation(depth: depth) }
-  // The payload of an enum's case may be a tuple.
-  return depth > 0 && Mirror(reflecting: value).children.contains { holdsCancellation($0.value, depth: depth - 1) }
+  return depth > 0 && parts.contains { holdsCancellation($0, depth: depth - 1) }
 }

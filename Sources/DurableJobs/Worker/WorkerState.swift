@@ -52,8 +52,7 @@ struct WorkerState: Sendable {
   private var nextDue: Duration?
   private var nextRenewal: Duration = .zero
   private var nextRecovery: Duration
-  /// It is the turn of recovery, if some is due, before anything else is settled or claimed: so it is at first and after
-  /// each turn. However much there is of the one, the other goes on, and renewals come before both.
+  /// A bite of recovery, if one is due, comes before the next turn: so both go on, and renewals come before either.
   private var hadTurn = true
   private var progressDue: Duration?
   private var lastProgress: Duration = .zero
@@ -191,13 +190,11 @@ struct WorkerState: Sendable {
     case again
     /// This result is refused by itself, and is not offered again.
     case refused(ClaimSettlement)
-    /// The run ends with the error: nothing is in hand, and nobody would know why it waits; or it has waited for as long
-    /// as it may.
+    /// The run ends with the error: nothing is in hand, or it has waited for as long as it may.
     case giveUp
   }
 
-  /// `isPassing`: the store is away, and may come back; otherwise it refuses one of these, and each is offered alone to
-  /// find out which.
+  /// `isPassing`: the store is away, and may come back; otherwise each is offered alone, to find out which it refuses.
   mutating func turnFailed(
     _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
   ) -> Refusal {
@@ -220,8 +217,7 @@ struct WorkerState: Sendable {
     return .again
   }
 
-  /// A store that is away is waited for until the grace of a stop is over. To reach a goal it is waited for a lease's
-  /// length: after that, what is in hand may be another worker's.
+  /// A store that is away is waited for until a stop's grace is over; to reach a goal, while what is in hand is ours.
   private mutating func hasWaitedEnough(_ now: Duration) -> Bool {
     let since = awaySince ?? now
     awaySince = since
@@ -330,8 +326,7 @@ struct WorkerState: Sendable {
 
   /// No job is claimed from now on. Asked again, the earlier end of the grace counts.
   mutating func stop(graceEnd: Duration) {
-    let end = min(graceEnd, self.graceEnd ?? graceEnd)
-    self.graceEnd = end
-    notBefore = min(notBefore, end)
+    self.graceEnd = min(graceEnd, self.graceEnd ?? graceEnd)
+    notBefore = min(notBefore, graceEnd)
   }
 }

@@ -18,17 +18,6 @@ package struct StoredWorker: Sendable {
   /// The jobs that run under its claims.
   package var jobs: Set<JobID>
   package var standing: Standing
-
-  package init(
-    process: Int64, since: Date, queues: Set<String>, kinds: Set<String>, jobs: Set<JobID> = [], standing: Standing
-  ) {
-    self.process = process
-    self.since = since
-    self.queues = queues
-    self.kinds = kinds
-    self.jobs = jobs
-    self.standing = standing
-  }
 }
 
 extension SQLiteStore {
@@ -39,7 +28,6 @@ extension SQLiteStore {
       var worker = row.worker
       worker.standing = row.leaseUntil > now ? .alive : .silent
       if row.leaseUntil == takenLease { worker.standing = .dead }
-      // Its lock is let go at once.
       if case .dead = engine.folder.standing(of: row.session) { worker.standing = .dead }
       return worker
     }

@@ -22,7 +22,7 @@ demo: setup ## Downloads on a screen: their worker is killed half-way, and nothi
 	@scripts/build-demo
 	@.build/debug/durable-demo
 
-test: setup ## All tests, with every trait: TEST_LIMIT=1800 seconds for all of them together
+test: setup ## All tests, with every trait, in TEST_LIMIT=1800 seconds at most
 	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/check-client
 

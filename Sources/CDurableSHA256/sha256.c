@@ -1,8 +1,8 @@
 // SHA-256 (FIPS 180-4) where the system has none to offer.
 //
 // In place of swift-crypto, which compiles a second copy of BoringSSL for this one function, beside that of swift-nio-ssl:
-// a fifth of what a fresh clone compiles. docs/decisions.md has the numbers. In C, because a debug build of Swift would
-// hash a hundred times slower.
+// a fifth of what a fresh clone compiles. docs/decisions.md has the numbers. In C, because the processor's instructions for
+// it are at hand there, in a debug build too.
 
 #include "CDurableSHA256.h"
 

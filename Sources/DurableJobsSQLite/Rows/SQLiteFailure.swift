@@ -57,10 +57,8 @@ extension JobError {
           "the store \(path) can't be opened (\(failure.message)). Check that its folder exists and that you may write "
             + "to both"
         )
-      case SQLITE_IOERR:
+      case SQLITE_IOERR, SQLITE_NOMEM:
         (.storeFailed, failure.disk(path))
-      case SQLITE_NOMEM:
-        (.storeFailed, "there was not enough memory for the store \(path). Try again")
       default:
         (
           .storeFailed,
@@ -81,6 +79,8 @@ extension SQLiteFailure {
     case .SQLITE_IOERR_LOCK, .SQLITE_IOERR_RDLOCK, .SQLITE_IOERR_UNLOCK, .SQLITE_IOERR_CHECKRESERVEDLOCK,
       .SQLITE_IOERR_SHMLOCK:
       "the store \(path) can't be locked: its file system refused. Keep the store on a local disk"
+    case .SQLITE_IOERR_NOMEM, .SQLITE_NOMEM:
+      "there was not enough memory for the store \(path). Try again"
     default:
       "the store \(path) can't be written: its disk refused, or a limit on the size of files. Free some space, check "
         + "that the disk is there and whole, and try again"

@@ -44,17 +44,13 @@
       #expect(server.requests.map(\.rangeStart) == [nil, 400_000])
     }
 
-    @Test func `a connection that brings something, and less than the minimum, is given up at the first look`()
-      async throws
-    {
+    @Test func `a connection that brings something, and less than the minimum, is given up`() async throws {
       let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
       server.serve("/a.bin", .file(content).holding(after: 500), .file(content))
       async let attempt = setting.attempt(setting.download(server.url("/a.bin")))
       await server.held("/a.bin")
       try await setting.received(500)
-      let begin = setting.jobs.clock.uptime
       try await setting.passUntilStalled()
-      #expect(setting.jobs.clock.uptime - begin == .seconds(30))
       #expect(setting.waits.first?.contains("less than 1000 bytes in 30 s") == true, "\(setting.waits)")
       #expect(try await attempt.state == .scheduled)
     }

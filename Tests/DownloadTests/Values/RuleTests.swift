@@ -145,6 +145,16 @@
       #expect(meter.stalled(at: .seconds(60), limits) == "a")
     }
 
+    @Test func `A trickle is given up at the first look`() {
+      let meter = Meter()
+      meter.begin(.receiving(from: "a", of: nil), at: .zero)
+      meter.awaits(at: .zero)
+      meter.came(500, at: .seconds(1))
+      meter.awaits(at: .seconds(1))
+      #expect(meter.stalled(at: .seconds(29), limits) == nil)
+      #expect(meter.stalled(at: .seconds(30), limits) == "a")
+    }
+
     @Test func `Time in which nothing is awaited is not the host's`() {
       let meter = Meter()
       meter.begin(.receiving(from: "a", of: nil), at: .zero)

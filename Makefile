@@ -1,8 +1,7 @@
 # Each target does its own set-up. SWIFT_FLAGS goes to every build; PREFIX, RUNS and DIR are explained below.
 
 PREFIX ?= /usr/local
-# Editors make indexes of their own; a build that makes one takes a fifth longer.
-SWIFT_FLAGS ?= --disable-index-store
+SWIFT_FLAGS ?=
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 INSTALL_SCRATCH = .build-install
 # What is installed should not need the toolchain any more; on macOS the system has Swift's libraries.

@@ -54,25 +54,25 @@ public final class SQLiteStore: JobStore {
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
     guard !insertion.jobs.isEmpty else { return InsertionReply([]) }
-    return try await engine.write(.insert) { try $0.insert(insertion) }
+    return try await engine.write(.insert) { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
-    let claim = try engine.claim(request)
-    return try await engine.write(.claim, claim)
+    try engine.makeKnown()
+    return try await engine.write(.claim) { try $0.run(ClaimVerb(request, now: $0.now)) }
   }
 
   public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-    try await engine.write(.other) { try $0.renew(request) }
+    try await engine.write(.other) { try $0.run(RenewVerb(request, policy: $0.policy, now: $0.now)) }
   }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-    let claim = try thenClaim.map { try engine.claim($0) }
-    return try await engine.write(.settle) { transaction in
-      SettlementBatch(replies: try settlements.map { try transaction.settle($0) })
+    if thenClaim != nil { try engine.makeKnown() }
+    return try await engine.write(.settle) {
+      SettlementBatch(replies: try $0.run(SettleVerb(settlements, policy: $0.policy, now: $0.now)))
     } thenClaim: { transaction, batch in
       var batch = batch
-      batch.claimed = try claim?(transaction)
+      batch.claimed = try thenClaim.map { try transaction.run(ClaimVerb($0, now: transaction.now)) }
       return batch
     }
   }
@@ -86,7 +86,11 @@ public final class SQLiteStore: JobStore {
   ) async throws -> ChangeReport {
     let limit = try check(limit)
     try filter.checkSize()
-    return try await engine.write(.other) { try $0.change(change, where: filter, after: after, limit: limit) }
+    return try await engine.write(.other) { transaction in
+      let handle = transaction.connection.handle
+      let ids = try JobPage(filter: filter, after: after, limit: limit + 1, on: handle).ids(on: handle)
+      return try transaction.run(ChangeVerb(change, ids, limit: limit, now: transaction.now))
+    }
   }
 
   public func configure(_ settings: [StoreSetting]) async throws {

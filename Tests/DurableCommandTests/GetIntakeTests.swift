@@ -62,7 +62,7 @@
       let old = try await take(downloads(0..<count), intake())
       // By somebody who lives.
       let claimed = try await store.claim(
-        ClaimRequest(worker: WorkerID("w"), kinds: [Download.kind], capacity: ["default": 1], lease: .seconds(600)))
+        ClaimRequest(worker: WorkerID("w"), kinds: [Download.kind], free: ["default": 1], lease: .seconds(600)))
       let running = try #require(claimed.jobs.first?.token.job)
       #expect(old.contains(.job(running, queue: "default")))
       let before = (store.calls(of: .insert), store.calls(of: .jobs), store.calls(of: .change))

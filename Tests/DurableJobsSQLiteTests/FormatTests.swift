@@ -51,7 +51,7 @@ import Testing
     #expect(new.map(\.rawValue) == [7])
     let jobs = try await store.claim(.of(9, kinds: ["greet", "other"])).jobs
     #expect(jobs.map(\.token.job) == new)
-    #expect(ClaimNumber.worker(of: jobs[0].token.claim) == 65538)
+    #expect(ClaimNumber(rawValue: jobs[0].token.claim).worker == 65538)
     #expect(try await store.settle([jobs[0].settled()], thenClaim: nil).replies[0].isAccepted)
     try await store.change(.resume, JobID(rawValue: 3))
     #expect(try await store.claim(.of(9, kinds: ["greet"])).jobs.map(\.token.job.rawValue) == [3])

@@ -57,7 +57,7 @@ import Testing
       { try await store.insert(.plain("a")) },
       {
         try await store.onWriter { transaction in
-          _ = try transaction.insert(JobInsertion([.plain("b"), .plain("never")]))
+          _ = try transaction.run(InsertVerb(JobInsertion([.plain("b"), .plain("never")]), now: transaction.now))
           throw Refusal()
         }
       },
@@ -89,7 +89,8 @@ import Testing
     }
     let fails: @Sendable () async throws -> Void = {
       try await store.onWriter { transaction in
-        _ = try transaction.insert(JobInsertion([.unique("u"), .unique("v"), .unique("held")]))
+        _ = try transaction.run(
+          InsertVerb(JobInsertion([.unique("u"), .unique("v"), .unique("held")]), now: transaction.now))
         throw Refusal()
       }
     }
@@ -117,7 +118,7 @@ import Testing
       { try await store.insert(.plain()) },
       {
         try await store.onWriter { transaction in
-          _ = try transaction.insert(JobInsertion([.plain()]))
+          _ = try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now))
           throw Refusal()
         }
       },

@@ -20,7 +20,7 @@ import Testing
     for _ in 0..<4 { held += try await store.claim(.of(1)).jobs }
     #expect(held.count == 4)
     #expect(Set(held.map(\.token.claim)).count == 4)
-    #expect(Set(held.map { ClaimNumber.worker(of: $0.token.claim) }).count == 2)
+    #expect(Set(held.map { ClaimNumber(rawValue: $0.token.claim).worker }).count == 2)
     let standings = try await store.renew(
       RenewalRequest(worker: "w", renewals: held.map { ClaimRenewal(token: $0.token) }))
     #expect(standings == held.map { _ in .held })

@@ -51,11 +51,15 @@ import Testing
     async throws
   {
     let jobs = try await jobsOfAStranger()
-    let worker = ClaimNumber.worker(of: jobs[0].token.claim)
+    let worker = ClaimNumber(rawValue: jobs[0].token.claim).worker
     let seen = try await store.numbers("SELECT lease_until FROM durable_worker")[0]
-    let plan = RecoveryPlan(losses: [RecoveryPlan.Loss(worker: worker, leaseUntil: seen)])
+    var plan = RecoveryPlan()
+    plan.losses = [WorkerLoss(worker: worker, leaseUntil: seen)]
     try await store.execute("UPDATE durable_worker SET lease_until=lease_until+1")
-    #expect(try await store.onWriter { try $0.recover(plan, limit: 10) } == RecoveryReport())
+    let report = try await store.onWriter { [plan] in
+      try $0.run(RecoverVerb(plan, limit: 10, policy: $0.policy, now: $0.now))
+    }
+    #expect(report == RecoveryReport())
     #expect(try await store.settle([jobs[0].settled()], thenClaim: nil).replies[0].isAccepted)
   }
 

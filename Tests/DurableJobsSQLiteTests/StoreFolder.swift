@@ -38,7 +38,7 @@ extension ClaimRequest {
     _ capacity: Int, worker: WorkerID = "w", kinds: Set<String> = ["work"], queue: String = "default",
     lease: Duration = Defaults.lease
   ) -> ClaimRequest {
-    ClaimRequest(worker: worker, kinds: kinds, capacity: [queue: capacity], lease: lease)
+    ClaimRequest(worker: worker, kinds: kinds, free: [queue: capacity], lease: lease)
   }
 }
 

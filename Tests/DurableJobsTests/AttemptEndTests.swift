@@ -76,8 +76,9 @@ import Testing
     try await queue.enqueue(
       kind: "slow", payload: Data(), options: JobOptions(maxAttempts: 2, timeout: .milliseconds(5)))
     try await worker.runUntilIdle()
+    // However long the handler took to hear of it.
     #expect(
-      log.lines == [
+      log.lines.filter { !$0.contains("asked to stop") } == [
         "info: attempt failed (timed out after 0.005 seconds)", "error: job failed (timed out after 0.005 seconds)",
       ])
   }

@@ -15,7 +15,7 @@ import Testing
         group.addTask {
           for _ in 0..<25 {
             _ = try await store.insert(JobInsertion([NewJob(queue: "q", kind: "k", payload: Data())]))
-            let request = ClaimRequest(worker: WorkerID("w\(task)"), kinds: ["k"], capacity: ["q": 2])
+            let request = ClaimRequest(worker: WorkerID("w\(task)"), kinds: ["k"], free: ["q": 2])
             let jobs = try await store.claim(request).jobs
             claimed.withLock { $0 += jobs.map(\.token.job) }
             let results = jobs.map { ClaimSettlement(token: $0.token, result: .succeeded(output: nil)) }

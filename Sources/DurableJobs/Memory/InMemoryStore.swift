@@ -2,8 +2,7 @@ import Foundation
 
 /// A store that lasts as long as its process: for tests, previews and jobs that need not outlive anything.
 ///
-/// It is the plainest statement of the rules, and other stores are held against it. What it knows is a list of jobs, and
-/// each verb looks at all of them.
+/// Its ledger is a list of jobs, and each exchange looks at all of them.
 public final class InMemoryStore: JobStore {
   public let signals = StoreSignals()
   public let clock: any JobClock
@@ -16,67 +15,81 @@ public final class InMemoryStore: JobStore {
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
-    return commit { table, now in InsertionReply(insertion.jobs.map { table.insert($0, now: now) }) }
+    return try commit { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
-    commit { table, now in table.claim(request, now: now) }
+    try commit { try $0.run(ClaimVerb(request, now: $0.now)) }
   }
 
   public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-    commit { table, now in table.renew(request, now: now) }
+    try commit { try $0.run(RenewVerb(request, policy: $0.policy, now: $0.now)) }
   }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-    commit { table, now in
-      let replies = settlements.map { table.settle($0, now: now) }
-      return SettlementBatch(replies: replies, claimed: thenClaim.map { table.claim($0, now: now) })
+    try commit { table in
+      let replies = try table.run(SettleVerb(settlements, policy: table.policy, now: table.now))
+      let claimed = try thenClaim.map { try table.run(ClaimVerb($0, now: table.now)) }
+      return SettlementBatch(replies: replies, claimed: claimed)
     }
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
     try check(limit: request.limit)
-    return commit { table, now in table.recover(request, now: now, uptime: clock.uptime) }
+    return try commit { table in
+      let verdict = table.judge(except: request.worker, uptime: clock.uptime)
+      var plan = RecoveryPlan()
+      plan.retiring = request.isRetiring ? request.worker : nil
+      plan.losses = verdict.losses
+      plan.hasDue = true
+      let expired = table.expired
+      plan.expired = Array(expired.prefix(request.limit))
+      var report = try table.run(RecoverVerb(plan, limit: request.limit, policy: table.policy, now: table.now))
+      report.comeAgain = verdict.comeAgain
+      if expired.count > request.limit { report.hasMore = true }
+      return report
+    }
   }
 
   public func change(
     _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
   ) async throws -> ChangeReport {
     try check(limit: limit)
-    return commit { table, now in table.change(change, where: filter, after: after, limit: limit, now: now) }
+    return try commit { table in
+      let page = table.jobs(JobQuery(filter, after: after, limit: limit == .max ? limit : limit + 1))
+      return try table.run(ChangeVerb(change, page.map(\.id), limit: limit, now: table.now))
+    }
   }
 
   public func configure(_ settings: [StoreSetting]) async throws {
-    commit { table, _ in table.configure(settings) }
-    signals.post(.changedElsewhere(.work))
+    try commit { $0.configure(settings) }
   }
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     try check(limit: query.limit)
-    return commit { table, _ in table.jobs(query) }
+    return try commit { $0.jobs(query) }
   }
 
   public func counts(where filter: JobFilter) async throws -> JobCounts {
-    commit { table, _ in table.counts(where: filter) }
+    try commit { $0.counts(where: filter) }
   }
 
   public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
-    commit { table, now in table.outstanding(scope, now: now) }
+    try commit { $0.outstanding(scope) }
   }
 
   public func settings() async throws -> [StoreSetting] {
-    commit { table, _ in table.settings }
+    try commit { $0.settings }
   }
 
-  /// One transaction: nothing in `body` throws, so nothing is ever half done. Signals follow once it is over.
-  private func commit<R>(_ body: (inout JobTable, Date) -> R) -> R {
-    let (reply, news) = table.withLock { table in
-      let now = Date(milliseconds: clock.now.milliseconds)
-      table.notice(now)
-      let reply = body(&table, now)
-      return (reply, table.takeNews())
+  /// One transaction. A verb writes last of all, so that one that throws leaves nothing half done. Signals follow once it
+  /// is over.
+  private func commit<R>(_ body: (JobTable) throws -> R) throws -> R {
+    let (reply, signals) = try table.withLock { table in
+      table.begin(at: clock.now.milliseconds)
+      return (try body(table), table.signals)
     }
-    for signal in news { signals.post(signal) }
+    for signal in signals { self.signals.post(signal) }
     return reply
   }
 

@@ -8,22 +8,26 @@ public struct WorkerID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { name }
 }
 
-/// A worker asks for jobs.
+/// A worker says what it serves, and asks for jobs.
 public struct ClaimRequest: Sendable {
   public var worker: WorkerID
-  /// Only jobs of these kinds.
+  /// What it serves, while it lives: jobs of these kinds in these queues, and no others.
+  public var queues: Set<String>
   public var kinds: Set<String>
-  /// At most so many from each queue; from no other queue.
-  public var capacity: [String: Int]
+  /// How many it has room for now, by queue. A queue that it serves and that is not here is full.
+  public var free: [String: Int]
   /// How long the worker is believed to live without a sign of life.
   public var lease: Duration
 
+  /// `queues`, if it is not given, are those in `free`.
   public init(
-    worker: WorkerID, kinds: Set<String>, capacity: [String: Int], lease: Duration = Defaults.lease
+    worker: WorkerID, queues: Set<String>? = nil, kinds: Set<String>, free: [String: Int],
+    lease: Duration = Defaults.lease
   ) {
     self.worker = worker
+    self.queues = queues ?? Set(free.keys)
     self.kinds = kinds
-    self.capacity = capacity
+    self.free = free
     self.lease = lease
   }
 }
@@ -79,10 +83,12 @@ public struct ClaimToken: Hashable, Sendable {
   }
 }
 
-/// A worker gives a sign of life.
+/// A worker gives a sign of life, and says what it holds.
 public struct RenewalRequest: Sendable {
   public var worker: WorkerID
   public var lease: Duration
+  /// Every claim that the worker holds: jobs that run under another of its claims go back, as interrupted. Such are left
+  /// when the answer to a claim was lost.
   public var renewals: [ClaimRenewal]
 
   public init(worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal]) {
@@ -145,7 +151,7 @@ public struct ClaimSettlement: Hashable, Sendable {
 public struct SettlementReply: Hashable, Sendable {
   /// False if the claim was lost: then nothing changed.
   public var isAccepted: Bool
-  /// The job's state now; nil if there is no such job any more.
+  /// The job's state after the whole call; nil if there is no such job any more.
   public var state: JobState?
 
   public init(isAccepted: Bool, state: JobState?) {

@@ -20,12 +20,12 @@ public protocol JobStore: AnyObject, Sendable {
   /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready.
   func claim(_ request: ClaimRequest) async throws -> ClaimBatch
 
-  /// Extends the worker's lease and stores progress, under claims that still hold. One standing for each renewal, in
-  /// their order.
+  /// Extends the worker's lease and stores progress, under claims that still hold. The renewals are all that the worker
+  /// holds: what else it claimed goes back. One standing for each renewal, in their order.
   func renew(_ request: RenewalRequest) async throws -> [ClaimStanding]
 
   /// Ends attempts, under claims that still hold, and then claims in the same transaction if asked to. One reply for each
-  /// settlement, in their order.
+  /// settlement, in their order. One that is repeated under the claim that ended the job is accepted, and changes nothing.
   func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch
 
   /// One bounded bite of what time demands: jobs of dead workers and of lapsed leases go back, due jobs become ready,

@@ -54,8 +54,8 @@ final class WorkerEngine: Sendable {
     while true {
       let step = shared.withLock { $0.state.next(uptime) }
       switch step {
-      case .turn(let settlements, let capacity):
-        if try await turn(settlements, capacity) { summary.hasRun = true }
+      case .turn(let settlements, let free):
+        if try await turn(settlements, free) { summary.hasRun = true }
       case .renew:
         await renew()
       case .recover:
@@ -104,8 +104,8 @@ final class WorkerEngine: Sendable {
   // MARK: Steps
 
   /// One transaction: results first, then a claim for the slots that they freed. Returns whether jobs were claimed.
-  private func turn(_ settlements: [ClaimSettlement], _ capacity: [String: Int]?) async throws -> Bool {
-    let request = capacity.map { ClaimRequest(worker: id, kinds: kinds, capacity: $0) }
+  private func turn(_ settlements: [ClaimSettlement], _ free: [String: Int]?) async throws -> Bool {
+    let request = free.map { ClaimRequest(worker: id, queues: queues, kinds: kinds, free: $0) }
     do {
       let batch: SettlementBatch
       if settlements.isEmpty, let request {
@@ -174,7 +174,10 @@ final class WorkerEngine: Sendable {
 
   private func renew() async {
     let attempts = attemptsAtWork
-    let renewals = attempts.map { ClaimRenewal(token: $0.claim.token, progress: $0.takeProgress()) }
+    // All that it holds, those too whose results are not stored yet: what is not on the list goes back.
+    let renewals =
+      attempts.map { ClaimRenewal(token: $0.claim.token, progress: $0.takeProgress()) }
+      + shared.withLock { $0.state.tokensInHand }.map { ClaimRenewal(token: $0) }
     do {
       let standings = try await store.renew(RenewalRequest(worker: id, renewals: renewals))
       troubles.withLock { $0 = [] }
@@ -312,9 +315,10 @@ final class WorkerEngine: Sendable {
   // MARK: Small ones
 
   private var uptime: Duration { store.clock.uptime }
+  private var queues: Set<String> { shared.withLock { $0.state.queues } }
   private var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
   private var attemptsAtWork: [RunningAttempt] { shared.withLock { Array($0.state.atWork.values) } }
   private var scope: WorkScope {
-    shared.withLock { .worker(queues: Set($0.state.queues), kinds: $0.handlers.kinds) }
+    shared.withLock { .worker(queues: $0.state.queues, kinds: $0.handlers.kinds) }
   }
 }

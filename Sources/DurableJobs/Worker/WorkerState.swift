@@ -14,7 +14,7 @@ struct WorkerState: Sendable {
 
   /// What the engine is to do now. Each is answered by an event before the next is asked for.
   enum Step: Equatable {
-    /// Settle these, and claim so many from each queue if a capacity is given. Answered by `turnEnded` or `turnFailed`.
+    /// Settle these, and claim as many from each queue as are free, if that is given. Answered by `turnEnded` or `turnFailed`.
     case turn([ClaimSettlement], claim: [String: Int]?)
     /// Renew all claims that are held. Answered by `renewed` or `renewalFailed`.
     case renew
@@ -73,7 +73,11 @@ struct WorkerState: Sendable {
     nextRecovery = now
   }
 
-  var queues: some Collection<String> { limits.keys }
+  /// All that it serves, whether there is room in it or not.
+  var queues: Set<String> { Set(limits.keys) }
+
+  /// Claims whose results are not stored yet.
+  var tokensInHand: [ClaimToken] { results.map(\.token) }
 
   // MARK: The next step
 
@@ -119,15 +123,15 @@ struct WorkerState: Sendable {
       suspects -= 1
       return .turn([results.removeFirst()], claim: nil)
     }
-    let capacity = workMayWait ? capacity : nil
-    guard !results.isEmpty || capacity != nil else { return nil }
-    if capacity != nil { workMayWait = false }
+    let free = workMayWait ? freeSlots : nil
+    guard !results.isEmpty || free != nil else { return nil }
+    if free != nil { workMayWait = false }
     defer { results.removeAll(keepingCapacity: true) }
-    return .turn(results, claim: capacity)
+    return .turn(results, claim: free)
   }
 
   /// Free slots by queue; nil if there are none, or no job is to be claimed.
-  private var capacity: [String: Int]? {
+  private var freeSlots: [String: Int]? {
     guard !isStopping, knowsKinds, !(goal == .oneJob && hasClaimedOne) else { return nil }
     var free: [String: Int] = [:]
     for (queue, limit) in limits {

@@ -14,12 +14,11 @@ final class Engine: Sendable {
   let time: StoreTime
   let pool: DatabasePool
   let writer: Writer
-  let doubts: Lock<[Int64: Doubt]>
+  let doubts: Lock<Doubts>
   let pruning = Lock(PruningCursor())
   /// Damaged rows that were met, to be told with the next report.
   let unreadable: Lock<[JobID]>
   private let presence: Presence
-  private let host = ProcessIdentity()
 
   init(path: String, configuration: SQLiteStore.Configuration) throws {
     let file = try StoreFile(path: path, busyTimeout: configuration.busyTimeout)
@@ -31,7 +30,7 @@ final class Engine: Sendable {
     folder = file.folder
     pool = file.pool
     time = StoreTime(clock: configuration.clock, latest: file.latest)
-    let doubts = Lock<[Int64: Doubt]>([:])
+    let doubts = Lock(Doubts())
     self.doubts = doubts
     let unreadable = Lock<[JobID]>([])
     self.unreadable = unreadable
@@ -39,12 +38,11 @@ final class Engine: Sendable {
     let signals = signals
     self.presence = presence
     writer = Writer(
-      pool: file.pool, turn: file.turn, path: path, configuration: configuration, time: time,
+      pool: file.pool, turn: file.turn, path: path, configuration: configuration,
+      process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
       isHeard: { signals.hasListeners },
       tell: { news in
-        if !news.signsOfLife.isEmpty {
-          doubts.withLock { doubts in for worker in news.signsOfLife { doubts[worker] = nil } }
-        }
+        if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
         if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
         if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
         if !news.here.isEmpty { signals.post(.changedElsewhere(news.here)) }
@@ -84,14 +82,9 @@ final class Engine: Sendable {
     }
   }
 
-  /// A claim, to be carried out by the writer. Throws if this process can't make itself known: others could not tell
-  /// whether it lives.
-  func claim(_ request: ClaimRequest) throws -> @Sendable (WriteTransaction) throws -> ClaimBatch {
-    let session: String
-    do { session = try presence.session() } catch { throw JobError(error, path: path) }
-    return { [host, configuration] transaction in
-      try transaction.claim(request, session: session, host: host, firstClaim: configuration.firstClaim)
-    }
+  /// Throws if this process can't be known to the others: they could not tell whether it lives.
+  func makeKnown() throws {
+    do { _ = try presence.session() } catch { throw JobError(error, path: path) }
   }
 
   /// This process's name among the others; nil as long as it neither claimed nor listened.

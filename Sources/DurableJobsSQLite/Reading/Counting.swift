@@ -20,37 +20,18 @@ func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws ->
 }
 
 func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointer) throws -> OutstandingWork {
-  let queues: Set<String>
-  let kinds: Set<String>
-  switch scope {
-  case .worker(let names, let known): (queues, kinds) = (names, known)
-  case .queue(let name): (queues, kinds) = ([name], try livingKinds(of: name, now: now, on: connection))
+  var works: [RouteWork] = []
+  for route in try RouteTotals.read(on: connection) where scope.contains(queue: route.queue) {
+    var work = RouteWork(
+      queue: route.queue, kind: route.kind, isPaused: route.isPaused, left: route.counts, due: 0, isReturning: false)
+    if route.counts[.scheduled] > 0 {
+      work.due = Int(try first(RouteTotals.dueSQL, route.id, now, on: connection) ?? 0)
+      work.isReturning = try first(RouteTotals.returningSQL, route.id, now, on: connection) != nil
+    }
+    works.append(work)
   }
-  var work = OutstandingWork(active: 0, isReturning: false, left: JobCounts())
-  for route in try RouteTotals.read(on: connection) where queues.contains(route.queue) {
-    for state in JobState.allCases where !state.isFinished { work.left[state] += route.counts[state] }
-    guard kinds.contains(route.kind) else { continue }
-    work.active += route.counts[.running]
-    guard !route.isPaused else { continue }
-    work.active += route.counts[.ready]
-    guard route.counts[.scheduled] > 0 else { continue }
-    work.active += Int(try first(RouteTotals.dueSQL, route.id, now, on: connection) ?? 0)
-    if try first(RouteTotals.returningSQL, route.id, now, on: connection) != nil { work.isReturning = true }
-  }
-  return work
-}
-
-let workersSQL = "SELECT id,lease_until,session,kinds,queues FROM durable_worker"
-
-/// What workers whose lease holds can do in a queue.
-private func livingKinds(of queue: String, now: Int64, on connection: OpaquePointer) throws -> Set<String> {
-  let workers = try Statement(workersSQL, on: connection)
-  var kinds: Set<String> = []
-  while try workers.step() {
-    guard workers.int(1) > now, names(workers.text(4)).contains(queue) else { continue }
-    kinds.formUnion(names(workers.text(3)))
-  }
-  return kinds
+  let workers = try Census.readWorkers(on: connection).map(\.row)
+  return scope.outstanding(in: works, for: workers, at: now)
 }
 
 func names(_ list: String?) -> Set<String> {

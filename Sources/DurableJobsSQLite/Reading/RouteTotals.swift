@@ -33,11 +33,11 @@ struct RouteTotals {
     var all: [RouteTotals] = []
     while try routes.step() {
       var counts = JobCounts()
-      for (index, state) in stored.enumerated() { counts[state] = Int(routes.int(Int32(index + 5))) }
+      for (index, state) in stored.enumerated() { counts[state] = routes.count(Int32(index + 5)) }
       if let running {
         running.bind(1, routes.int(0))
-        while try running.step() { counts[.running] = Int(running.int(0)) }
-        counts[.ready] = max(Int(routes.int(4)) - counts.total, 0)
+        while try running.step() { counts[.running] = running.count(0) }
+        counts[.ready] = max(routes.count(4) - counts.total, 0)
       }
       all.append(
         RouteTotals(

@@ -40,10 +40,10 @@ private func snapshot(
   var job = JobSnapshot(
     id: JobID(rawValue: row.int(0)), queue: route.queue, kind: route.kind, key: terms.key,
     tags: Set(terms.tags ?? []), state: state, priority: JobPriority(rawValue: Int(row.int(3))),
-    attempt: Int(row.int(5)), maxAttempts: terms.attempts, timeout: terms.duration, crashes: Int(row.int(12)),
+    attempt: row.count(5), maxAttempts: terms.attempts, timeout: terms.duration, crashes: row.count(12),
     createdAt: row.intOrNull(10).map(Date.init(milliseconds:)) ?? enteredAt,
     runAt: state == .scheduled ? row.intOrNull(7).map(Date.init(milliseconds:)) : nil,
-    startedAt: row.int(6) == ClaimNumber.nobody ? nil : Date(milliseconds: row.int(9)),
+    startedAt: row.int(6) == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: row.int(9)),
     finishedAt: state.isFinished ? enteredAt : nil,
     progress: row.isNull(14) ? nil : JobProgress(fraction: row.double(14), message: row.text(15)),
     reason: row.text(13), stopAsked: Links(rawValue: row.int(4)).stopReason,

@@ -24,10 +24,10 @@ extension SQLiteStore {
   /// Who works on this file, the oldest first. Nothing is changed by looking: who is found dead is left to ``recover(_:)``.
   package func workers() async throws -> [StoredWorker] {
     let now = engine.time.now
-    return try await engine.read { try WorkerRow.readAll(on: $0) }.map { row in
+    return try await engine.read { try KnownWorker.readAll(on: $0) }.map { row in
       var worker = row.worker
       worker.standing = row.leaseUntil > now ? .alive : .silent
-      if row.leaseUntil == takenLease { worker.standing = .dead }
+      if row.leaseUntil == WorkerRow.taken { worker.standing = .dead }
       if case .dead = engine.folder.standing(of: row.session) { worker.standing = .dead }
       return worker
     }
@@ -35,7 +35,7 @@ extension SQLiteStore {
 }
 
 /// The rows of one worker, which has more than one when its claims were counted through.
-struct WorkerRow {
+struct KnownWorker {
   static let workersSQL =
     "SELECT id,session,name,lease_until,pid,started_at,queues,kinds FROM durable_worker ORDER BY id"
   static let claimsSQL = """
@@ -48,13 +48,13 @@ struct WorkerRow {
   let name: String
   var leaseUntil: Int64
 
-  static func readAll(on connection: OpaquePointer) throws -> [WorkerRow] {
+  static func readAll(on connection: OpaquePointer) throws -> [KnownWorker] {
     let claims = try claims(on: connection)
     let rows = try Statement(workersSQL, on: connection)
-    var all: [WorkerRow] = []
+    var all: [KnownWorker] = []
     while try rows.step() {
       let (session, name) = (rows.text(1) ?? "", rows.text(2) ?? "")
-      var row = WorkerRow(
+      var row = KnownWorker(
         worker: StoredWorker(
           process: rows.int(4), since: Date(milliseconds: rows.int(5)), queues: names(rows.text(6)),
           kinds: names(rows.text(7)), jobs: claims[rows.int(0)] ?? [], standing: .silent),
@@ -78,7 +78,7 @@ struct WorkerRow {
     while try routes.step() {
       running.bind(1, routes.int(0))
       while try running.step() {
-        claims[ClaimNumber.worker(of: running.int(1)), default: []].insert(JobID(rawValue: running.int(0)))
+        claims[ClaimNumber(rawValue: running.int(1)).worker, default: []].insert(JobID(rawValue: running.int(0)))
       }
     }
     return claims

@@ -87,6 +87,8 @@ final class Statement {
   // MARK: Values out
 
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  /// A number of something, as far as one can count.
+  func count(_ column: Int32) -> Int { Int(min(max(int(column), 0), 1 << 40)) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_BLOB }
@@ -94,16 +96,16 @@ final class Statement {
 
   func text(_ column: Int32) -> String? {
     guard let bytes = sqlite3_column_text(handle, column) else { return nil }
-    return String(decoding: UnsafeBufferPointer(start: bytes, count: count(column)), as: UTF8.self)
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: length(column)), as: UTF8.self)
   }
 
   func data(_ column: Int32) -> Data? {
     guard !isNull(column) else { return nil }
     guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
-    return Data(bytes: bytes, count: count(column))
+    return Data(bytes: bytes, count: length(column))
   }
 
-  private func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
+  private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
 
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }

@@ -15,7 +15,7 @@ enum HeldStatement: Int, CaseIterable {
   // Settlements
   case succeed, insertOutput
   // A job and what is beside it
-  case load, save, stateOf, holds, appendFailure, trimFailures, putProgress, highestProgress
+  case load, save, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
@@ -95,17 +95,16 @@ enum HeldStatement: Int, CaseIterable {
 
     case .load:
       """
-      SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text
+      SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text,
+        CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END
       FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id
         LEFT JOIN durable_note n ON n.job=j.id
       WHERE j.id=?1
       """
     case .save:
       """
-      UPDATE durable_job SET state=?2,rank=?3,links=?4,attempt=?5,run_at=?6,entered_at=?7 WHERE id=?1
+      UPDATE durable_job SET state=?2,rank=?3,links=?4,attempt=?5,run_at=?6,entered_at=?7,claim=?8 WHERE id=?1
       """
-    case .stateOf: "SELECT state FROM durable_job WHERE id=?1"
-    case .holds: "SELECT links FROM durable_job WHERE id=?1 AND claim=?2 AND state=5"
     case .appendFailure:
       """
       INSERT INTO durable_failure(job,number,attempt,at,message)
@@ -118,7 +117,6 @@ enum HeldStatement: Int, CaseIterable {
       ON CONFLICT(id) DO UPDATE SET fraction=excluded.fraction,message=excluded.message,at=excluded.at,
         highest=max(highest,excluded.highest)
       """
-    case .highestProgress: "SELECT highest FROM durable_progress WHERE id=?1"
     case .putCrash:
       """
       INSERT INTO durable_crash(job,in_row,total) VALUES(?1,?2,?3)

@@ -1,76 +1,56 @@
 import DurableJobs
 import Foundation
 
-/// One transaction of the writer, in which any number of callers take part. The verbs are in its extensions.
+/// One transaction of the writer, in which any number of callers take part: the rows that the rules see. How it does what
+/// they ask for is in its extensions.
 ///
 /// What it finds out for after the commit is collected here, and is nothing if it is rolled back.
 final class WriteTransaction {
   let connection: WriterConnection
   let memory: WriterMemory
   let policy: StorePolicy
-  /// The store's time, the same for the whole transaction.
+  let process: OwnProcess
+  /// The store's time, the same for the whole transaction, in milliseconds since 1970.
   let now: Int64
-  /// Whether to collect transitions.
-  private let isHeard: Bool
-  /// Changes of counts, by route: jobs in all, then by the code of each state.
-  private var tallies: [Int64: [Int64]] = [:]
-  private(set) var transitions: [JobTransition] = []
-  /// What other processes should hear.
-  private(set) var news: ForeignChange = []
-  /// What this process should hear that is in no transition.
-  var localNews: ForeignChange = []
+  var news: LedgerNews
   /// Rows of workers that gave a sign of life.
   var signsOfLife: [Int64] = []
   /// Damaged rows that were met.
   var unreadable: [JobID] = []
-  private var afterCommit: [() -> Void] = []
-  private var undo: [() -> Void] = []
+  /// Claims that were made, and such as are no more.
+  var claimed: [(job: JobID, claim: WriterMemory.Held)] = []
+  var letGo: [ClaimToken] = []
   /// Rows of workers that were looked at in this transaction, and whether they still stand.
   var standing: [Int64: Bool] = [:]
+  private let workersBefore: [WorkerID: [WriterMemory.OwnWorker]]
 
-  init(connection: WriterConnection, memory: WriterMemory, policy: StorePolicy, now: Int64, isHeard: Bool) {
+  init(
+    connection: WriterConnection, memory: WriterMemory, policy: StorePolicy, process: OwnProcess, now: Int64,
+    isHeard: Bool
+  ) {
     self.connection = connection
     self.memory = memory
     self.policy = policy
+    self.process = process
     self.now = now
-    self.isHeard = isHeard
+    news = LedgerNews(isHeard: isHeard)
+    workersBefore = memory.workers
   }
 
-  var date: Date { Date(milliseconds: now) }
-
-  func onCommit(_ body: @escaping () -> Void) { afterCommit.append(body) }
-  func onRollback(_ body: @escaping () -> Void) { undo.append(body) }
-
-  /// Says that a job came into a state, or left one for nothing.
-  func moved(_ id: Int64, route: Int64, from old: JobState?, to new: JobState?, concernsClaim: Bool = false) throws {
-    count(route, from: old, to: new)
-    switch new {
-    case .ready, .scheduled: news.insert(old == .running ? [.work, .results] : .work)
-    case .running: if old == .running { news.insert(concernsClaim ? [.results, .stops] : .results) }
-    default: news.insert(.results)
+  /// The clock was set back: a back-off still ends in its own time, and a first start keeps its date.
+  func rebaseWaits() throws {
+    for route in try memory.routes.all(on: connection) {
+      let rebase = try connection[.rebase]
+      rebase.bind(1, route.id)
+      rebase.bind(2, now)
+      try rebase.run()
+      if rebase.changes > 0 { news.tell(.work) }
     }
-    if concernsClaim { news.insert(.stops) }
-    guard isHeard, let route = try memory.routes.route(route, on: connection), let state = new ?? old else { return }
-    transitions.append(
-      JobTransition(
-        id: JobID(rawValue: id), queue: route.queue, kind: route.kind, state: state, concernsClaim: concernsClaim,
-        isRemoved: new == nil))
   }
-
-  func count(_ route: Int64, from old: JobState?, to new: JobState?, number: Int64 = 1) {
-    guard old != new else { return }
-    var tally = tallies[route] ?? [Int64](repeating: 0, count: 11)
-    tallies[route] = nil  // so that the array is changed in its place
-    if let old { tally[Int(old.code)] -= number } else { tally[0] += number }
-    if let new { tally[Int(new.code)] += number } else { tally[0] -= number }
-    tallies[route] = tally
-  }
-
-  func addNews(_ change: ForeignChange) { news.insert(change) }
 
   /// Writes the counts, one row for each route that changed. The last thing before COMMIT.
   func writeCounts() throws {
-    for (route, tally) in tallies {
+    for (route, tally) in news.tallies {
       // Ready and running are not stored.
       let stored = [0, 2, 3, 6, 7, 8, 9, 10].map { tally[$0] }
       guard stored.contains(where: { $0 != 0 }) else { continue }
@@ -82,12 +62,40 @@ final class WriteTransaction {
     }
   }
 
+  func configure(_ settings: [StoreSetting]) throws {
+    for setting in settings {
+      switch setting {
+      case .queue(let name, let isPaused):
+        let pause = try connection[.pauseQueue]
+        pause.bind(1, name)
+        pause.bind(2, Int64(isPaused ? 1 : 0))
+        try pause.run()
+        guard pause.changes > 0 else { continue }
+        try connection[.bumpChanges].run()
+        news.tell(.work)
+      }
+    }
+    news.here.insert(.work)
+  }
+
   func committed() {
-    for action in afterCommit { action() }
+    for (job, claim) in claimed { memory.held[job] = claim }
+    for token in letGo where memory.held[token.job]?.claim.rawValue == token.claim { memory.held[token.job] = nil }
   }
 
   func rolledBack() {
-    for action in undo.reversed() { action() }
+    memory.workers = workersBefore
     memory.routes.forget()
   }
+}
+
+/// Who writes, as others see it.
+struct OwnProcess: Sendable {
+  let host = ProcessInfo.processInfo.hostName
+  let pid = Int64(ProcessInfo.processInfo.processIdentifier)
+  /// Its name among the processes that have the file open. Throws if it can't make itself known: others could not tell
+  /// whether it lives.
+  let session: @Sendable () throws -> String
+  /// How many claims a worker's row is taken to have made already.
+  let firstClaim: Int64
 }

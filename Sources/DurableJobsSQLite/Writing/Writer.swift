@@ -29,6 +29,7 @@ final class Writer: @unchecked Sendable {
   private let turn: WriterTurn
   private let time: StoreTime
   private let configuration: SQLiteStore.Configuration
+  private let process: OwnProcess
   private let path: String
   private let isHeard: @Sendable () -> Bool
   private let tell: @Sendable (News) -> Void
@@ -41,13 +42,15 @@ final class Writer: @unchecked Sendable {
   private var hasTurnLapsed = false
 
   init(
-    pool: DatabasePool, turn: WriterTurn, path: String, configuration: SQLiteStore.Configuration, time: StoreTime,
+    pool: DatabasePool, turn: WriterTurn, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
+    time: StoreTime,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
   ) {
     self.pool = pool
     self.turn = turn
     self.path = path
     self.configuration = configuration
+    self.process = process
     self.isHeard = isHeard
     self.tell = tell
     self.time = time
@@ -160,7 +163,8 @@ final class Writer: @unchecked Sendable {
       do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }
       let now = time.now
       let transaction = WriteTransaction(
-        connection: connection, memory: memory, policy: configuration.policy, now: now, isHeard: isHeard())
+        connection: connection, memory: memory, policy: configuration.policy, process: process, now: now,
+        isHeard: isHeard())
       do {
         if time.isSetBack(at: now) { try transaction.rebaseWaits() }
         for order in WriteRequest.Order.allCases {
@@ -180,7 +184,7 @@ final class Writer: @unchecked Sendable {
       transaction.committed()
       time.saw(now)
       return News(
-        transitions: transaction.transitions, here: transaction.localNews, elsewhere: transaction.news,
+        transitions: transaction.news.transitions, here: transaction.news.here, elsewhere: transaction.news.elsewhere,
         signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
     }
   }

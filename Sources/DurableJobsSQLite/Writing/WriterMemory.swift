@@ -3,25 +3,16 @@ import DurableJobs
 /// What the writer remembers from one transaction to the next. Used on the writer's thread alone; nothing of it is
 /// needed to be right, only to be fast, except the numbers of this process's own workers.
 final class WriterMemory {
-  /// A worker of this process, in the rows that stand for it in `durable_worker`: one, until its claims are counted
-  /// through and it takes another.
-  struct Worker {
-    var rows: [Row]
-    var kinds: Set<String>
-    var queues: Set<String>
-
-    struct Row {
-      let id: Int64
-      /// Claims made so far.
-      var claims: Int64
-      /// `asked` when all held claims were last looked at.
-      var asked: Int64 = 0
-    }
+  /// A row of a worker of this process.
+  struct OwnWorker {
+    var row: WorkerRow
+    /// `asked` when all held claims were last looked at.
+    var asked: Int64 = 0
   }
 
   /// A claim of this process, as long as it has not been settled.
   struct Held {
-    let claim: Int64
+    let claim: ClaimNumber
     let route: Int64
     /// Its unique key.
     let unique: String?
@@ -30,8 +21,9 @@ final class WriterMemory {
   }
 
   let routes = RouteCache()
-  var workers: [WorkerID: Worker] = [:]
-  var held: [Int64: Held] = [:]
+  /// The newest row last.
+  var workers: [WorkerID: [OwnWorker]] = [:]
+  var held: [JobID: Held] = [:]
   /// Terms are often the same text for many jobs in a row.
   var lastTerms: (text: String, terms: StoredTerms)?
 }

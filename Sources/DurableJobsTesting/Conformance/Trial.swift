@@ -41,7 +41,7 @@ struct Trial {
   func request(
     by worker: String = "w", kinds: Set<String> = ["k"], _ capacity: [String: Int] = ["q": 1]
   ) -> ClaimRequest {
-    ClaimRequest(worker: WorkerID(worker), kinds: kinds, capacity: capacity)
+    ClaimRequest(worker: WorkerID(worker), kinds: kinds, free: capacity)
   }
 
   func claim(

@@ -178,7 +178,7 @@ public final class FaultyStore: JobStore {
   private func faultyClaim(_ request: ClaimRequest) async throws -> ClaimBatch {
     var request = request
     switch fault {
-    case .overCapacity: request.capacity = request.capacity.mapValues { $0 + 1 }
+    case .overCapacity: request.free = request.free.mapValues { $0 + 1 }
     case .wrongOrder: return try await claimLast(request)
     default: break
     }
@@ -192,9 +192,9 @@ public final class FaultyStore: JobStore {
   /// Takes all that there is, and gives back what is first.
   private func claimLast(_ request: ClaimRequest) async throws -> ClaimBatch {
     var all = request
-    all.capacity = request.capacity.mapValues { _ in 1000 }
+    all.free = request.free.mapValues { _ in 1000 }
     var batch = try await base.claim(all)
-    var room = request.capacity
+    var room = request.free
     var rest: [ClaimSettlement] = []
     let jobs = batch.jobs.reversed().filter { job in
       if room[job.queue]! > 0 {

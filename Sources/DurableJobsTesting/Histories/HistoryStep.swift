@@ -77,7 +77,7 @@ enum HistoryStep: Sendable {
     let capacity = some(queues, &random).sorted().map { ($0, Int.random(in: 1...4, using: &random)) }
     return ClaimRequest(
       worker: WorkerID(random.pick(workers)), kinds: some(kinds, &random),
-      capacity: Dictionary(uniqueKeysWithValues: capacity))
+      free: Dictionary(uniqueKeysWithValues: capacity))
   }
 
   private static func progress(_ random: inout SeededNumbers) -> JobProgress? {
@@ -119,9 +119,9 @@ enum HistoryStep: Sendable {
 
   private static func renew(_ pair: StorePair, _ random: inout SeededNumbers) -> HistoryStep {
     let worker = random.pick(workers)
-    return .renew(
-      worker,
-      claims(pair, of: worker, &random).filter { $0.worker == worker }.map { (claim: $0, progress: progress(&random)) })
+    // All that it holds, as a rule: what is not on the list goes back.
+    let claims = random.chance(80) ? pair.held : claims(pair, of: worker, &random)
+    return .renew(worker, claims.filter { $0.worker == worker }.map { (claim: $0, progress: progress(&random)) })
   }
 
   private static func change(_ random: inout SeededNumbers) -> JobChange {

@@ -104,7 +104,7 @@ struct StorePair {
     }
     try same(actual.nextDue, expected.nextDue, "when the next job is due")
     if expected.hasMore { try holds(actual.hasMore, "there is more") }
-    try await renew(request.worker.name, [])
+    try await renew(request.worker.name, held.filter { $0.worker == request.worker.name }.map { ($0, nil) })
   }
 
   private mutating func settle(

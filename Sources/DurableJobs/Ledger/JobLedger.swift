@@ -1,0 +1,125 @@
+import Foundation
+
+/// The rows of one transaction of a store: what every rule stands on.
+///
+/// One exchange is one round trip, whose parts are done in the order of ``LedgerRequest``: a read sees what was written
+/// before it. A ledger says what it says about a set in as few statements as its database allows. It decides nothing, and
+/// begins and ends nothing: the transaction is its owner's.
+package protocol JobLedger: AnyObject {
+  func exchange(_ request: LedgerRequest) throws -> LedgerReply
+}
+
+/// A verb of ``JobStore`` as a value, which alternates between asking for rows and deciding.
+///
+/// It does no I/O and reads no clock. It writes in its last exchange, the fast paths apart: so one that refuses has written
+/// nothing, and after a deadlock or a lost connection a store may run it again from its start.
+package protocol Verb {
+  associatedtype Reply
+  /// Takes what came of its last request, and says what it wants next; nil once all that it decided is saved.
+  mutating func next(_ answer: LedgerReply) throws -> LedgerRequest?
+  var reply: Reply { get }
+}
+
+extension JobLedger {
+  package func run<V: Verb>(_ verb: consuming V) throws -> V.Reply {
+    var answer = LedgerReply()
+    while let request = try verb.next(answer) { answer = try exchange(request) }
+    return verb.reply
+  }
+}
+
+package struct LedgerRequest {
+  /// All that was decided.
+  package var save: Changes?
+  /// A worker gives a sign of life: its rows that stand have this lease from now on, and are in the reply.
+  package var renew: (worker: WorkerID, leaseUntil: Int64)?
+  /// Fast path: of these, those that are known to be held with nothing asked of them. The reply has their indices, and what
+  /// the worker holds beside them.
+  package var hold: [ClaimToken]?
+  /// Fast path: ends those with success that are held and were asked nothing. The reply has the indices of those that were.
+  package var finish: [Finish] = []
+  /// New jobs. The ledger gives the ids, ascending.
+  package var add: [NewRow] = []
+  /// Each that still has the lease that it was seen with loses it for good. The reply has those.
+  package var dispossess: [WorkerLoss] = []
+  /// Makes due jobs ready, at most so many of a route.
+  package var promote: Int?
+  /// Takes ready jobs, those of them too that are due, under the newest row of its worker.
+  package var take: ClaimRequest?
+  package var load = Needs()
+
+  package init() {}
+  package init(save: Changes) { self.save = save }
+  package init(load: Needs) { self.load = load }
+}
+
+/// Rows that a rule wants to see. What it reads it may change, so a ledger with other writers locks it.
+package struct Needs {
+  package var jobs: [JobID] = []
+  /// Who holds each unique key.
+  package var keys: [String] = []
+  /// What runs under claims of these rows of workers, at most so many in all.
+  package var heldBy: [Int64] = []
+  package var heldLimit = Int.max
+  /// The rows of a worker of this process that stand, the newest last.
+  package var worker: WorkerID?
+
+  package init(jobs: [JobID] = []) { self.jobs = jobs }
+  package var isEmpty: Bool { jobs.isEmpty && keys.isEmpty && heldBy.isEmpty && worker == nil }
+}
+
+package struct LedgerReply {
+  package var jobs: [JobRow] = []
+  package var holders: [String: JobID] = [:]
+  /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
+  package var held: [JobID] = []
+  package var workers: [WorkerRow] = []
+  package var certain: [Int] = []
+  /// Held by the worker that renews, and not on its list.
+  package var unlisted: [JobID] = []
+  package var finished: [Int] = []
+  package var added: [JobID] = []
+  package var dispossessed: [Int64] = []
+  package var hasMoreDue = false
+  package var taken = ClaimBatch()
+
+  package init() {}
+}
+
+/// An attempt that ended with success, and with no news of its progress.
+package struct Finish {
+  package let index: Int
+  package let token: ClaimToken
+  package let output: Data?
+}
+
+/// A job to be stored.
+package struct NewRow {
+  package let job: NewJob
+  package let course: JobCourse
+}
+
+/// A worker's row, and its lease as it was seen: if the lease moved since, the worker lives.
+package struct WorkerLoss: Sendable {
+  package let worker: Int64
+  package let leaseUntil: Int64
+
+  package init(worker: Int64, leaseUntil: Int64) {
+    self.worker = worker
+    self.leaseUntil = leaseUntil
+  }
+}
+
+/// What a verb decided. What follows from a pair of rows is not in it: counts, transitions, the rows beside a job.
+package struct Changes {
+  /// In the order in which they were decided.
+  package var jobs: [RowChange] = []
+  package var removed: [JobRow] = []
+  /// Rows of workers, to be made or to be written.
+  package var workers: [WorkerRow] = []
+  package var goneWorkers: [Int64] = []
+  /// Workers of whose jobs something was asked.
+  package var asked: Set<Int64> = []
+
+  package var isEmpty: Bool { jobs.isEmpty && removed.isEmpty && workers.isEmpty && goneWorkers.isEmpty }
+}

@@ -1,0 +1,62 @@
+/// What a transaction has to count and to tell, from what it did to rows: counts are written once, before its COMMIT, and
+/// the rest is told after.
+package struct LedgerNews {
+  /// Changes of counts, by route: jobs in all, then by the code of each state.
+  package private(set) var tallies: [Int64: [Int64]] = [:]
+  package private(set) var transitions: [JobTransition] = []
+  /// What other processes should hear.
+  package private(set) var elsewhere: ForeignChange = []
+  /// What this process should hear that is in no transition.
+  package var here: ForeignChange = []
+  /// Whether somebody in this process wants to hear of each job.
+  private let isHeard: Bool
+
+  package init(isHeard: Bool) { self.isHeard = isHeard }
+
+  /// A job came into a state, or left one for nothing. `place` is asked for its queue and kind if somebody wants to know.
+  package mutating func moved(
+    _ id: JobID, route: Int64, from old: JobState?, to new: JobState?, concernsClaim: Bool = false,
+    place: () throws -> (queue: String, kind: String)?
+  ) rethrows {
+    count(route, from: old, to: new)
+    switch new {
+    case .ready, .scheduled: elsewhere.insert(old == .running ? [.work, .results] : .work)
+    case .running: if old == .running { elsewhere.insert(.results) }
+    default: elsewhere.insert(.results)
+    }
+    if concernsClaim { elsewhere.insert(.stops) }
+    guard isHeard, let state = new ?? old, let place = try place() else { return }
+    transitions.append(
+      JobTransition(
+        id: id, queue: place.queue, kind: place.kind, state: state, concernsClaim: concernsClaim, isRemoved: new == nil)
+    )
+  }
+
+  package mutating func moved(_ change: RowChange, place: () throws -> (queue: String, kind: String)?) rethrows {
+    try moved(
+      change.before.id, route: change.before.route, from: change.before.course.state, to: change.after.course.state,
+      concernsClaim: change.concernsClaim, place: place)
+  }
+
+  /// Jobs whose time came, or who were given another: too many to be named.
+  package mutating func movedMany(_ number: Int, route: Int64, from old: JobState, to new: JobState) {
+    guard number > 0 else { return }
+    count(route, from: old, to: new, number: Int64(number))
+    tell(.work)
+  }
+
+  /// Something that is in no transition.
+  package mutating func tell(_ change: ForeignChange) {
+    elsewhere.formUnion(change)
+    here.formUnion(change)
+  }
+
+  private mutating func count(_ route: Int64, from old: JobState?, to new: JobState?, number: Int64 = 1) {
+    guard old != new else { return }
+    var tally = tallies[route] ?? [Int64](repeating: 0, count: 11)
+    tallies[route] = nil  // so that the array is changed in its place
+    if let old { tally[Int(old.code)] -= number } else { tally[0] += number }
+    if let new { tally[Int(new.code)] += number } else { tally[0] -= number }
+    tallies[route] = tally
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+/// A job as a transaction sees it.
+package struct JobRow {
+  package let id: JobID
+  package let route: Int64
+  package let priority: JobPriority
+  package let key: String?
+  package let unique: String?
+  package let tags: [String]
+  /// When it came into its state, in milliseconds since 1970.
+  package let enteredAt: Int64
+  /// The highest fraction that was ever stored; need only be right for a job that crashed.
+  package var highestFraction: Double
+  package var claim: ClaimNumber
+  /// It runs, and the worker that claimed it stands.
+  package var isHeld: Bool
+  package var course: JobCourse
+
+  package init(
+    id: JobID, route: Int64, priority: JobPriority, key: String?, unique: String?, tags: [String], enteredAt: Int64,
+    highestFraction: Double, claim: ClaimNumber, isHeld: Bool, course: JobCourse
+  ) {
+    self.id = id
+    self.route = route
+    self.priority = priority
+    self.key = key
+    self.unique = unique
+    self.tags = tags
+    self.enteredAt = enteredAt
+    self.highestFraction = highestFraction
+    self.claim = claim
+    self.isHeld = isHeld
+    self.course = course
+  }
+
+  func isHeld(under token: ClaimToken) -> Bool { isHeld && claim.rawValue == token.claim }
+}
+
+/// A job before and after a verb, and what the verb learned of it.
+package struct RowChange {
+  package let before: JobRow
+  package var after: JobRow
+  package var progress: JobProgress?
+  package var output: Data?
+  package var failure: AttemptFailure?
+  /// Its claim was ended, or it was asked to stop, by somebody other than its worker.
+  package var concernsClaim = false
+  /// Its worker reported the end: a report that comes twice finds its claim.
+  var isOwnEnd = false
+  var isTouched = false
+
+  init(_ row: JobRow) { (before, after) = (row, row) }
+
+  mutating func store(_ news: JobProgress) {
+    progress = news
+    guard news.fraction > after.highestFraction else { return }
+    after.highestFraction = news.fraction
+    after.course.progressed()
+  }
+}
+
+/// A claim in one number: the row of its worker, and the how-manieth claim of that row it is. Owner, batch and fence are
+/// all in it, and no number is ever used twice.
+package struct ClaimNumber: Hashable, Sendable {
+  package var rawValue: Int64
+
+  package init(rawValue: Int64) { self.rawValue = rawValue }
+  package init(worker: Int64, count: Int64) { rawValue = worker << Self.bits | count }
+
+  package static let bits: Int64 = 24
+  /// A worker takes a new row before it counts this far.
+  package static let limit: Int64 = 1 << bits
+  /// What a job that was never claimed has. It is as long as a real one, so that a row keeps its size.
+  package static let nobody = ClaimNumber(rawValue: 1 << 40)
+
+  package var worker: Int64 { rawValue >> Self.bits }
+  package static func range(ofWorker row: Int64) -> ClosedRange<Int64> { row << bits...row << bits | (limit - 1) }
+
+  /// Says that the job was claimed once, and is no token's number: the claim ended otherwise than by its worker's word.
+  mutating func void() { if rawValue > 0, self != .nobody { rawValue = -rawValue } }
+}
+
+/// A worker as a transaction sees it. It has one row, until its claims are counted through and it takes another.
+package struct WorkerRow: Sendable {
+  /// Nil if it is to be made.
+  package var id: Int64?
+  package let worker: WorkerID
+  package var leaseUntil: Int64
+  package var kinds: Set<String>
+  package var queues: Set<String>
+  /// Claims made under it so far.
+  package var claims: Int64
+
+  package init(
+    id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>, claims: Int64 = 0
+  ) {
+    self.id = id
+    self.worker = worker
+    self.leaseUntil = leaseUntil
+    self.kinds = kinds
+    self.queues = queues
+    self.claims = claims
+  }
+
+  /// The lease of a row that lost it: whoever made claims under it holds nothing any more.
+  package static let taken: Int64 = -1
+
+  /// A lease of 30 s is lapsed 30 s later.
+  package func isAlive(at now: Int64) -> Bool { leaseUntil > now }
+}

@@ -1,0 +1,54 @@
+/// Grants a worker its lease, and takes ready jobs for it.
+package struct ClaimVerb: Verb {
+  private enum Phase { case begin, greet, taken }
+
+  private let request: ClaimRequest
+  private let now: Int64
+  private var phase = Phase.begin
+  package private(set) var reply = ClaimBatch()
+
+  package init(_ request: ClaimRequest, now: Int64) {
+    self.request = request
+    self.now = now
+  }
+
+  package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    switch phase {
+    case .begin:
+      phase = .greet
+      var needs = Needs()
+      needs.worker = request.worker
+      return LedgerRequest(load: needs)
+    case .greet:
+      phase = .taken
+      var next = LedgerRequest()
+      if let row = greeted(answer.workers.last) {
+        var changes = Changes()
+        changes.workers = [row]
+        next.save = changes
+      }
+      next.take = request
+      return next
+    case .taken:
+      reply = answer.taken
+      return nil
+    }
+  }
+
+  /// The worker's row as it is to be written; nil if it may stay as it is. A lease that has two thirds of its length left is
+  /// left alone, so that a busy worker does not write its row with each claim.
+  private func greeted(_ row: WorkerRow?) -> WorkerRow? {
+    let length = request.lease.milliseconds
+    guard var row, row.claims + 1 < ClaimNumber.limit else {
+      return WorkerRow(
+        id: nil, worker: request.worker, leaseUntil: now + length, kinds: request.kinds, queues: request.queues)
+    }
+    let left = row.leaseUntil - now
+    let isNews = row.kinds != request.kinds || row.queues != request.queues
+    guard isNews || left < length / 3 * 2 || left > length else { return nil }
+    row.leaseUntil = now + length
+    row.kinds = request.kinds
+    row.queues = request.queues
+    return row
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+
+/// What was found out before the transaction that does it: who is lost, what has expired, whether a job is due.
+package struct RecoveryPlan: Sendable {
+  /// The worker that says good-bye.
+  package var retiring: WorkerID?
+  package var losses: [WorkerLoss] = []
+  /// Jobs past their retention, as it seemed.
+  package var expired: [JobID] = []
+  package var hasDue = false
+
+  package init() {}
+  package var isNothing: Bool { retiring == nil && losses.isEmpty && expired.isEmpty && !hasDue }
+}
+
+/// One bite of what time demands.
+package struct RecoverVerb: Verb {
+  private enum Phase { case begin, taken, held, done }
+
+  private let plan: RecoveryPlan
+  private let limit: Int
+  private let policy: StorePolicy
+  private var book: Book
+  private var retiring: [Int64] = []
+  private var lost: [Int64] = []
+  private var phase = Phase.begin
+  package private(set) var reply = RecoveryReport()
+
+  package init(_ plan: RecoveryPlan, limit: Int, policy: StorePolicy, now: Int64) {
+    self.plan = plan
+    self.limit = limit
+    self.policy = policy
+    book = Book(now: now)
+  }
+
+  package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    switch phase {
+    case .begin:
+      phase = .taken
+      var request = LedgerRequest()
+      // The worker's row first: from then on every claim under it is lost, those too that this bite does not come to.
+      request.dispossess = plan.losses
+      request.promote = plan.hasDue ? limit : nil
+      request.load.worker = plan.retiring
+      request.load.jobs = book.lacking(plan.expired)
+      return request
+    case .taken:
+      phase = .held
+      book.add(answer)
+      retiring = answer.workers.compactMap(\.id)
+      lost = answer.dispossessed
+      reply.hasMore = answer.hasMoreDue
+      forgetExpired()
+      var needs = Needs()
+      needs.heldBy = retiring + lost
+      needs.heldLimit = retiring.isEmpty ? limit + 1 : .max
+      return needs.isEmpty ? save([]) : LedgerRequest(load: needs)
+    case .held:
+      book.add(answer)
+      return save(answer.held)
+    case .done:
+      return nil
+    }
+  }
+
+  private mutating func save(_ held: [JobID]) -> LedgerRequest? {
+    phase = .done
+    giveBack(held)
+    let changes = book.close()
+    return changes.isEmpty ? nil : LedgerRequest(save: changes)
+  }
+
+  private mutating func giveBack(_ held: [JobID]) {
+    let (now, policy, goodBye) = (book.date, policy, Set(retiring))
+    var left: Set<Int64> = []
+    for id in held {
+      guard let row = book[id], row.course.state == .running else { continue }
+      if goodBye.contains(row.claim.worker) {
+        book.change(id) { _ = $0.after.course.settle(.interrupted, now: now, policy: policy, random: 0) }
+      } else if reply.recovered < limit {
+        crash(row)
+        reply.recovered += 1
+      } else {
+        left.insert(row.claim.worker)
+      }
+    }
+    // Past the limit nothing was asked for, so whose jobs were not seen may have more.
+    if !left.isEmpty { reply.hasMore = true }
+    let isCut = left.isEmpty ? nil : lost.firstIndex { left.contains($0) }
+    book.changes.goneWorkers = retiring + lost[..<(isCut ?? lost.endIndex)]
+  }
+
+  private mutating func crash(_ row: JobRow) {
+    let (now, policy) = (book.date, policy)
+    book.change(row.id) { change in
+      let failure = change.after.course.crash(now: now, policy: policy, random: .random(in: 0...1))
+      change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
+      change.concernsClaim = true
+    }
+  }
+
+  private mutating func forgetExpired() {
+    for id in plan.expired {
+      guard let row = book[id], let expiry = policy.expiry(of: row.course.state, enteredAt: row.enteredAt),
+        expiry <= book.now
+      else { continue }
+      book.remove(id)
+      reply.pruned += 1
+    }
+  }
+}
+
+extension StorePolicy {
+  /// When a job is deleted, in milliseconds since 1970; nil if it has not ended.
+  package func expiry(of state: JobState, enteredAt: Int64) -> Int64? {
+    guard state.isFinished else { return nil }
+    let kept = (state == .failed ? failedRetention : retention).milliseconds
+    let (expiry, isNever) = enteredAt.addingReportingOverflow(kept)
+    return isNever ? .max : expiry
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// A worker says that it lives, and what it holds: all of it. What the store believes it to hold beside that goes back.
+package struct RenewVerb: Verb {
+  private enum Phase { case begin, held, decide, done }
+
+  private let request: RenewalRequest
+  private let policy: StorePolicy
+  private var book: Book
+  private var rows: [WorkerRow] = []
+  private var unlisted: [JobID] = []
+  private var phase = Phase.begin
+  package private(set) var reply: [ClaimStanding]
+
+  package init(_ request: RenewalRequest, policy: StorePolicy, now: Int64) {
+    self.request = request
+    self.policy = policy
+    book = Book(now: now)
+    reply = Array(repeating: .lost, count: request.renewals.count)
+  }
+
+  package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    switch phase {
+    case .begin:
+      phase = .held
+      var next = LedgerRequest()
+      next.renew = (request.worker, book.now + request.lease.milliseconds)
+      next.hold = request.renewals.map(\.token)
+      return next
+    case .held:
+      phase = .decide
+      rows = answer.workers
+      unlisted = answer.unlisted
+      guard !rows.isEmpty else { return nil }
+      for index in answer.certain { reply[index] = .held }
+      let certain = Set(answer.certain)
+      let looked = request.renewals.indices.filter { !certain.contains($0) || request.renewals[$0].progress != nil }
+      var needs = Needs(jobs: book.lacking(looked.map { request.renewals[$0].token.job } + unlisted))
+      // Rows whose claims are counted through go when the last claim under them has.
+      needs.heldBy = rows.dropLast().compactMap(\.id)
+      return needs.isEmpty ? nil : LedgerRequest(load: needs)
+    case .decide:
+      phase = .done
+      book.add(answer)
+      let held = Set(answer.held.compactMap { book[$0]?.claim.worker })
+      decide()
+      var changes = book.close()
+      changes.goneWorkers = rows.dropLast().compactMap(\.id).filter { !held.contains($0) }
+      return changes.isEmpty ? nil : LedgerRequest(save: changes)
+    case .done:
+      return nil
+    }
+  }
+
+  private mutating func decide() {
+    for (index, renewal) in request.renewals.enumerated() {
+      guard let row = book[renewal.token.job] else { continue }
+      guard row.isHeld(under: renewal.token) else {
+        reply[index] = .lost
+        continue
+      }
+      if let progress = renewal.progress { book.change(row.id) { $0.store(progress) } }
+      reply[index] = row.course.stopAsked.map { .stopRequested($0) } ?? .held
+    }
+    let (now, policy) = (book.date, policy)
+    let listed = Set(request.renewals.map(\.token))
+    for id in unlisted {
+      guard let row = book[id], row.isHeld, !listed.contains(ClaimToken(job: id, claim: row.claim.rawValue)) else {
+        continue
+      }
+      book.change(id) { _ = $0.after.course.settle(.interrupted, now: now, policy: policy, random: 0) }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+
+extension JobTable: JobLedger {
+  func exchange(_ request: LedgerRequest) -> LedgerReply {
+    var reply = LedgerReply()
+    if let changes = request.save { save(changes) }
+    if let (worker, leaseUntil) = request.renew { renew(worker, leaseUntil, &reply) }
+    if let tokens = request.hold { hold(tokens, &reply) }
+    for new in request.add { reply.added.append(add(new)) }
+    for loss in request.dispossess { dispossess(loss, &reply) }
+    if let limit = request.promote { reply.hasMoreDue = promote(limit) }
+    if let claim = request.take { reply.taken = take(claim) }
+    load(request.load, &reply)
+    return reply
+  }
+
+  // MARK: Reads
+
+  private func load(_ needs: Needs, _ reply: inout LedgerReply) {
+    reply.jobs += needs.jobs.compactMap { index(of: $0).map { row(records[$0]) } }
+    for key in needs.keys {
+      reply.holders[key] =
+        records.first { !$0.course.state.isFinished && $0.job.terms.unique?.key == key }?.id
+    }
+    for worker in needs.heldBy {
+      let held = records.filter { $0.course.state == .running && $0.claim.worker == worker }
+      for record in held.prefix(needs.heldLimit - reply.held.count) {
+        reply.held.append(record.id)
+        reply.jobs.append(row(record))
+      }
+    }
+    if let worker = needs.worker { reply.workers = standing(worker).map { workers[$0] } }
+  }
+
+  private func row(_ record: Record) -> JobRow {
+    JobRow(
+      id: record.id, route: record.route, priority: record.job.terms.priority, key: record.job.terms.key,
+      unique: record.job.terms.unique?.key, tags: [], enteredAt: record.enteredAt,
+      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), course: record.course)
+  }
+
+  private func isHeld(_ record: Record) -> Bool {
+    record.course.state == .running
+      && workers.contains { $0.id == record.claim.worker && $0.leaseUntil != WorkerRow.taken }
+  }
+
+  private func standing(_ worker: WorkerID) -> [Int] {
+    workers.indices.filter { workers[$0].worker == worker && workers[$0].leaseUntil != WorkerRow.taken }
+  }
+
+  // MARK: Writes
+
+  private func add(_ new: NewRow) -> JobID {
+    lastJob += 1
+    let id = JobID(rawValue: lastJob)
+    let (job, course) = (new.job, new.course)
+    let route = route(job.queue, job.kind)
+    records.append(Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now))
+    news.moved(id, route: route, from: nil, to: course.state) { (job.queue, job.kind) }
+    return id
+  }
+
+  private func route(_ queue: String, _ kind: String) -> Int64 {
+    if let known = routes[queue]?[kind] { return known }
+    lastRoute += 1
+    routes[queue, default: [:]][kind] = lastRoute
+    return lastRoute
+  }
+
+  private func save(_ changes: Changes) {
+    for change in changes.jobs {
+      guard let index = index(of: change.before.id) else { continue }
+      let after = change.after
+      if after.course.state != change.before.course.state { records[index].enteredAt = now }
+      records[index].course = after.course
+      records[index].claim = after.claim
+      records[index].highestFraction = after.highestFraction
+      records[index].progress = change.progress ?? records[index].progress
+      records[index].output = change.output ?? records[index].output
+      if let failure = change.failure {
+        records[index].failures = (records[index].failures + [failure]).suffix(Limits.failuresKept)
+      }
+      let job = records[index].job
+      news.moved(change) { (job.queue, job.kind) }
+    }
+    for row in changes.removed {
+      guard let index = index(of: row.id) else { continue }
+      let job = records.remove(at: index).job
+      news.moved(row.id, route: row.route, from: row.course.state, to: nil) { (job.queue, job.kind) }
+    }
+    for row in changes.workers { save(row) }
+    workers.removeAll { changes.goneWorkers.contains($0.id ?? 0) }
+  }
+
+  private func save(_ row: WorkerRow) {
+    if let index = workers.firstIndex(where: { $0.id == row.id }) {
+      workers[index] = row
+    } else {
+      lastWorker += 1
+      workers.append(row)
+      workers[workers.count - 1].id = lastWorker
+    }
+  }
+
+  private func renew(_ worker: WorkerID, _ leaseUntil: Int64, _ reply: inout LedgerReply) {
+    for index in standing(worker) {
+      workers[index].leaseUntil = leaseUntil
+      reply.workers.append(workers[index])
+    }
+    doubts.answered(by: reply.workers.compactMap(\.id))
+  }
+
+  private func hold(_ tokens: [ClaimToken], _ reply: inout LedgerReply) {
+    let (own, listed) = (Set(reply.workers.compactMap(\.id)), Set(tokens.map(\.job)))
+    for record in records where record.course.state == .running && own.contains(record.claim.worker) {
+      if !listed.contains(record.id) { reply.unlisted.append(record.id) }
+    }
+  }
+
+  private func dispossess(_ loss: WorkerLoss, _ reply: inout LedgerReply) {
+    guard let index = workers.firstIndex(where: { $0.id == loss.worker && $0.leaseUntil == loss.leaseUntil }) else {
+      return
+    }
+    workers[index].leaseUntil = WorkerRow.taken
+    reply.dispossessed.append(loss.worker)
+  }
+
+  // MARK: Sets
+
+  /// True if there are more than `limit` that are due.
+  private func promote(_ limit: Int) -> Bool {
+    let due = records.indices.filter { records[$0].course.state == .scheduled && isDue(records[$0]) }
+    for index in due.prefix(limit) {
+      records[index].course.promote(now: Date(milliseconds: now))
+      records[index].enteredAt = now
+      let record = records[index]
+      news.moved(record.id, route: record.route, from: .scheduled, to: .ready) { (record.job.queue, record.job.kind) }
+    }
+    return due.count > limit
+  }
+
+  func isDue(_ record: Record) -> Bool { record.course.runAt.map { $0.milliseconds <= now } ?? true }
+
+  private func take(_ request: ClaimRequest) -> ClaimBatch {
+    var batch = ClaimBatch()
+    guard let worker = standing(request.worker).last, let row = workers[worker].id else { return batch }
+    doubts.answered(by: [row])
+    _ = promote(.max)
+    let isServed = { [pausedQueues] (record: Record) in
+      request.kinds.contains(record.job.kind) && request.queues.contains(record.job.queue)
+        && !pausedQueues.contains(record.job.queue)
+    }
+    let ready = records.indices.filter { records[$0].course.state == .ready && isServed(records[$0]) }
+    var free = request.free
+    for index in ready.sorted(by: { rank(records[$0]) < rank(records[$1]) }) {
+      guard let left = free[records[index].job.queue], left > 0 else {
+        batch.hasMore = true
+        continue
+      }
+      free[records[index].job.queue] = left - 1
+      workers[worker].claims += 1
+      batch.jobs.append(mark(index, ClaimNumber(worker: row, count: workers[worker].claims)))
+    }
+    batch.nextDue = records.filter { $0.course.state == .scheduled && isServed($0) }.compactMap(\.course.runAt).min()
+      .map { .milliseconds($0.milliseconds - now) }
+    return batch
+  }
+
+  private func rank(_ record: Record) -> (Int, JobID) { (-record.job.terms.priority.rawValue, record.id) }
+
+  private func mark(_ index: Int, _ claim: ClaimNumber) -> ClaimedJob {
+    records[index].course.claim()
+    records[index].claim = claim
+    records[index].enteredAt = now
+    records[index].startedAt = Date(milliseconds: now)
+    let (record, job) = (records[index], records[index].job)
+    news.moved(record.id, route: record.route, from: .ready, to: .running) { (job.queue, job.kind) }
+    return ClaimedJob(
+      token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
+      attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout)
+  }
+}

@@ -1,0 +1,120 @@
+import DurableJobs
+import Foundation
+
+extension WriteTransaction {
+  func save(_ changes: Changes) throws {
+    for row in changes.workers { try save(row) }
+    for change in changes.jobs { try save(change) }
+    for row in changes.removed { try delete(row) }
+    for worker in changes.asked { try run(.askStop, worker) }
+    for worker in changes.goneWorkers { try bury(worker) }
+  }
+
+  /// Writes the hot row if it changed, and what stands beside it.
+  private func save(_ change: RowChange) throws {
+    let (before, after) = (change.before, change.after)
+    let (old, new, id) = (before.course, after.course, before.id.rawValue)
+    if new != old || after.claim != before.claim {
+      let save = try connection[.save]
+      let runAt = new.runAt?.milliseconds
+      save.bind(1, id)
+      save.bind(2, new.state.code)
+      save.bind(3, new.state == .scheduled ? runAt ?? now : after.priority.rank)
+      save.bind(4, Links(after).rawValue)
+      save.bind(5, Int64(new.attempt))
+      save.bind(6, runAt)
+      save.bind(7, new.state == old.state ? before.enteredAt : now)
+      save.bind(8, after.claim.rawValue)
+      try save.run()
+    }
+    if before.isHeld { FaultPoint.settleMarked.reach() }
+    if new.reason != old.reason { try put(note: new.reason, of: id) }
+    if new.crashes != old.crashes || new.crashesInRow != old.crashesInRow { try putCrashes(of: id, new) }
+    if old.state.isFinished != new.state.isFinished, let unique = before.unique {
+      try run(new.state.isFinished ? .releaseKey : .takeKey, unique, of: id)
+    }
+    if let progress = change.progress { try put(progress, of: id) }
+    if let failure = change.failure { try append(failure, to: id) }
+    if let output = change.output { try store(output, of: before.id) }
+    if before.isHeld {
+      FaultPoint.settleResult.reach()
+      if new.state != .running { letGo.append(ClaimToken(job: before.id, claim: before.claim.rawValue)) }
+    }
+    if change.concernsClaim { FaultPoint.recoverJob.reach() }
+    try news.moved(change) { try place(before.route) }
+  }
+
+  // MARK: What stands beside a job
+
+  private func put(note: String?, of id: Int64) throws {
+    guard let note else { return try run(.deleteNote, id) }
+    let put = try connection[.putNote]
+    put.bind(1, id)
+    put.bind(2, note.cutToMessage)
+    try put.run()
+  }
+
+  private func putCrashes(of id: Int64, _ course: JobCourse) throws {
+    guard course.crashes > 0 else { return try run(.deleteCrash, id) }
+    let put = try connection[.putCrash]
+    put.bind(1, id)
+    put.bind(2, Int64(course.crashesInRow))
+    put.bind(3, Int64(course.crashes))
+    try put.run()
+  }
+
+  private func append(_ failure: AttemptFailure, to id: Int64) throws {
+    let append = try connection[.appendFailure]
+    append.bind(1, id)
+    append.bind(2, Int64(failure.attempt))
+    append.bind(3, now)
+    append.bind(4, failure.message.cutToMessage)
+    var number: Int64 = 0
+    while try append.step() { number = append.int(0) }
+    guard number > Limits.failuresKept else { return }
+    let trim = try connection[.trimFailures]
+    trim.bind(1, id)
+    trim.bind(2, number - Int64(Limits.failuresKept))
+    try trim.run()
+  }
+
+  private func put(_ progress: JobProgress, of id: Int64) throws {
+    let put = try connection[.putProgress]
+    put.bind(1, id)
+    put.bind(2, progress.fraction)
+    put.bind(3, progress.message)
+    put.bind(4, now)
+    try put.run()
+  }
+
+  // MARK: Deleting
+
+  /// Deletes a job and all that is known of it.
+  private func delete(_ row: JobRow) throws {
+    let id = row.id.rawValue
+    for table in [HeldStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
+    let links = Links(row)
+    if links.contains(.crash) { try run(.deleteCrash, id) }
+    if links.contains(.note) { try run(.deleteNote, id) }
+    if let unique = row.unique { try run(.releaseKey, unique, of: id) }
+    if let key = row.key { try run(.deleteKey, key, of: id) }
+    for tag in row.tags { try run(.deleteTag, tag, of: id) }
+    if try number(.highestID) == id { try leaveStub(id) } else { try run(.deleteJob, id) }
+    try moved(row.id, route: row.route, from: row.course.state, to: nil)
+  }
+
+  /// The highest id of all would be given out again if its row went. It goes when the next stub takes its place.
+  private func leaveStub(_ id: Int64) throws {
+    let old = try number(.stub)
+    if old != 0 { try run(.deleteStub, old) }
+    try run(.makeStub, id)
+    try run(.setStub, id)
+  }
+
+  private func number(_ name: HeldStatement) throws -> Int64 {
+    let statement = try connection[name]
+    var number: Int64 = 0
+    while try statement.step() { number = statement.int(0) }
+    return number
+  }
+}

@@ -1,0 +1,196 @@
+import DurableJobs
+import Foundation
+
+/// Ready jobs: who becomes one, and who gets them.
+extension WriteTransaction {
+  /// How many due jobs of a route become ready in one transaction. The rest follow in the next, at once.
+  static let promotionBite = 1000
+
+  /// From one queue, in one transaction.
+  private static let largestClaim = 1_000_000
+
+  func take(_ request: ClaimRequest) throws -> ClaimBatch {
+    var batch = ClaimBatch()
+    guard var own = memory.workers[request.worker], let last = own.indices.last, let row = own[last].row.id else {
+      return batch
+    }
+    let free = request.free.filter { $0.value > 0 }.mapValues { min($0, Self.largestClaim) }
+    let routes = memory.routes.served(kinds: request.kinds, queues: request.queues.intersection(free.keys))
+    for route in routes { try promote(route, &batch) }
+    FaultPoint.claimPromoted.reach()
+    let picked = try pick(from: routes, free, &batch)
+    FaultPoint.claimPicked.reach()
+    guard !picked.isEmpty else { return batch }
+
+    own[last].row.claims += 1
+    memory.workers[request.worker] = own
+    let claim = ClaimNumber(worker: row, count: own[last].row.claims)
+    batch.jobs.reserveCapacity(picked.count)
+    for job in picked {
+      let mark = try connection[.mark]
+      mark.bind(1, job.id.rawValue)
+      mark.bind(2, claim.rawValue)
+      mark.bind(3, now)
+      try mark.run()
+      FaultPoint.claimMarked.reach()
+      try moved(job.id, route: job.route.id, from: .ready, to: .running)
+      claimed.append((job.id, WriterMemory.Held(claim: claim, route: job.route.id, unique: job.terms.unique)))
+      batch.jobs.append(
+        ClaimedJob(
+          token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
+          payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration))
+    }
+    return batch
+  }
+
+  // MARK: Promoting
+
+  /// Makes due jobs of a route ready, and notes when the next is due.
+  private func promote(_ route: Route, _ batch: inout ClaimBatch) throws {
+    guard let due = try nextDue(route.id) else { return }
+    var wait = due > now ? due - now : 0
+    if due <= now {
+      let count = try promote(route.id, limit: Self.promotionBite)
+      if count < Self.promotionBite {
+        guard let next = try nextDue(route.id) else { return }
+        wait = next > now ? next - now : 0
+      }
+    }
+    batch.nextDue = min(batch.nextDue ?? .milliseconds(wait), .milliseconds(wait))
+  }
+
+  private func nextDue(_ route: Int64) throws -> Int64? {
+    let statement = try connection[.nextDue]
+    statement.bind(1, route)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.int(0)
+  }
+
+  /// Makes at most `limit` due jobs of a route ready, those that are due for longest. Returns how many there were.
+  private func promote(_ route: Int64, limit: Int) throws -> Int {
+    let promote = try connection[.promote]
+    promote.bind(1, route)
+    promote.bind(2, now)
+    promote.bind(3, Int64(limit))
+    try promote.run()
+    let count = promote.changes
+    news.movedMany(count, route: route, from: .scheduled, to: .ready)
+    return count
+  }
+
+  /// True if there is more than `limit` jobs of a route that are due.
+  func promoteAll(limit: Int) throws -> Bool {
+    var hasMore = false
+    for route in try memory.routes.all(on: connection) {
+      guard let due = try nextDue(route.id), due <= now else { continue }
+      if try promote(route.id, limit: limit) == limit, let next = try nextDue(route.id), next <= now { hasMore = true }
+    }
+    return hasMore
+  }
+
+  // MARK: Picking
+
+  /// A ready job, read.
+  private struct PickedJob {
+    let id: JobID
+    let route: Route
+    let attempt: Int
+    let terms: StoredTerms
+    let payload: Data
+  }
+
+  /// A route that is being read, at its first job that was not taken.
+  private struct Cursor {
+    let route: Route
+    let statement: Statement
+    var id: Int64
+    var rank: Int64
+    /// How many of its rows were read, and how many are read at most: one more than there is room for.
+    var seen: Int64 = 1
+    let limit: Int64
+  }
+
+  private struct Damage: Error {
+    let reason: String
+  }
+
+  /// The first ready jobs of these routes, by rank and then by id, within what is free in each queue. Each route is read
+  /// only as far as it is needed, so that ten full routes cost what one does.
+  private func pick(from routes: [Route], _ free: [String: Int], _ batch: inout ClaimBatch) throws -> [PickedJob] {
+    var free = free
+    var cursors: [Cursor] = []
+    var damaged: [(id: JobID, reason: String)] = []
+    var picked: [PickedJob] = []
+    defer { for cursor in cursors { cursor.statement.reset() } }
+
+    for route in routes {
+      let statement = try connection.picker(cursors.count)
+      statement.bind(1, route.id)
+      // One more than can be taken, to know whether there is more.
+      let limit = Int64(free[route.queue] ?? 0) + 1
+      statement.bind(2, limit)
+      if try statement.step() {
+        cursors.append(
+          Cursor(route: route, statement: statement, id: statement.int(0), rank: statement.int(1), limit: limit))
+      }
+    }
+
+    while let first = cursors.indices.min(by: {
+      (cursors[$0].rank, cursors[$0].id) < (cursors[$1].rank, cursors[$1].id)
+    }) {
+      let cursor = cursors[first]
+      guard let left = free[cursor.route.queue], left > 0 else {
+        batch.hasMore = true
+        cursor.statement.reset()
+        cursors.remove(at: first)
+        continue
+      }
+      switch read(cursor) {
+      case .success(let job):
+        picked.append(job)
+        free[cursor.route.queue] = left - 1
+      case .failure(let damage):
+        damaged.append((JobID(rawValue: cursor.id), damage.reason))
+      }
+      if try cursor.statement.step() {
+        cursors[first].id = cursor.statement.int(0)
+        cursors[first].rank = cursor.statement.int(1)
+        cursors[first].seen += 1
+      } else {
+        // Some of them could not be read, or there would be no room left: others may stand behind them.
+        if cursor.seen == cursor.limit { batch.hasMore = true }
+        cursors.remove(at: first)
+      }
+    }
+    // Only now: a row that moves while its index is read may be met again.
+    for (id, reason) in damaged { try setAside(id, because: reason) }
+    return picked
+  }
+
+  private func read(_ cursor: Cursor) -> Result<PickedJob, Damage> {
+    let row = cursor.statement
+    guard !row.isNull(3) else { return .failure(Damage(reason: "what was asked for is missing")) }
+    guard row.isBlob(5), let payload = row.data(5) else {
+      return .failure(Damage(reason: "the payload is missing or no data"))
+    }
+    guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
+    return .success(
+      PickedJob(
+        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), terms: terms, payload: payload))
+  }
+
+  private func terms(of text: String?) throws -> StoredTerms {
+    guard let text else { return StoredTerms() }
+    if let last = memory.lastTerms, last.text == text { return last.terms }
+    let terms = try StoredTerms(text: text)
+    memory.lastTerms = (text, terms)
+    return terms
+  }
+
+  /// Holds a job whose row can't be read, so that it is in nobody's way, and remembers to report it.
+  private func setAside(_ id: JobID, because reason: String) throws {
+    _ = try run(ChangeVerb(.suspend(reason: "its row in the store is damaged: \(reason)"), [id], limit: 1, now: now))
+    unreadable.append(id)
+  }
+}

@@ -1,0 +1,33 @@
+import DurableJobs
+
+/// The state of a row that is no job any more. It keeps the highest id of all from being given out again.
+let stubCode: Int64 = 11
+
+/// What a job's hot row knows of the tables beside it, and of what was asked of its worker.
+struct Links: OptionSet {
+  let rawValue: Int64
+  /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished.
+  static let unique = Links(rawValue: 8)
+  static let cancelAsked = Links(rawValue: 16)
+  static let suspendAsked = Links(rawValue: 256)
+  /// A row in `durable_crash`.
+  static let crash = Links(rawValue: 512)
+  /// A row in `durable_note`.
+  static let note = Links(rawValue: 1024)
+
+  static let stopAsked: Links = [.cancelAsked, .suspendAsked]
+
+  var stopReason: StopReason? {
+    contains(.cancelAsked) ? .cancelled : contains(.suspendAsked) ? .suspended : nil
+  }
+}
+
+extension Links {
+  init(_ row: JobRow) {
+    self = row.unique == nil ? [] : .unique
+    if row.course.stopAsked == .cancelled { insert(.cancelAsked) }
+    if row.course.stopAsked == .suspended { insert(.suspendAsked) }
+    if row.course.crashes > 0 { insert(.crash) }
+    if row.course.reason != nil { insert(.note) }
+  }
+}

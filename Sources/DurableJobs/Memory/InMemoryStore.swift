@@ -86,7 +86,7 @@ public final class InMemoryStore: JobStore {
   /// is over.
   private func commit<R>(_ body: (JobTable) throws -> R) throws -> R {
     let (reply, signals) = try table.withLock { table in
-      table.begin(at: clock.now.milliseconds)
+      table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
       return (try body(table), table.signals)
     }
     for signal in signals { self.signals.post(signal) }

@@ -34,7 +34,7 @@ final class JobTable {
   var lastWorker: Int64 = ClaimNumber.nobody.worker
   /// The time of the transaction that is going on.
   private(set) var now: Int64 = 0
-  private var latest = Int64.min
+  private var seen: SeenTime?
   var news = LedgerNews(isHeard: true)
 
   init(policy: StorePolicy) { self.policy = policy }
@@ -48,23 +48,17 @@ final class JobTable {
     return nil
   }
 
-  /// A transaction begins. If the clock was set back, a back-off must still end in its own time: jobs that wait for their
-  /// next attempt keep the length of their wait, and first starts keep their date.
-  func begin(at now: Int64) {
+  /// A transaction begins.
+  func begin(at now: Int64, uptime: Duration) {
     self.now = now
     news = LedgerNews(isHeard: true)
-    defer { latest = max(latest, now) }
-    guard latest > .min, latest - now > 1000 else { return }
-    latest = now
-    for index in records.indices {
-      let record = records[index]
-      guard record.course.state == .scheduled, record.startedAt != nil, record.enteredAt > now,
-        let runAt = record.course.runAt
-      else { continue }
-      records[index].course.runAt = Date(milliseconds: now + runAt.milliseconds - record.enteredAt)
-      records[index].enteredAt = now
+    let setBack = seen?.setBack(at: now, uptime) ?? 0
+    if setBack > 0 {
+      for index in records.indices { records[index].course.rebase(by: setBack) }
       news.tell(.work)
     }
+    seen = seen ?? SeenTime(latest: now)
+    seen?.saw(now, uptime)
   }
 
   /// What there is to say about the transaction that ends here.

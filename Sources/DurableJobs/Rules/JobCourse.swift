@@ -13,6 +13,8 @@ public struct JobCourse: Hashable, Sendable {
   public var crashes: Int
   /// When it is due, while it is scheduled, or was before it was suspended.
   public var runAt: Date?
+  /// That time was told as a date, and stays where it is when the clock is set back; a wait keeps its length.
+  public var isDated: Bool
   /// ``StopReason/cancelled`` or ``StopReason/suspended``, asked for while it runs.
   public var stopAsked: StopReason?
   /// Why it is suspended or cancelled.
@@ -20,7 +22,7 @@ public struct JobCourse: Hashable, Sendable {
 
   public init(
     state: JobState, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts, crashesInRow: Int = 0,
-    crashes: Int = 0, runAt: Date? = nil, stopAsked: StopReason? = nil, reason: String? = nil
+    crashes: Int = 0, runAt: Date? = nil, isDated: Bool = false, stopAsked: StopReason? = nil, reason: String? = nil
   ) {
     self.state = state
     self.attempt = attempt
@@ -28,6 +30,7 @@ public struct JobCourse: Hashable, Sendable {
     self.crashesInRow = crashesInRow
     self.crashes = crashes
     self.runAt = runAt
+    self.isDated = isDated
     self.stopAsked = stopAsked
     self.reason = reason
   }
@@ -35,7 +38,7 @@ public struct JobCourse: Hashable, Sendable {
   /// A job as it is when it is stored.
   public init(inserting terms: JobTerms, now: Date) {
     self.init(state: .ready, maxAttempts: terms.maxAttempts)
-    wait(until: terms.start.date(at: now))
+    wait(terms.start, now)
   }
 
   // MARK: An attempt
@@ -44,7 +47,7 @@ public struct JobCourse: Hashable, Sendable {
   public mutating func claim() {
     state = .running
     attempt += 1
-    runAt = nil
+    forgetTime()
     stopAsked = nil
     reason = nil
   }
@@ -80,22 +83,22 @@ public struct JobCourse: Hashable, Sendable {
         // Held, it still has the attempt that the suspension cut short.
         if asked == .suspended { attempt -= 1 }
       }
-      wait(until: time.date(at: now))
+      wait(time, now)
     case .snoozed(let time):
       attempt -= 1
-      wait(until: time.date(at: now))
+      wait(time, now)
     case .suspended(let why):
       attempt -= 1
       state = .suspended
       if asked != .cancelled { reason = reason ?? why.cutToMessage }
     case .interrupted, .crashed:
       attempt -= 1
-      wait(until: nil)
+      wait(.now, now)
     }
     switch asked {
     case .cancelled:
       state = .cancelled
-      runAt = nil
+      forgetTime()
     case .suspended:
       state = .suspended
     default:
@@ -122,7 +125,7 @@ public struct JobCourse: Hashable, Sendable {
       return "the process ended during the attempt, \(crashes) time\(crashes == 1 ? "" : "s")"
     }
     let delay = policy.crashBackOff.delay(number: crashesInRow - 1, random: random)
-    wait(until: crashesInRow == 1 ? nil : JobTime.after(delay).date(at: now))
+    wait(crashesInRow == 1 ? .now : .after(delay), now)
     if asked == .suspended { state = .suspended } else { reason = nil }
     return nil
   }
@@ -135,7 +138,7 @@ public struct JobCourse: Hashable, Sendable {
   /// Its time has come, if it waits for one that is not after `now`.
   public mutating func promote(now: Date) {
     guard state == .scheduled, let due = runAt, due <= now else { return }
-    wait(until: nil)
+    wait(.now, now)
   }
 
   // MARK: A person, or a callback from outside
@@ -157,10 +160,10 @@ public struct JobCourse: Hashable, Sendable {
       crashesInRow = 0
       crashes = 0
       reason = nil
-      wait(until: nil)
+      wait(.now, now)
     case (.retry, .suspended), (.retry, .scheduled):
       reason = nil
-      wait(until: nil)
+      wait(.now, now)
     case (.retry, .ready):
       break
     case (.retry, .running):
@@ -171,7 +174,7 @@ public struct JobCourse: Hashable, Sendable {
     case (.cancel(let why), .ready), (.cancel(let why), .scheduled), (.cancel(let why), .blocked),
       (.cancel(let why), .suspended):
       state = .cancelled
-      runAt = nil
+      forgetTime()
       reason = why?.cutToMessage
     case (.cancel(let why), .running):
       stopAsked = .cancelled
@@ -195,7 +198,7 @@ public struct JobCourse: Hashable, Sendable {
 
     case (.resume, .suspended):
       reason = nil
-      wait(until: runAt.flatMap { JobTime.at($0).date(at: now) })
+      if let due = runAt, due > now { state = .scheduled } else { wait(.now, now) }
     case (.resume, .running) where stopAsked == .suspended:
       stopAsked = nil
       reason = nil
@@ -224,7 +227,7 @@ public struct JobCourse: Hashable, Sendable {
       if state == .running { attempt -= 1 }
       stopAsked = nil
       reason = nil
-      wait(until: nil)
+      wait(.now, now)
     case (.reset, _):
       throw refusal("is \(state); only a running or suspended job can be reset")
     }
@@ -239,14 +242,26 @@ public struct JobCourse: Hashable, Sendable {
   }
 
   private mutating func endFromOutside() {
-    runAt = nil
+    forgetTime()
     stopAsked = nil
     reason = nil
   }
 
-  private mutating func wait(until date: Date?) {
-    state = date == nil ? .ready : .scheduled
-    runAt = date
+  private mutating func wait(_ time: JobTime, _ now: Date) {
+    runAt = time.date(at: now)
+    state = runAt == nil ? .ready : .scheduled
+    isDated = if case .at = time { runAt != nil } else { false }
+  }
+
+  private mutating func forgetTime() {
+    runAt = nil
+    isDated = false
+  }
+
+  /// The clock was set back by so many milliseconds: what is left to wait is left.
+  package mutating func rebase(by milliseconds: Int64) {
+    guard state == .scheduled, !isDated, let runAt else { return }
+    self.runAt = Date(milliseconds: runAt.milliseconds - milliseconds)
   }
 
   private func refusal(_ what: String) -> JobError { JobError(.wrongState, what) }

@@ -6,8 +6,8 @@ import Foundation
 /// A store may put calls that wait into one commit, as long as one caller's error is nobody else's.
 ///
 /// No call carries a clock: times are relative, and become dates by the store's own, in whole milliseconds. A clock may be
-/// set back: when it goes back by more than a second, jobs that were claimed before and wait are moved with it, so that
-/// they wait no longer than they were to; a first start keeps its date. After each commit, once it is
+/// set back: when it goes back by more than a second, jobs that wait are moved with it, so that what is left of their wait
+/// is left; a time that was told as a date stays where it is. After each commit, once it is
 /// durable, the store posts what changed to ``signals``; commits of other processes arrive there too. Signals may merge
 /// and may be lost: they wake who waits, and no correctness rests on them.
 ///

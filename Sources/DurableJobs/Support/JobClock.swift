@@ -42,7 +42,8 @@ extension Duration {
   package var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    if overflow { return seconds < 0 ? .min / 4 : .max / 4 }
+    // No further than what can be added to a time.
+    if overflow || abs(seconds) > .max / 4000 { return seconds < 0 ? .min / 4 : .max / 4 }
     return product + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 }

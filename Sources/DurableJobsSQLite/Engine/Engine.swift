@@ -40,12 +40,15 @@ final class Engine: Sendable {
     writer = Writer(
       pool: file.pool, turn: file.turn, path: path, configuration: configuration,
       process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
+      epoch: file.epoch,
       isHeard: { signals.hasListeners },
       tell: { news in
         if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
         if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
         if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
-        if !news.here.isEmpty { signals.post(.changedElsewhere(news.here)) }
+        // Who began to listen while it was carried out hears that there was something.
+        let here = news.isHeard ? news.here : news.here.union(news.elsewhere)
+        if !here.isEmpty { signals.post(.changedElsewhere(here)) }
         presence.tellOthers(news.elsewhere)
       })
     // From here on the engine is whole, and may be referred to.
@@ -70,8 +73,8 @@ final class Engine: Sendable {
   /// Runs `body` on a consistent snapshot of the file.
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
     // What is read must not depend on whether somebody has written since the clock was set back.
-    let now = time.now
-    if time.isSetBack(at: now) { try await write(.other) { _ in } } else { time.saw(now) }
+    let moment = time.moment
+    if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }
     do {
       return try await pool.read { db in
         guard let connection = db.sqliteConnection else { throw SQLiteFailure(code: SQLITE_MISUSE, on: nil) }

@@ -20,44 +20,43 @@ extension Engine {
   /// Rows looked at in one bite: some milliseconds of reading.
   private static let rowsInBite = 20_000
 
-  /// At most `limit` jobs past their retention, the oldest first.
-  func findExpired(now: Int64, limit: Int) async throws -> (jobs: [JobID], hasMore: Bool) {
-    let setBacks = time.setBacks
-    var cursor = pruning.withLock { cursor in
-      if cursor.setBacks != setBacks { cursor = PruningCursor(setBacks: setBacks) }
-      return cursor
-    }
-    guard cursor.id > .min || now >= cursor.nextPass else { return ([], false) }
-    let policy = configuration.policy
-    if cursor.id == .min {
-      // What ends from now on can't expire earlier than this.
-      cursor.earliest = now + min(policy.retention, policy.failedRetention).milliseconds
-    }
-    let (found, moved, isThrough) = try await read { [cursor] connection in
-      var cursor = cursor
-      var found: [JobID] = []
+  /// What a pass found: at most as many jobs past their retention as were asked for, the oldest first.
+  struct Expired: Sendable {
+    var jobs: [JobID] = []
+    var hasMore = false
+    /// Where to go on, once these are deleted.
+    var cursor = PruningCursor()
+  }
+
+  func findExpired(now: Int64, limit: Int) async throws -> Expired {
+    let (policy, setBacks) = (configuration.policy, time.setBacks)
+    var cursor = pruning.withLock { $0 }
+    if cursor.setBacks != setBacks { cursor = PruningCursor(setBacks: setBacks) }
+    guard cursor.id > .min || now >= cursor.nextPass else { return Expired(cursor: cursor) }
+    // What ends from now on can't expire earlier than this.
+    if cursor.id == .min { cursor.earliest = now + min(policy.retention, policy.failedRetention).milliseconds }
+    return try await read { [cursor] connection in
+      var found = Expired(cursor: cursor)
       let rows = try Statement(Self.finishedSQL, on: connection)
       rows.bind(1, cursor.id)
       rows.bind(2, Int64(Self.rowsInBite))
       var count = 0
-      while found.count < limit, try rows.step() {
+      while found.jobs.count < limit, try rows.step() {
         count += 1
-        cursor.id = rows.int(0)
-        guard let state = JobState(code: rows.int(1)),
-          let expiry = policy.expiry(of: state, enteredAt: rows.int(2))
+        found.cursor.id = rows.int(0)
+        guard let state = JobState(code: rows.int(1)), let expiry = policy.expiry(of: state, enteredAt: rows.int(2))
         else { continue }
         if expiry <= now {
-          found.append(JobID(rawValue: cursor.id))
+          found.jobs.append(JobID(rawValue: rows.int(0)))
         } else {
-          cursor.earliest = min(cursor.earliest, expiry)
+          found.cursor.earliest = min(found.cursor.earliest, expiry)
         }
       }
-      return (found, cursor, found.count < limit && count < Self.rowsInBite)
+      found.hasMore = found.jobs.count == limit
+      if !found.hasMore, count < Self.rowsInBite {
+        found.cursor = PruningCursor(setBacks: setBacks, nextPass: found.cursor.earliest)
+      }
+      return found
     }
-    let hasMore = !isThrough && found.count == limit
-    pruning.withLock { pruning in
-      pruning = isThrough ? PruningCursor(setBacks: setBacks, nextPass: moved.earliest) : moved
-    }
-    return (found, hasMore)
   }
 }

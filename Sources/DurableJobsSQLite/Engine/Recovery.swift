@@ -19,6 +19,7 @@ extension Engine {
         try $0.run(RecoverVerb(plan, limit: limit, policy: $0.policy, now: $0.now))
       }
     }
+    pruning.withLock { $0 = expired.cursor }
     // A dead process leaves its files until all its jobs are back, so that nobody else misses the rest.
     for grave in graves { report.hasMore ? grave.letGo() : grave.bury() }
     if expired.hasMore { report.hasMore = true }

@@ -2,34 +2,28 @@ import DurableJobs
 
 /// What the store takes as now, and how it learns that the clock was set back.
 final class StoreTime: Sendable {
-  let clock: any JobClock
-  private let seen: Lock<Seen>
+  private let clock: any JobClock
+  private let seen: Lock<SeenTime>
 
-  private struct Seen {
-    var latest: Int64
-    var setBacks = 0
-  }
-
+  /// `latest`: a time that somebody saw, as the file tells.
   init(clock: any JobClock, latest: Int64) {
     self.clock = clock
-    seen = Lock(Seen(latest: latest))
+    seen = Lock(SeenTime(latest: latest))
   }
 
   /// Milliseconds since 1970.
   var now: Int64 { clock.now.milliseconds }
 
-  /// The clock was set back, by more than it is corrected in passing, and waits have not been put right yet.
-  func isSetBack(at now: Int64) -> Bool { seen.withLock { $0.latest - now > 1000 } }
+  /// The time by both clocks.
+  var moment: (now: Int64, uptime: Duration) { (now, clock.uptime) }
 
-  /// How many times the clock was seen to be set back: what was reckoned from a later time holds no more.
+  /// By how many milliseconds the clock was set back, as long as waits have not been put right for it.
+  func setBack(at moment: (now: Int64, uptime: Duration)) -> Int64 {
+    seen.withLock { $0.setBack(at: moment.now, moment.uptime) }
+  }
+
   var setBacks: Int { seen.withLock(\.setBacks) }
 
-  /// Somebody looked at `now`, or committed a transaction that put waits right if they had to be.
-  func saw(_ now: Int64) {
-    seen.withLock { seen in
-      let isSetBack = seen.latest - now > 1000
-      if isSetBack { seen.setBacks += 1 }
-      seen.latest = isSetBack ? now : max(seen.latest, now)
-    }
-  }
+  /// Somebody looked then, or committed a transaction that began then and put waits right if they had to be.
+  func saw(_ moment: (now: Int64, uptime: Duration)) { seen.withLock { $0.saw(moment.now, moment.uptime) } }
 }

@@ -50,7 +50,7 @@ extension WriteTransaction: JobLedger {
     hot.bind(4, terms.priority.stored)
     hot.bind(5, runAt)
     hot.bind(6, now)
-    hot.bind(7, terms.unique == nil ? 0 : Links.unique.rawValue)
+    hot.bind(7, Links(new.course, unique: terms.unique?.key).rawValue)
     try hot.run()
     let id = connection.lastInsertedID
     FaultPoint.insertJob.reach()

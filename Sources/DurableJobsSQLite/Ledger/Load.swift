@@ -27,12 +27,14 @@ extension WriteTransaction {
     guard let state = JobState(code: statement.int(1)) else { return nil }
     // Terms that can't be read are as usual: the row is damaged, and its life must go on.
     let terms = (try? StoredTerms(text: statement.text(8))) ?? StoredTerms()
+    let links = Links(rawValue: statement.int(3))
     // A promotion or a plain claim leaves the time in its place.
-    let runAt = state == .scheduled || state == .suspended ? statement.intOrNull(6) : nil
+    let waits = state == .scheduled || state == .suspended
+    let runAt = waits ? statement.intOrNull(6) : nil
     let course = JobCourse(
       state: state, attempt: statement.count(4), maxAttempts: terms.attempts, crashesInRow: statement.count(9),
       crashes: statement.count(10), runAt: runAt.map(Date.init(milliseconds:)),
-      stopAsked: Links(rawValue: statement.int(3)).stopReason, reason: statement.text(11))
+      isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11))
     let claim = ClaimNumber(rawValue: statement.int(5))
     let isHeld = state == .running ? try isStanding(claim.worker) : false
     if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }

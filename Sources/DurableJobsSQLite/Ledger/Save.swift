@@ -20,7 +20,7 @@ extension WriteTransaction {
       save.bind(1, id)
       save.bind(2, new.state.code)
       save.bind(3, new.state == .scheduled ? runAt ?? now : after.priority.rank)
-      save.bind(4, Links(after).rawValue)
+      save.bind(4, Links(new, unique: after.unique).rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)
       save.bind(7, new.state == old.state ? before.enteredAt : now)
@@ -93,7 +93,7 @@ extension WriteTransaction {
   private func delete(_ row: JobRow) throws {
     let id = row.id.rawValue
     for table in [HeldStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
-    let links = Links(row)
+    let links = Links(row.course, unique: row.unique)
     if links.contains(.crash) { try run(.deleteCrash, id) }
     if links.contains(.note) { try run(.deleteNote, id) }
     if let unique = row.unique { try run(.releaseKey, unique, of: id) }

@@ -11,6 +11,7 @@ extension WriteTransaction {
     look.bind(1, known.last?.row.id)
     guard try look.step() else { return [] }
     let (changes, leaseUntil) = (look.int(0), look.intOrNull(1))
+    memory.epoch = look.int(2)
     look.reset()
     try memory.routes.refresh(changes: changes, on: connection)
     var rows = try known.dropLast().map(\.row).filter { try isStanding($0.id ?? 0) }

@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -17,6 +17,7 @@ enum Schema {
       FaultPoint.migrateEnded.reach()
     }
     migrator.registerMigration("v2") { try $0.execute(sql: second) }
+    migrator.registerMigration("v3") { try $0.execute(sql: third) }
     return migrator
   }
 
@@ -72,5 +73,17 @@ enum Schema {
 
     -- Which unfinished job holds a unique key.
     CREATE TABLE durable_uniq(key TEXT PRIMARY KEY, job INT NOT NULL) WITHOUT ROWID;
+    """
+
+  private static let third = """
+    UPDATE durable_meta SET version=3;
+
+    -- How often the clock was seen to be set back, the time at which it was last, and the highest job of before: what is
+    -- said of times up to there is of a clock that is gone. Jobs that wait for a date say so in `links`; till now, all first
+    -- starts did.
+    ALTER TABLE durable_meta ADD COLUMN epoch INT NOT NULL DEFAULT 0;
+    ALTER TABLE durable_meta ADD COLUMN epoch_at INT NOT NULL DEFAULT 0;
+    ALTER TABLE durable_meta ADD COLUMN epoch_job INT NOT NULL DEFAULT 0;
+    UPDATE durable_job SET links=links|2048 WHERE state IN(3,6) AND run_at NOT NULL AND claim=1099511627776;
     """
 }

@@ -14,8 +14,9 @@ struct StoreFile {
   let pool: DatabasePool
   let folder: MeetingFolder
   let turn: WriterTurn
-  /// When the newest job was enqueued: the clock stood there once.
+  /// The clock stood there once, after it had been set back so many times.
   let latest: Int64
+  let epoch: Int64
 
   init(path: String, busyTimeout: Duration) throws {
     do {
@@ -28,8 +29,9 @@ struct StoreFile {
       let pool = try Self.open(path, Self.configuration(busyTimeout))
       try Self.migrate(pool, path)
       try Self.makeDurable(pool, path)
-      latest = try pool.read { db in
-        try Int64.fetchOne(db, sql: "SELECT created_at FROM durable_spec ORDER BY id DESC LIMIT 1") ?? 0
+      (latest, epoch) = try pool.read { db in
+        let row = try Row.fetchOne(db, sql: Self.timeSQL)
+        return (row?[0] as? Int64 ?? 0, row?[1] as? Int64 ?? 0)
       }
       self.pool = pool
       self.folder = folder
@@ -38,6 +40,12 @@ struct StoreFile {
       throw JobError(error, path: path)
     }
   }
+
+  /// When the newest job was enqueued, unless the clock was set back since.
+  private static let timeSQL = """
+    SELECT ifnull((SELECT created_at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 1),epoch_at),epoch
+    FROM durable_meta WHERE id=1
+    """
 
   private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
     // Not as SQLite's URI, whatever it begins with.

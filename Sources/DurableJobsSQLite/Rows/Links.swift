@@ -14,6 +14,8 @@ struct Links: OptionSet {
   static let crash = Links(rawValue: 512)
   /// A row in `durable_note`.
   static let note = Links(rawValue: 1024)
+  /// It waits for a date.
+  static let dated = Links(rawValue: 2048)
 
   static let stopAsked: Links = [.cancelAsked, .suspendAsked]
 
@@ -23,11 +25,12 @@ struct Links: OptionSet {
 }
 
 extension Links {
-  init(_ row: JobRow) {
-    self = row.unique == nil ? [] : .unique
-    if row.course.stopAsked == .cancelled { insert(.cancelAsked) }
-    if row.course.stopAsked == .suspended { insert(.suspendAsked) }
-    if row.course.crashes > 0 { insert(.crash) }
-    if row.course.reason != nil { insert(.note) }
+  init(_ course: JobCourse, unique: String?) {
+    self = unique == nil ? [] : .unique
+    if course.stopAsked == .cancelled { insert(.cancelAsked) }
+    if course.stopAsked == .suspended { insert(.suspendAsked) }
+    if course.crashes > 0 { insert(.crash) }
+    if course.reason != nil { insert(.note) }
+    if course.isDated { insert(.dated) }
   }
 }

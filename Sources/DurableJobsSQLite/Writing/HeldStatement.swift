@@ -20,7 +20,7 @@ enum HeldStatement: Int, CaseIterable {
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
   // Time
-  case rebase
+  case epoch, nextEpoch, rebase
   // Deleting
   case highestID, stub, setStub, makeStub, deleteStub, deleteJob, deleteSpec, deleteKey, deleteTag, deleteOutput
   case deleteFailures, deleteProgress
@@ -70,7 +70,7 @@ enum HeldStatement: Int, CaseIterable {
 
     case .beforeClaim:
       """
-      SELECT m.changes,w.lease_until FROM durable_meta m LEFT JOIN durable_worker w ON w.id=?1 WHERE m.id=1
+      SELECT m.changes,w.lease_until,m.epoch FROM durable_meta m LEFT JOIN durable_worker w ON w.id=?1 WHERE m.id=1
       """
     case .nextDue:
       """
@@ -144,12 +144,16 @@ enum HeldStatement: Int, CaseIterable {
       WHERE route=?1 AND state=5 AND state<>7 AND claim BETWEEN ?2 AND ?3 LIMIT ?4
       """
 
-    case .rebase:
-      // Both columns from the values before the update.
+    case .epoch: "SELECT epoch FROM durable_meta WHERE id=1"
+    case .nextEpoch:
       """
-      UPDATE durable_job SET run_at=?2+(run_at-entered_at),rank=?2+(run_at-entered_at),entered_at=?2 WHERE id IN(
-        SELECT id FROM durable_job INDEXED BY durable_job_line
-        WHERE route=?1 AND state=3 AND state<>7 AND claim<>1099511627776 AND entered_at>?2)
+      UPDATE durable_meta SET epoch=epoch+1,epoch_at=?1,epoch_job=ifnull((SELECT max(id) FROM durable_job),0) WHERE id=1
+      """
+    case .rebase:
+      """
+      UPDATE durable_job SET run_at=run_at-?2,rank=rank-?2 WHERE id IN(
+        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=3 AND state<>7)
+      AND links&\(Links.dated.rawValue)=0
       """
 
     case .highestID: "SELECT max(id) FROM durable_job"

@@ -23,6 +23,7 @@ final class WriteTransaction {
   /// Rows of workers that were looked at in this transaction, and whether they still stand.
   var standing: [Int64: Bool] = [:]
   private let workersBefore: [WorkerID: [WriterMemory.OwnWorker]]
+  private let epochBefore: Int64
 
   init(
     connection: WriterConnection, memory: WriterMemory, policy: StorePolicy, process: OwnProcess, now: Int64,
@@ -35,17 +36,30 @@ final class WriteTransaction {
     self.now = now
     news = LedgerNews(isHeard: isHeard)
     workersBefore = memory.workers
+    epochBefore = memory.epoch
   }
 
-  /// The clock was set back: a back-off still ends in its own time, and a first start keeps its date.
-  func rebaseWaits() throws {
+  /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the
+  /// others see by the epoch that it was done.
+  func rebaseWaits(by setBack: Int64) throws {
+    guard setBack > 0 else { return }
+    let known = memory.epoch
+    try learnEpoch()
+    guard memory.epoch == known else { return }
+    try run(.nextEpoch, now)
+    try learnEpoch()
     for route in try memory.routes.all(on: connection) {
       let rebase = try connection[.rebase]
       rebase.bind(1, route.id)
-      rebase.bind(2, now)
+      rebase.bind(2, setBack)
       try rebase.run()
       if rebase.changes > 0 { news.tell(.work) }
     }
+  }
+
+  private func learnEpoch() throws {
+    let epoch = try connection[.epoch]
+    while try epoch.step() { memory.epoch = epoch.int(0) }
   }
 
   /// Writes the counts, one row for each route that changed. The last thing before COMMIT.
@@ -85,6 +99,7 @@ final class WriteTransaction {
 
   func rolledBack() {
     memory.workers = workersBefore
+    memory.epoch = epochBefore
     memory.routes.forget()
   }
 }

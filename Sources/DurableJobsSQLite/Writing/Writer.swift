@@ -12,6 +12,7 @@ final class Writer: @unchecked Sendable {
 
   /// What comes of a transaction besides replies.
   struct News: Sendable {
+    var isHeard = true
     var transitions: [JobTransition] = []
     var here: ForeignChange = []
     var elsewhere: ForeignChange = []
@@ -38,12 +39,12 @@ final class Writer: @unchecked Sendable {
   private let ended = Gate()
 
   private var connection: WriterConnection?
-  private let memory = WriterMemory()
+  private let memory: WriterMemory
   private var hasTurnLapsed = false
 
   init(
     pool: DatabasePool, turn: WriterTurn, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
-    time: StoreTime,
+    time: StoreTime, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
   ) {
     self.pool = pool
@@ -51,6 +52,7 @@ final class Writer: @unchecked Sendable {
     self.path = path
     self.configuration = configuration
     self.process = process
+    memory = WriterMemory(epoch: epoch)
     self.isHeard = isHeard
     self.tell = tell
     self.time = time
@@ -161,12 +163,12 @@ final class Writer: @unchecked Sendable {
       let connection = self.connection ?? WriterConnection(handle: handle)
       self.connection = connection
       do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }
-      let now = time.now
+      let (moment, isHeard) = (time.moment, isHeard())
       let transaction = WriteTransaction(
-        connection: connection, memory: memory, policy: configuration.policy, process: process, now: now,
-        isHeard: isHeard())
+        connection: connection, memory: memory, policy: configuration.policy, process: process,
+        now: moment.now, isHeard: isHeard)
       do {
-        if time.isSetBack(at: now) { try transaction.rebaseWaits() }
+        try transaction.rebaseWaits(by: time.setBack(at: moment))
         for order in WriteRequest.Order.allCases {
           for request in requests where request.order == order { try request.act(transaction) }
         }
@@ -182,9 +184,10 @@ final class Writer: @unchecked Sendable {
         throw error
       }
       transaction.committed()
-      time.saw(now)
+      time.saw(moment)
       return News(
-        transitions: transaction.news.transitions, here: transaction.news.here, elsewhere: transaction.news.elsewhere,
+        isHeard: isHeard, transitions: transaction.news.transitions, here: transaction.news.here,
+        elsewhere: transaction.news.elsewhere,
         signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
     }
   }

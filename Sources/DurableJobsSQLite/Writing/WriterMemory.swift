@@ -21,9 +21,13 @@ final class WriterMemory {
   }
 
   let routes = RouteCache()
+  /// `durable_meta.epoch` when it was last read: how often the clock was set back.
+  var epoch: Int64
   /// The newest row last.
   var workers: [WorkerID: [OwnWorker]] = [:]
   var held: [JobID: Held] = [:]
   /// Terms are often the same text for many jobs in a row.
   var lastTerms: (text: String, terms: StoredTerms)?
+
+  init(epoch: Int64) { self.epoch = epoch }
 }

@@ -29,6 +29,26 @@ extension StoreConformance {
       trial.clock.advance(by: .seconds(10))
       try await trial.start(first.token.job)
     },
+    Case("C42 What was left of a wait when the clock was set back is left") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.addAndStart()
+      try await trial.end(first, .retry(.after(.seconds(3600)), message: "no"), as: .scheduled)
+      for step in [-86_400, -60] {
+        trial.clock.advance(by: .seconds(1200))
+        trial.clock.stepWallClock(by: .seconds(step))
+        try await trial.recover()
+      }
+      try same(try await trial.job(first.token.job).runAt, trial.after(.seconds(1200)), "the end of the back-off")
+    },
+    Case("C42 What was enqueued while the clock was far ahead waits for its time, and no longer") { subject in
+      let trial = try await Trial(subject)
+      try await trial.add()
+      trial.clock.stepWallClock(by: .seconds(74 * 365 * 86_400))
+      let id = try await trial.add(.start(.after(.milliseconds(200))))
+      trial.clock.stepWallClock(by: .seconds(-74 * 365 * 86_400))
+      try await trial.recover()
+      try same(try await trial.job(id).runAt, trial.after(.milliseconds(200)), "its start")
+    },
     Case("C42 Order does not depend on the clock") { subject in
       let trial = try await Trial(subject)
       var ids: [JobID] = []

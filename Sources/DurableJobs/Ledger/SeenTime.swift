@@ -1,0 +1,21 @@
+/// The last time that a process saw, from which it knows how far the clock was set back since.
+package struct SeenTime: Sendable {
+  private var latest: Int64
+  /// Unknown for a time that was read in a file.
+  private var uptime: Duration?
+  /// How often the clock was seen to be set back: what was reckoned from a later time holds no more.
+  package private(set) var setBacks = 0
+
+  package init(latest: Int64) { self.latest = latest }
+
+  /// How many milliseconds are missing at `now`; 0 if no more than a clock is corrected in passing.
+  package func setBack(at now: Int64, _ uptime: Duration) -> Int64 {
+    let expected = latest + (self.uptime.map { max(uptime - $0, .zero).milliseconds } ?? 0)
+    return expected - now > 1000 ? expected - now : 0
+  }
+
+  package mutating func saw(_ now: Int64, _ uptime: Duration) {
+    if setBack(at: now, uptime) > 0 { setBacks += 1 }
+    (latest, self.uptime) = (now, uptime)
+  }
+}

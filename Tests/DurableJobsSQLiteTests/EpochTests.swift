@@ -1,0 +1,66 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// A clock that is set back, and who notices.
+@Suite struct EpochTests {
+  let folder: StoreFolder
+  let clock = ManualClock()
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store(clock: clock)
+  }
+
+  private func backOff(_ wait: Duration) async throws -> JobID {
+    let id = try await store.insert(.plain())[0]
+    let job = try await store.claim(.of(1)).jobs[0]
+    let retry = ClaimSettlement(token: job.token, result: .retry(.after(wait), message: "no"))
+    _ = try await store.settle([retry], thenClaim: nil)
+    return id
+  }
+
+  private func due(_ id: JobID) async throws -> Duration? {
+    let job = try await store.jobs(JobQuery(.id(id))).first
+    return job?.runAt.map { .milliseconds($0.milliseconds - clock.now.milliseconds) }
+  }
+
+  @Test func `C42 Waits that another process has put right are not moved again`() async throws {
+    let id = try await backOff(.seconds(600))
+    // What the other does in one transaction, before this one looks.
+    try await store.execute(
+      "UPDATE durable_job SET run_at=run_at-3600000,rank=rank-3600000; UPDATE durable_meta SET epoch=epoch+1")
+    clock.stepWallClock(by: .seconds(-3600))
+    #expect(try await due(id) == .seconds(600))
+    #expect(try await store.numbers("SELECT epoch FROM durable_meta") == [1])
+  }
+
+  @Test func `C42 A process that opens the file after the clock was set back finds the waits as they should be`()
+    async throws
+  {
+    let id = try await backOff(.seconds(600))
+    clock.stepWallClock(by: .seconds(-3600))
+    #expect(try await due(id) == .seconds(600))
+    await store.close()
+    let again = try folder.store(clock: clock)
+    _ = try await again.insert(.plain())
+    let job = try await again.jobs(JobQuery(.id(id))).first
+    #expect(job?.runAt == clock.now.addingTimeInterval(600))
+    await again.close()
+  }
+
+  @Test func `C42 A process that was not there when the clock was set back puts right what was left`() async throws {
+    let id = try await backOff(.seconds(600))
+    await store.close()
+    clock.stepWallClock(by: .seconds(-3600))
+    let again = try folder.store(clock: clock)
+    _ = try await again.insert(.plain())
+    let job = try await again.jobs(JobQuery(.id(id))).first
+    #expect(job?.runAt == clock.now.addingTimeInterval(600))
+    await again.close()
+  }
+}

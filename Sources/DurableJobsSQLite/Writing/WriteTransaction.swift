@@ -44,10 +44,11 @@ final class WriteTransaction {
   func rebaseWaits(by setBack: Int64) throws {
     guard setBack > 0 else { return }
     let known = memory.epoch
-    try learnEpoch()
+    let epoch = try connection[.epoch]
+    while try epoch.step() { memory.epoch = epoch.int(0) }
     guard memory.epoch == known else { return }
     try run(.nextEpoch, now)
-    try learnEpoch()
+    memory.epoch += 1
     for route in try memory.routes.all(on: connection) {
       let rebase = try connection[.rebase]
       rebase.bind(1, route.id)
@@ -55,11 +56,6 @@ final class WriteTransaction {
       try rebase.run()
       if rebase.changes > 0 { news.tell(.work) }
     }
-  }
-
-  private func learnEpoch() throws {
-    let epoch = try connection[.epoch]
-    while try epoch.step() { memory.epoch = epoch.int(0) }
   }
 
   /// Writes the counts, one row for each route that changed. The last thing before COMMIT.

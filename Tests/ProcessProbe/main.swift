@@ -7,7 +7,9 @@ switch arguments.first {
 case "meet" where arguments.count == 2: try meet(databasePath: arguments[1])
 case "turn" where arguments.count == 2: try takeTurns(databasePath: arguments[1])
 case "unique" where arguments.count == 2: try await enqueueUnique(databasePath: arguments[1])
+case "run" where arguments.count == 2: try await runProgram(databasePath: arguments[1], isLeft: false)
+case "leave" where arguments.count == 2: try await runProgram(databasePath: arguments[1], isLeft: true)
 default:
-  FileHandle.standardError.write(Data("usage: ProcessProbe meet DATABASE | turn DATABASE | unique DATABASE\n".utf8))
+  FileHandle.standardError.write(Data("usage: ProcessProbe meet | turn | unique | run | leave DATABASE\n".utf8))
   exit(2)
 }

@@ -3,6 +3,12 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 /// All that a process has of one file: connections, the writer, signals, and its presence among other processes.
 final class Engine: Sendable {
   let path: String
@@ -16,9 +22,12 @@ final class Engine: Sendable {
   let writer: Writer
   let doubts: Lock<Doubts>
   let pruning = Lock(PruningCursor())
+  /// Sessions that were found dead, and are being cleared up after.
+  let gone = Lock<Set<String>>([])
   /// Damaged rows that were met, to be told with the next report.
   let unreadable: Lock<[JobID]>
   private let presence: Presence
+  private let process = getpid()
 
   init(path: String, configuration: SQLiteStore.Configuration) throws {
     let file = try StoreFile(path: path, busyTimeout: configuration.busyTimeout)
@@ -44,6 +53,7 @@ final class Engine: Sendable {
       isHeard: { signals.hasListeners },
       tell: { news in
         if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
+        presence.hasWorkers = news.hasWorkers
         if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
         if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
         // Who began to listen while it was carried out hears that there was something.
@@ -65,7 +75,8 @@ final class Engine: Sendable {
     _ order: WriteRequest.Order, _ act: @escaping @Sendable (WriteTransaction) throws -> R,
     thenClaim: (@Sendable (WriteTransaction, R) throws -> R)? = nil
   ) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
+    try checkProcess()
+    return try await withCheckedThrowingContinuation { continuation in
       writer.add(WriteRequest(order, continuation, act, thenClaim: thenClaim))
     }
   }
@@ -73,6 +84,7 @@ final class Engine: Sendable {
   /// Runs `body` on a consistent snapshot of the file.
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
     // What is read must not depend on whether somebody has written since the clock was set back.
+    try checkProcess()
     let moment = time.moment
     if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }
     do {
@@ -87,7 +99,17 @@ final class Engine: Sendable {
 
   /// Throws if this process can't be known to the others: they could not tell whether it lives.
   func makeKnown() throws {
+    try checkProcess()
     do { _ = try presence.session() } catch { throw JobError(error, path: path) }
+  }
+
+  /// A copy of the process has neither its threads nor its locks, and would wait for them for ever.
+  func checkProcess() throws {
+    guard getpid() != process else { return }
+    throw JobError(
+      .closed,
+      "the store \(path) was opened by process \(process), of which this one is a fork. Start another program (exec), "
+        + "and open the store there")
   }
 
   /// This process's name among the others; nil as long as it neither claimed nor listened.

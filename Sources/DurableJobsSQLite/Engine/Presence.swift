@@ -1,4 +1,11 @@
 import DurableJobs
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// This process among those that have the file open. It begins when it first claims or listens: one that only enqueues
 /// needs no lock, no socket and no thread.
@@ -8,12 +15,37 @@ final class Presence: Sendable {
     var onSignal: @Sendable (ForeignChange) -> Void = { _ in }
     var onDeath: @Sendable (String) -> Void = { _ in }
     var hasEnded = false
+    var hasWorkers = false
   }
+
+  private struct Weak {
+    weak let presence: Presence?
+  }
+
+  /// What is to be done when the process ends in order.
+  private static let atExit = Lock<[Weak]>([])
+  private static let hasHook: Void = {
+    atexit { for one in Presence.atExit.withLock({ $0 }) { one.presence?.withdraw() } }
+  }()
 
   private let folder: MeetingFolder
   private let state = Lock(State())
 
-  init(folder: MeetingFolder) { self.folder = folder }
+  init(folder: MeetingFolder) {
+    self.folder = folder
+    Self.hasHook
+    Self.atExit.withLock { $0 = $0.filter { $0.presence != nil } + [Weak(presence: self)] }
+  }
+
+  var hasWorkers: Bool {
+    get { state.withLock(\.hasWorkers) }
+    set { state.withLock { $0.hasWorkers = newValue } }
+  }
+
+  /// Leaves nothing behind, if there is no worker: of one that ended without a good-bye the others learn by its lock.
+  private func withdraw() {
+    state.withLock { if !$0.hasWorkers { $0.session?.withdraw() } }
+  }
 
   func begin(
     onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void

@@ -1,13 +1,19 @@
 import DurableJobs
 
 extension Engine {
-  func recover(_ request: RecoveryRequest, limit: Int) async throws -> RecoveryReport {
+  /// `gone`: sessions that were found dead, whether a worker was in them or not.
+  func recover(
+    _ request: RecoveryRequest, limit: Int, burying gone: Set<String> = []
+  ) async throws -> RecoveryReport {
     var plan = RecoveryPlan()
     if request.isRetiring { plan.retiring = request.worker }
     let now = time.now
     let census = try await read { try Census(now: now, on: $0) }
     var graves: [HeldLock] = []
     let verdict = judge(census, except: request.worker, now: now, &graves)
+    for session in gone.subtracting(census.workers.map(\.session)) {
+      if case .dead(let lock) = folder.standing(of: session) { graves.append(lock) }
+    }
     plan.losses = verdict.losses
     plan.hasDue = census.hasDue
     let expired = try await findExpired(now: now, limit: limit)
@@ -62,15 +68,20 @@ extension Engine {
     return verdict
   }
 
-  /// The lock of a process was let go: its jobs come back at once.
+  /// The lock of a process was let go: its jobs come back at once, and what it left in the folder goes.
   func recoverAfterDeath(of session: String) {
+    let isFirst = gone.withLock { gone in
+      gone.insert(session)
+      return gone.count == 1
+    }
+    guard isFirst else { return }
     // Unstructured, since the watch of the other process can't wait for the writer. It ends with this recovery. Not on
     // Swift's pool, which handlers may block.
     Task(executorPreference: EngineThread.shared) { [weak self] in
-      while let self {
-        let report = try? await self.recover(RecoveryRequest(), limit: 1000)
-        if let report, report.recovered > 0 { self.signals.post(.changedElsewhere(.all)) }
-        guard report?.hasMore == true else { break }
+      while let self, case let gone = gone.withLock({ $0 }), !gone.isEmpty {
+        let report = try? await recover(RecoveryRequest(), limit: 1000, burying: gone)
+        if let report, report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
+        if report?.hasMore != true { self.gone.withLock { $0.subtract(gone) } }
       }
     }
   }

@@ -36,6 +36,7 @@ final class SharedEngine: Sendable {
   init(path: String, configuration: SQLiteStore.Configuration) throws {
     (engine, key) = try Self.engines.withLock { engines in
       if let key = FileKey(path), let entry = engines[key] {
+        try entry.engine.checkProcess()
         engines[key]!.shares += 1
         return (entry.engine, key)
       }

@@ -36,5 +36,8 @@ package final class ProcessSession: Sendable {
   /// so it must not be called while holding what a callback waits for. A second call does nothing.
   package func close() { listener.close() }
 
+  /// The process ends in order: it is seen no more, and nothing is left of it in the folder.
+  package func withdraw() { listener.files.withdraw() }
+
   deinit { close() }
 }

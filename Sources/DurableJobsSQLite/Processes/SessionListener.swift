@@ -5,7 +5,7 @@ import Foundation
 /// it never wakes.
 final class SessionListener: Sendable {
   private let folder: MeetingFolder
-  private let files: SessionFiles
+  let files: SessionFiles
   private let onSignal: @Sendable (ForeignChange) -> Void
   private let onDeath: @Sendable (String) -> Void
   /// Two connected sockets: when `bell` is shut down, `ear` becomes readable, and stays so.

@@ -13,6 +13,8 @@ final class Writer: @unchecked Sendable {
   /// What comes of a transaction besides replies.
   struct News: Sendable {
     var isHeard = true
+    /// Whether there are workers of this process.
+    var hasWorkers = false
     var transitions: [JobTransition] = []
     var here: ForeignChange = []
     var elsewhere: ForeignChange = []
@@ -186,7 +188,8 @@ final class Writer: @unchecked Sendable {
       transaction.committed()
       time.saw(moment)
       return News(
-        isHeard: isHeard, transitions: transaction.news.transitions, here: transaction.news.here,
+        isHeard: isHeard, hasWorkers: !memory.workers.isEmpty, transitions: transaction.news.transitions,
+        here: transaction.news.here,
         elsewhere: transaction.news.elsewhere,
         signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
     }

@@ -56,6 +56,21 @@
       #expect(last.record.flushed == 5)
     }
 
+    @Test func `What came after the last flush is not trusted, though the machine has not started anew since`() throws {
+      do {
+        let part = try part()
+        try learn("1", part)
+        try write("12345", to: part)
+        try part.flush(5)
+        try write("67890", to: part)
+        // As a death leaves it.
+        #expect(try testFolder.text("a.bin.part") == "1234567890")
+      }
+      let next = try part()
+      #expect(next.length == 5)
+      #expect(try testFolder.text("a.bin.part") == "12345")
+    }
+
     @Test func `One has it at a time, and the other is told whose it is`() throws {
       let first = try part()
       try learn("1", first)

@@ -7,6 +7,7 @@
   struct Folder: Sendable {
     let path: String
     private let descriptor: Descriptor
+    private let owner: UInt32
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
 
     /// `flushing` is how a file's bytes come onto the disk.
@@ -24,6 +25,7 @@
         }
       }
       descriptor = Descriptor(number)
+      owner = try FileStatus(of: descriptor, path).owner
     }
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
@@ -34,8 +36,10 @@
       else { throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a file") }
     }
 
-    /// Nil if there is none. Throws for what is no plain file, or has other names by which it would be written to.
-    func open(_ name: String, _ flags: Int32) throws -> Descriptor? {
+    /// Nil if there is none. Throws for what is no plain file, has other names by which it would be written to, or belongs to
+    /// neither this user nor the folder's: who put it there could say anything by it, and change it later. `ofAnybody` lets
+    /// that pass.
+    func open(_ name: String, _ flags: Int32, ofAnybody: Bool = false) throws -> Descriptor? {
       try check(name)
       let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
       guard number >= 0 else {
@@ -53,6 +57,10 @@
       let status = try FileStatus(of: file, path(of: name))
       guard status.isRegular, status.links == 1 || flags & O_ACCMODE == O_RDONLY else {
         throw DownloadError(.fileExists, "\(path(of: name)) is no plain file of one name; remove it")
+      }
+      guard ofAnybody || [geteuid(), owner].contains(status.owner) else {
+        throw DownloadError(
+          .fileExists, "\(path(of: name)) belongs to another user; have it removed, or choose another folder")
       }
       return file
     }
@@ -87,7 +95,7 @@
 
     /// The SHA-256 of a whole file; nil if there is none of that name.
     func checksum(of name: String) throws -> String? {
-      guard let file = try open(name, O_RDONLY) else { return nil }
+      guard let file = try open(name, O_RDONLY, ofAnybody: true) else { return nil }
       let size = try FileStatus(of: file, path(of: name)).size
       return try file.sha256(length: size, path(of: name)).finalize().hexadecimal
     }
@@ -155,6 +163,7 @@
     let modified: Int64
     let inode: UInt64
     let links: Int
+    let owner: UInt32
 
     init(_ status: stat) {
       isRegular = status.st_mode & S_IFMT == S_IFREG
@@ -168,6 +177,7 @@
       modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
+      owner = status.st_uid
     }
 
     init(of file: Descriptor, _ path: String) throws {

@@ -131,6 +131,7 @@
       var isComplete = seemsWhole && download.sha256 != nil
       if seemsWhole, !isComplete { try part.dropLastByte() }
       var isPage = false
+      var mayBeCut = false
       var asksForAll = false
       // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
       let there = part.folder.status(of: name.description).flatMap { mayBeServers($0) ? $0.size : nil } ?? 0
@@ -181,6 +182,7 @@
             }
           }
           isInPieces = from > 0
+          mayBeCut = reply.answer.end == .untold && version.total == nil && download.size == nil
           // With a part of a file not all is said again that was said with the whole of it.
           let old = from > 0 ? part.record : nil
           try part.learn(
@@ -205,7 +207,7 @@
           isComplete = version.total.map { part.length >= $0 } ?? true
         }
       }
-      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage)
+      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage, mayBeCut: mayBeCut)
       return try await finish(part, sha256)
     }
 
@@ -234,15 +236,16 @@
     }
 
     /// Returns the checksum, if one was asked for.
-    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool) throws -> String? {
+    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool, mayBeCut: Bool) throws -> String? {
       if let size = download.size, part.length != size {
         throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
       }
       guard let wanted = download.sha256?.lowercased() else { return nil }
       guard let sum = part.checksum, sum == wanted else {
-        throw wrong(
-          "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)", part, isInPieces: isInPieces,
-          isPage: isPage)
+        let text = "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)"
+        guard mayBeCut, !isPage else { throw wrong(text, part, isInPieces: isInPieces, isPage: isPage) }
+        throw DownloadError(
+          .connection, "\(text); the server doesn't say where the file ends, so the connection may have been cut")
       }
       return sum
     }

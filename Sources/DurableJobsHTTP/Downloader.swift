@@ -143,10 +143,10 @@
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
       case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)
       case Setback.busy(let error, let retryAfter, let origin):
-        guard let time = retryAfter.flatMap({ RetryAfter.wait($0, now: store.clock.now) }) else {
-          return attempt.fail(error, isFinal: false)
-        }
-        hosts.pause(origin, for: time)
+        guard let told = retryAfter?.wait(now: store.clock.now) else { return attempt.fail(error, isFinal: false) }
+        hosts.pause(origin, for: told)
+        // One that asks for too little is left the time that grows with each attempt.
+        let time = max(told, attempt.backOff(error))
         attempt.tell(.failed(error, isFinal: false, retryAfter: time))
         return JobExit.retry(after: time, because: error)
       default:
@@ -220,6 +220,13 @@
       tell(.waits(reason, for: time))
       report(news.withLock { $0.fraction }, "waits: \(reason)")
       return JobExit.snooze(for: time)
+    }
+
+    /// How long the next attempt would be waited for after this one.
+    func backOff(_ error: DownloadError) -> Duration {
+      let failed = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
+      guard case .retry(let time) = Download.retry.decision(after: failed) else { return .zero }
+      return time
     }
 
     /// It only throws where the task was cancelled, which the transfer notices by itself.

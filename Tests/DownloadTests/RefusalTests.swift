@@ -76,6 +76,33 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: ["0", "1", "Mon, 01 Jan 2001 00:00:00 GMT"])
+    func `a server that says to come back at once is left the time that grows with each attempt`(value: String)
+      async throws
+    {
+      server.serve("/a.bin", .page(503).with("Retry-After", value))
+      let download = try setting.download(server.url("/a.bin"))
+      var waits: [TimeInterval] = []
+      for _ in 0..<6 {
+        let job = try await setting.attempt(download)
+        let wait = try #require(job.runAt).timeIntervalSince(setting.jobs.clock.now)
+        waits.append(wait)
+        setting.jobs.clock.advance(by: .seconds(wait))
+      }
+      #expect(waits[0] >= 0.5)
+      #expect(waits[5] >= 100, "\(waits)")
+    }
+
+    @Test(arguments: [-86_400.0, 86_400]) func `a date is read by the server's clock`(isAhead: Double) async throws {
+      let date = setting.jobs.clock.now.addingTimeInterval(isAhead)
+      server.serve(
+        "/a.bin",
+        .page(503).with("Date", date.asHTTP).with("Retry-After", date.addingTimeInterval(120).asHTTP))
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      let wait = try #require(job.runAt).timeIntervalSince(setting.jobs.clock.now)
+      #expect((119...121).contains(wait), "\(wait)")
+    }
+
     @Test func `a server that wants to be left alone is left alone by all, and others are not`() async throws {
       let other = try await LyingServer(on: "127.0.0.2")
       server.serve("/a.bin", .page(429).with("Retry-After", "60"), .file(content))

@@ -46,7 +46,7 @@
       case redirect(to: String)
       case failed(DownloadError)
       /// Another attempt may go better, not before `after`, if the server said so.
-      case failedForNow(DownloadError, retryAfter: String?)
+      case failedForNow(DownloadError, retryAfter: RetryAfter?)
     }
 
     func verdict(on question: Question) -> Verdict {
@@ -63,12 +63,18 @@
       case 301, 302, 303, 307, 308:
         headers.first(name: "Location").map { .redirect(to: $0) }
           ?? .failed(DownloadError(.unusableAnswer, "the server redirects (\(status)) without saying where to"))
-      case 408, 425, 429, 500...: .failedForNow(refusal, retryAfter: headers.first(name: "Retry-After"))
+      case 408, 425, 429, 500...: .failedForNow(refusal, retryAfter: retryAfter)
       default: .failed(refusal)
       }
     }
 
     var lastModified: Date? { headers.first(name: "Last-Modified").flatMap(HTTPDate.date) }
+
+    private var date: Date? { headers.first(name: "Date").flatMap(HTTPDate.date) }
+
+    private var retryAfter: RetryAfter? {
+      headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date) }
+    }
 
     /// The name that the server gives the file.
     var fileName: String? { headers.first(name: "Content-Disposition").flatMap(ContentDisposition.fileName) }
@@ -150,7 +156,7 @@
 
     /// The file may change once more within the second that its date names.
     private var wasJustModified: Bool {
-      guard let lastModified, let date = headers.first(name: "Date").flatMap(HTTPDate.date) else { return false }
+      guard let lastModified, let date else { return false }
       return date.timeIntervalSince(lastModified) < 1
     }
 

@@ -2,7 +2,14 @@
   import Foundation
 
   /// What a server says of when to come again: seconds, or a date.
-  enum RetryAfter {
+  struct RetryAfter: Equatable {
+    let text: String
+    /// By the server's clock, which its dates are of.
+    let now: Date?
+
+    /// How long from now.
+    func wait(now: Date) -> Duration? { Self.wait(text, now: self.now ?? now) }
+
     /// A server that says more is not believed.
     static let longest = Duration.seconds(24 * 3600)
 

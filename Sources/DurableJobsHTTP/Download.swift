@@ -107,6 +107,9 @@
       return "download \(SHA256.hash(data: Data(description.utf8)).hexadecimal)"
     }
 
+    /// What the file is called unless the server says otherwise.
+    package var expectedName: String { name ?? FileName(of: url).description }
+
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
 
     /// Where it is fetched from. Throws ``DownloadError/Code/invalidDownload``.

@@ -172,6 +172,12 @@
         "get", "--overwrite", "-o", "out", server.url("/a.bin"), server.url("/else/a.bin"))
       #expect(outcome.status == .exited(2))
       #expect(outcome.stderr.contains("would replace each other as a.bin"))
+      // The names are those that are written, and not what stands in the URLs.
+      let harmless = try await durable("get", "--overwrite", "-o", "out", server.url("/a/"), server.url("/b/"))
+      #expect(harmless.status == .exited(2))
+      #expect(harmless.stderr.contains("would replace each other as download"), "\(harmless.stderr)")
+    }
+
     }
 
     @Test("each file that failed is told at the end with its reason, and the others come")

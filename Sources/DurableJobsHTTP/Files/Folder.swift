@@ -9,13 +9,16 @@
     private let descriptor: Descriptor
     private let owner: UInt32
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
+    private let lockFile: @Sendable (Int32) -> Int32
 
-    /// `flushing` is how a file's bytes come onto the disk.
+    /// `flushing` is how a file's bytes come onto the disk; `locking` is `flock`.
     init(
-      path: String, flushing: @escaping @Sendable (Descriptor, _ path: String) throws -> Void = { try $0.flush($1) }
+      path: String, flushing: @escaping @Sendable (Descriptor, _ path: String) throws -> Void = { try $0.flush($1) },
+      locking: @escaping @Sendable (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) }
     ) throws {
       self.path = path
       flushFile = flushing
+      lockFile = locking
       let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard number >= 0 else {
         throw switch errno {
@@ -77,10 +80,23 @@
     func lock(_ name: String) throws -> Descriptor? {
       while true {
         guard let file = try open(name, O_RDWR | O_CREAT) else { continue }
-        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        guard lockFile(file.number) == 0 else {
+          if errno == EINTR { continue }
+          if errno == EWOULDBLOCK { return nil }
+          throw isWithoutLocks(name, file)
+        }
         let status = try FileStatus(of: file, path(of: name))
         if self.status(of: name)?.inode == status.inode { return status.links == 1 ? file : nil }
       }
+    }
+
+    /// Without a lock two processes could write one part, and neither would notice.
+    private func isWithoutLocks(_ name: String, _ file: Descriptor) -> DownloadError {
+      let words = SystemError.words()
+      if (try? FileStatus(of: file, path(of: name)))?.size == 0 { remove(name) }
+      return DownloadError(
+        .unusableFolder,
+        "can't lock \(path(of: name)): \(words); download into a folder on another disk, and move the file then")
     }
 
     /// Takes a name away from a file that has another one, or that nobody has locked.

@@ -83,6 +83,41 @@
       withExtendedLifetime(first) {}
     }
 
+    @Test(arguments: [ENOSYS, ENOTSUP, ENOLCK]) func `Where files can't be locked, nothing is waited for`(number: Int32)
+      throws
+    {
+      let folder = try Folder(
+        path: testFolder.url.path,
+        locking: { _ in
+          errno = number
+          return -1
+        })
+      let part = try part(in: folder)
+      try write("12345", to: part)
+      let error = #expect(throws: DownloadError.self) { try part.flush(5) }
+      #expect(error?.code == .unusableFolder)
+      #expect(error?.message.contains("can't lock") == true)
+      #expect(testFolder.names == [])
+    }
+
+    @Test func `A lock is asked for again where a signal came between`() throws {
+      let calls = Lock(0)
+      let folder = try Folder(
+        path: testFolder.url.path,
+        locking: { file in
+          calls.withLock { $0 += 1 }
+          guard calls.withLock({ $0 }) > 1 else {
+            errno = EINTR
+            return -1
+          }
+          return flock(file, LOCK_EX | LOCK_NB)
+        })
+      let lock = try folder.lock("a.bin.part.json")
+      #expect(lock != nil)
+      #expect(calls.withLock { $0 } == 2)
+      #expect(try folder.lock("a.bin.part.json") == nil, "somebody has it")
+    }
+
     @Test func `A part with another name somewhere is not written to`() throws {
       do {
         let part = try part()

@@ -144,7 +144,9 @@
         question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
         question.known = part.record.version
         // Where a checksum decides at the end, any server's rest will do.
-        if download.sha256 != nil { question.known = FileVersion(total: question.known.total) }
+        if download.sha256 != nil {
+          question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
+        }
         question.hasPart = wasBegun || part.length > 0
         let reply = try await reception.ended(waiting: request.host) { [question] in
           try await request.reply(to: question)

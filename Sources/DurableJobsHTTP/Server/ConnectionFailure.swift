@@ -38,7 +38,8 @@
       else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }
       return DownloadError(
         .untrusted,
-        "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert")
+        "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert. A log-in "
+          + "before this network, or a clock that is wrong, looks the same")
     }
 
     private static func reason(_ error: any Error) -> String {
@@ -47,11 +48,12 @@
       return "\(type(of: error))"
     }
 
-    /// Another attempt would meet the same.
+    /// Another attempt would meet the same. A certificate that is not trusted may be that of a log-in before the network, or
+    /// not be valid yet by a clock that is to be set.
     var isFinal: Bool {
       switch code {
-      case .invalidDownload, .unusableFolder, .fileExists, .untrusted: true
-      case .refused, .connection, .stalled, .unusableAnswer, .wrongContent, .disk, .noRoom: false
+      case .invalidDownload, .unusableFolder, .fileExists: true
+      case .refused, .connection, .untrusted, .stalled, .unusableAnswer, .wrongContent, .disk, .noRoom: false
       }
     }
   }

@@ -142,9 +142,11 @@
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
       case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)
-      case Setback.busy(let error, let retryAfter, let origin):
-        guard let told = retryAfter?.wait(now: store.clock.now) else { return attempt.fail(error, isFinal: false) }
-        hosts.pause(origin, for: told)
+      case Setback.busy(let error, let retryAfter):
+        guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
+          return attempt.fail(error, isFinal: false)
+        }
+        if retryAfter.isForAll, let url = try? attempt.download.address { hosts.pause(url.origin, for: told) }
         // One that asks for too little is left the time that grows with each attempt.
         let time = max(told, attempt.backOff(error))
         attempt.tell(.failed(error, isFinal: false, retryAfter: time))

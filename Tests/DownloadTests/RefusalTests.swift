@@ -103,6 +103,48 @@
       #expect((119...121).contains(wait), "\(wait)")
     }
 
+    @Test func `an hour that a server asks for is one job's, and a minute of it the host's`() async throws {
+      server.serve("/a.bin", .page(429).with("Retry-After", "3600"), .file(content))
+      server.serve("/b.bin", .file(content))
+      let jobs = try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin"])
+      try await setting.jobs.advance(by: .seconds(62))
+      #expect(try await jobs[1].snapshot.state == .succeeded)
+      #expect(try await jobs[0].snapshot.state == .scheduled)
+      #expect(server.requests("/a.bin").count == 1)
+      try await setting.jobs.advance(by: .seconds(3600))
+      #expect(try await jobs[0].snapshot.state == .succeeded)
+    }
+
+    @Test(arguments: [429, 503]) func `who is redirected to a server that wants to be left alone leaves its host alone`(
+      status: Int
+    ) async throws {
+      let other = try await LyingServer(on: "127.0.0.2")
+      server.serve("/a.bin", .redirect(to: other.url("/c.bin")))
+      server.serve("/b.bin", .file(content))
+      other.serve("/c.bin", .page(status).with("Retry-After", "30"), .file(content))
+      let jobs = try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin"])
+      try await setting.jobs.advance(by: .seconds(40))
+      for job in jobs { #expect(try await job.snapshot.state == .succeeded) }
+    }
+
+    @Test func `an error that says when to come back holds nobody else up`() async throws {
+      server.serve("/a.bin", .page(500).with("Retry-After", "60"))
+      server.serve("/b.bin", .file(content))
+      try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin", "/b.bin"])
+    }
+
     @Test func `a server that wants to be left alone is left alone by all, and others are not`() async throws {
       let other = try await LyingServer(on: "127.0.0.2")
       server.serve("/a.bin", .page(429).with("Retry-After", "60"), .file(content))

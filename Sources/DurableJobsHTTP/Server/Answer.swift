@@ -73,7 +73,7 @@
     private var date: Date? { headers.first(name: "Date").flatMap(HTTPDate.date) }
 
     private var retryAfter: RetryAfter? {
-      headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date) }
+      headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date, isForAll: [429, 503].contains(status)) }
     }
 
     /// The name that the server gives the file.

@@ -31,8 +31,6 @@
 
     struct Reply {
       var answer: Answer
-      /// Who gave it, after all redirects.
-      var origin: String
       var body: HTTPClientResponse.Body
     }
 
@@ -45,7 +43,7 @@
         let answer = Answer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         guard case .redirect(let target) = answer.verdict(on: question) else {
-          return Reply(answer: answer, origin: url.origin, body: response.body)
+          return Reply(answer: answer, body: response.body)
         }
         guard let next = url.following(target) else {
           throw Setback.final(

@@ -6,6 +6,8 @@
     let text: String
     /// By the server's clock, which its dates are of.
     let now: Date?
+    /// The whole server has too much to do, and not only with this request.
+    let isForAll: Bool
 
     /// How long from now.
     func wait(now: Date) -> Duration? { Self.wait(text, now: self.now ?? now) }

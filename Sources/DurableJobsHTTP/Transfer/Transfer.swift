@@ -168,7 +168,7 @@
         case .failed(let error):
           throw Setback.final(error)
         case .failedForNow(let error, let retryAfter):
-          throw Setback.busy(error, retryAfter, origin: reply.origin)
+          throw Setback.busy(error, retryAfter)
         case .body(let from, let end, let version):
           let told = ServerFile(version, modified: reply.answer.lastModified)
           if let file = try await conflict(reply.answer.fileName, told, part) { return file }

@@ -32,6 +32,8 @@
       var decodes = false
       /// The name of the file, for what its ending says.
       var name = ""
+      /// Whatever the server calls it.
+      var isNameGiven = false
     }
 
     enum Verdict {
@@ -87,7 +89,7 @@
         return .failedForNow(.page, retryAfter: nil)
       }
       switch encoding {
-      case "gzip" where Self.isPackedName(question.name), "x-gzip" where Self.isPackedName(question.name): break
+      case "gzip" where isPackedByItself(question), "x-gzip" where isPackedByItself(question): break
       case "gzip", "x-gzip", "deflate": if !question.decodes { return .askDecoded }
       case nil: break
       case let other?:
@@ -114,7 +116,7 @@
       guard let range = ContentRange(headers.first(name: "Content-Range")), let total = range.total,
         contentType != "multipart/byteranges"
       else { return .askForAll(because: "the server's range can't be used") }
-      guard encoding == nil || Self.isPackedName(question.name) else { return .askDecoded }
+      guard encoding == nil || isPackedByItself(question) else { return .askDecoded }
       guard range.first == question.offset, range.last >= range.first, range.last < total else {
         return .askForAll(because: "the server sent another range than it was asked for")
       }
@@ -171,8 +173,9 @@
     }
 
     /// A file that is packed by itself is often served as if it had been packed for the way.
-    private static func isPackedName(_ name: String) -> Bool {
-      ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
+    private func isPackedByItself(_ question: Question) -> Bool {
+      let name = question.isNameGiven ? question.name : fileName ?? question.name
+      return ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
     }
   }
 

@@ -125,7 +125,7 @@
       var isInPieces = wasBegun
       var question = Answer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
-        decodes: part.record.isDecoded, name: name.description)
+        decodes: part.record.isDecoded, isNameGiven: download.name != nil)
       let seemsWhole = wasBegun && part.length == part.record.version.total
       // Nothing but a checksum can tell that without the server.
       var isComplete = seemsWhole && download.sha256 != nil
@@ -148,6 +148,7 @@
           question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
         }
         question.hasPart = wasBegun || part.length > 0
+        question.name = finalName(part.record.name).description
         let reply = try await reception.ended(waiting: request.host) { [question] in
           try await request.reply(to: question)
         }

@@ -77,6 +77,16 @@
       #expect(try setting.folder.holds(content, as: "b.bin"))
     }
 
+    @Test func `a file that was packed in several pieces fails for good, and it says why`() async throws {
+      let pieces = Content(bytes: content.gzipped.bytes + changed.gzipped.bytes)
+      server.serve("/a.bin", .file(pieces).with("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("pieces"), "\(job.lastError)")
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
     @Test(arguments: ["br", "zstd", "secret"])
     func `an encoding that can't be undone fails for good, and is named`(encoding: String) async throws {
       server.serve("/a.bin", .file(content).with("Content-Encoding", encoding))
@@ -88,8 +98,9 @@
       #expect(!setting.folder.names.contains("a.bin"))
     }
 
-    @Test func `an encoding of the name identity is none`() async throws {
-      server.serve("/a.bin", .file(content).with("Content-Encoding", "identity"))
+    @Test(arguments: ["identity", "none", "Binary", "UTF-8", "utf-8, identity", "aws-chunked"])
+    func `an encoding that packs nothing is none`(encoding: String) async throws {
+      server.serve("/a.bin", .file(content).with("Content-Encoding", encoding))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))

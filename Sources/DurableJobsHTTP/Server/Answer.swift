@@ -146,9 +146,13 @@
     }
 
     private var encoding: String? {
-      let encoding = headers[canonicalForm: "Content-Encoding"].joined(separator: ", ").lowercased()
-      return encoding.isEmpty || encoding == "identity" ? nil : encoding
+      let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        .filter { !Self.noEncodings.contains($0) }
+      return encodings.isEmpty ? nil : encodings.joined(separator: ", ")
     }
+
+    /// What servers say there of a file that is as it is.
+    private static let noEncodings: Set<String> = ["", "identity", "none", "binary", "utf-8", "utf8", "aws-chunked"]
 
     private func version(total: Int64?) -> FileVersion {
       FileVersion(

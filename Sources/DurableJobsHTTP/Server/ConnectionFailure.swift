@@ -33,6 +33,11 @@
       }
     }
 
+    /// What follows a gzip member that has ended is left unread: the client undoes one.
+    static func isInPieces(_ error: any Error) -> Bool {
+      String(reflecting: type(of: error)).hasSuffix(".ExtraDecompressionError") && "\(error)" == "invalidTrailingData"
+    }
+
     private static func tls(_ text: String, _ host: String) -> DownloadError {
       guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("HostnameMismatch") || text.contains("hostname")
       else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }

@@ -119,7 +119,13 @@
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
-        permissions: permissions, recorded: { [store] in try await Self.recorded(download, path: $0, store) })
+        permissions: permissions, recorded: { [store] in try await Self.recorded(download, path: $0, store) },
+        ended: { [store] in
+          let query = JobQuery(
+            .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
+            order: .newestFirst, limit: 10)
+          return try await store.jobs(query).map(\.id)
+        })
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {

@@ -11,6 +11,8 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
+    /// The last jobs of this store with the same download that ended without success.
+    let ended: @Sendable () async throws -> [JobID]
     let url: String
     /// The name that is given, or that the URL gives.
     let name: FileName
@@ -22,7 +24,8 @@
     /// Throws ``DownloadError`` if the name that is given can't be one.
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
-      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?
+      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
+      ended: @escaping @Sendable () async throws -> [JobID]
     ) throws {
       self.job = job
       self.download = download
@@ -30,6 +33,7 @@
       self.reception = reception
       self.permissions = permissions
       self.recorded = recorded
+      self.ended = ended
       url = download.url.withoutCredentials
       if let wish = download.name {
         guard let name = FileName(exactly: wish) else {

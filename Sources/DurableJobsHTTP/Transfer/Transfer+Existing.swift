@@ -28,7 +28,8 @@
         // Of a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))
         for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
-        return found
+        // Whether that is skipped is for its server to say.
+        if !download.skipsExisting { return found }
       }
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)

@@ -145,13 +145,36 @@
           remove(old)
           return true
         case .isTaken: return false
-        case .isImpossible: if status(of: new) != nil { return false }
+        case .isImpossible:
+          if let isDone = try renameToFree(old, to: new) { return isDone }
+          // Something may come between the two, where the file system can do neither.
+          if status(of: new) != nil { return false }
         }
       }
       guard renameat(descriptor.number, old, descriptor.number, new) == 0 else {
         throw DownloadError.disk("name the file", path(of: new))
       }
       return true
+    }
+
+    /// Without a second name between: false if something has the name already, nil if the system or its file system can't.
+    func renameToFree(_ old: String, to new: String) throws -> Bool? {
+      #if canImport(Darwin)
+        let result = renameatx_np(descriptor.number, old, descriptor.number, new, UInt32(RENAME_EXCL))
+      #else
+        // Looked up by name: not every C library has it, nor tells Swift of it.
+        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        guard let symbol = dlsym(nil, "renameat2") else { return nil }
+        let isToBeFree: UInt32 = 1  // RENAME_NOREPLACE
+        let result = unsafeBitCast(symbol, to: Rename.self)(
+          descriptor.number, old, descriptor.number, new, isToBeFree)
+      #endif
+      if result == 0 { return true }
+      switch errno {
+      case EEXIST: return false
+      case EINVAL, ENOSYS, ENOTSUP, EPERM: return nil
+      default: throw DownloadError.disk("name the file", path(of: new))
+      }
     }
 
     func flush(_ file: Descriptor, _ path: String) throws { try flushFile(file, path) }

@@ -321,6 +321,22 @@
       #expect(try marked(download) == nil)
     }
 
+    @Test func `Where there can be no second name, what came between is not replaced`() throws {
+      try testFolder.write("new", to: "a.bin.part")
+      try testFolder.write("mine", to: "a.bin")
+      #expect(try folder.renameToFree("a.bin.part", to: "a.bin") == false)
+      #expect(try testFolder.text("a.bin") == "mine")
+      #expect(try testFolder.text("a.bin.part") == "new")
+      #expect(try folder.renameToFree("a.bin.part", to: "b.bin") == true)
+      #expect(try testFolder.text("b.bin") == "new")
+      // A folder can't have a second name anywhere.
+      try FileManager.default.createDirectory(atPath: testFolder.path("c"), withIntermediateDirectories: false)
+      try FileManager.default.createDirectory(atPath: testFolder.path("d"), withIntermediateDirectories: false)
+      #expect(try !folder.rename("c", to: "d", replacing: false))
+      #expect(try folder.rename("c", to: "e", replacing: false))
+      #expect(testFolder.names == ["a.bin", "b.bin", "d", "e"])
+    }
+
     @Test func `A second name is of one URL and one job, and short enough`() {
       #expect(mark.wholeMatch(of: #/a\.bin~[0-9a-f]{8}\.new\.part/#) != nil)
       #expect(name.mark(for: "http://example.org/a.bin", JobID(rawValue: 8)) != mark)

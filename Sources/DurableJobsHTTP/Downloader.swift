@@ -43,7 +43,7 @@
       /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
       case received(Int64, of: Int64?)
       /// It goes on by itself, later, and no attempt is used: a host that asked for it, a full disk, a connection that
-      /// broke.
+      /// broke, a network that is away.
       case waits(String, for: Duration)
       case succeeded(DownloadedFile)
       /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
@@ -107,7 +107,7 @@
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
-        throw end(error, attempt)
+        throw await end(error, attempt)
       }
     }
 
@@ -139,7 +139,10 @@
     }
 
     /// What the job is told of an attempt that brought no file.
-    private func end(_ error: any Error, _ attempt: Attempt) -> any Error {
+    private func end(_ error: any Error, _ attempt: Attempt) async -> any Error {
+      if let error = error as? DownloadError, error.isUnreached, await isSpared(attempt) {
+        return attempt.wait(error.message, attempt.backOff(error))
+      }
       switch error {
       case Setback.final(let error): return attempt.fail(error, isFinal: true)
       case Setback.forNow(let error): return attempt.fail(error, isFinal: false)
@@ -161,6 +164,16 @@
         attempt.tell(.stopped)
         return error
       }
+    }
+
+    /// Whether an attempt that reached nobody uses none up. A network may be away for a day: after the first few, only one
+    /// within two hours counts.
+    private func isSpared(_ attempt: Attempt) async -> Bool {
+      guard attempt.number > 8,
+        let job = try? await store.jobs(JobQuery(.id(attempt.job), detail: .failures, limit: 1)).first,
+        let last = job.failures.last?.at
+      else { return false }
+      return (0..<7200).contains(store.clock.now.timeIntervalSince(last))
     }
 
     /// The file at `path` as the last download of the same URL to the same place brought it, whether its name was given
@@ -187,6 +200,7 @@
   private final class Attempt: Sendable {
     let download: Download
     var job: JobID { context.id }
+    var number: Int { context.attempt }
     private let context: JobContext
     private let clock: any JobClock
     private let onEvent: @Sendable (JobContext, Download, Downloader.Event) -> Void

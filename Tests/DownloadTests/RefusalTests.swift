@@ -180,6 +180,36 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    /// Lets so much time pass, with all attempts in it, or until the job has ended.
+    private func pass(_ time: Duration, for job: JobSnapshot) async throws {
+      let end = setting.jobs.clock.uptime + time
+      while setting.jobs.clock.uptime < end, try await !setting.jobs.queue.job(job.id).state.isFinished {
+        try await setting.jobs.advance(by: .seconds(600))
+      }
+    }
+
+    @Test func `a download bears a day without a network, and comes when there is one`() async throws {
+      server.serve("/a.bin", .file(content))
+      try await server.stopListening()
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      try await pass(.seconds(86_400), for: job)
+      #expect(try await setting.jobs.queue.job(job.id).state == .scheduled)
+      try await server.listenAgain()
+      try await setting.jobs.advance(by: .seconds(310))
+      #expect(try await setting.jobs.queue.job(job.id).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a host that is never reached fails the download in the end`() async throws {
+      try await server.stopListening()
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      try await pass(.seconds(4 * 86_400), for: job)
+      let end = try await setting.jobs.queue.job(job.id)
+      #expect(end.state == .failed)
+      #expect(end.attempt == 20)
+      #expect(end.lastError.contains("can't connect"), "\(end.lastError)")
+    }
+
     @Test func `a host that nobody knows may be known later`() async throws {
       let job = try await setting.attempt(setting.download("http://no-such-host.invalid/a.bin"))
       #expect(job.state == .scheduled)

@@ -15,13 +15,13 @@
       case let error as HTTPClientError where error == .cancelled: nil
       case let error as DownloadError: error
       case let error as NIOConnectionError where error.connectionErrors.isEmpty:
-        DownloadError(.connection, "can't find the host \(error.host)")
+        .unreached("can't find the host \(error.host)")
       case let error as NIOConnectionError:
-        DownloadError(.connection, "can't connect to \(host): \(reason(error.connectionErrors[0].error))")
+        .unreached("can't connect to \(host): \(reason(error.connectionErrors[0].error))")
       case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(error.errnoCode):
-        DownloadError(.connection, "can't connect to \(host): \(reason(error))")
+        .unreached("can't connect to \(host): \(reason(error))")
       case let error as HTTPClientError where error == .connectTimeout:
-        DownloadError(.connection, "can't connect to \(host): no answer")
+        .unreached("can't connect to \(host): no answer")
       case let error as HTTPClientError:
         DownloadError(.connection, "the connection to \(host) broke: \(error.shortDescription)")
       case let error as NIOSSLError: tls("\(error)", host)
@@ -36,6 +36,12 @@
     /// What follows a gzip member that has ended is left unread: the client undoes one.
     static func isInPieces(_ error: any Error) -> Bool {
       String(reflecting: type(of: error)).hasSuffix(".ExtraDecompressionError") && "\(error)" == "invalidTrailingData"
+    }
+
+    private static func unreached(_ message: String) -> DownloadError {
+      var error = DownloadError(.connection, message)
+      error.isUnreached = true
+      return error
     }
 
     private static func tls(_ text: String, _ host: String) -> DownloadError {

@@ -106,8 +106,11 @@
       if !question.decodes { headers.add(name: "Accept-Encoding", value: "identity") }
       if let credentials = credentials(for: url, way) { headers.add(name: "Authorization", value: credentials.basic) }
       if way == .own {
+        for header in download.headers { headers.remove(name: header.name) }
         for header in download.headers {
-          headers.replaceOrAdd(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
+          // A request has one host.
+          if header.name.lowercased() == "host" { headers.remove(name: header.name) }
+          headers.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
         }
       }
       // What resuming needs is not for others to set, nor what a connection needs.

@@ -61,6 +61,7 @@
       return switch status {
       case 200: whole(question)
       case 206 where question.offset > 0: part(question)
+      case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
       case 301, 302, 303, 307, 308:
         headers.first(name: "Location").map { .redirect(to: $0) }
@@ -88,6 +89,11 @@
       if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
         return .failedForNow(.page, retryAfter: nil)
       }
+      let isResumed = question.offset > 0 && (question.hasChecksum || question.known.hasStrongTag)
+      if isResumed, total == 0, self.version(total: 0).validator == nil {
+        return .failedForNow(
+          DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
+      }
       switch encoding {
       case "gzip" where isPackedByItself(question), "x-gzip" where isPackedByItself(question): break
       case "gzip", "x-gzip", "deflate": if !question.decodes { return .askDecoded }
@@ -109,6 +115,15 @@
       version.isPage = isPage ? true : nil
       // Nor can the rest of a decoded body be asked for.
       return .body(from: 0, until: total, version)
+    }
+
+    /// A range that nobody asked for is all of the file.
+    private var isWhole: Bool {
+      guard let range = ContentRange(headers.first(name: "Content-Range")), contentType != "multipart/byteranges" else {
+        return false
+      }
+      if case .after(let bytes) = end, bytes != range.total { return false }
+      return range.first == 0 && range.last + 1 == range.total
     }
 
     /// RFC 9110, section 15.3.7.

@@ -29,14 +29,22 @@
     }
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older ways that a recipient has to read. RFC 9110, section 5.6.7.
   enum HTTPDate {
+    private static let formats = [
+      "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",
+    ]
+
     static func date(_ text: String) -> Date? {
+      let text = text.split(separator: " ").joined(separator: " ")
       let formatter = DateFormatter()
       formatter.locale = Locale(identifier: "en_US_POSIX")
       formatter.timeZone = TimeZone(secondsFromGMT: 0)
-      formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-      return formatter.date(from: text)
+      for format in formats {
+        formatter.dateFormat = format
+        if let date = formatter.date(from: text) { return date }
+      }
+      return nil
     }
   }
 #endif

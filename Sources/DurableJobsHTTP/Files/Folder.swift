@@ -23,6 +23,9 @@
       guard number >= 0 else {
         throw switch errno {
         case ENOENT: DownloadError(.unusableFolder, "there is no folder \(path); make it, or choose another")
+        case EACCES:
+          DownloadError(
+            .unusableFolder, "the folder \(path) can't be opened; reading it must be allowed too, as with chmod u+rwx")
         case ENOTDIR: DownloadError(.unusableFolder, "\(path) is no folder; choose another")
         default: DownloadError.disk("open the folder", path)
         }

@@ -197,7 +197,7 @@
   }
 
   /// What the file system knows of a file.
-  struct FileStatus: Equatable {
+  struct FileStatus: Hashable {
     let isRegular: Bool
     let isFolder: Bool
     let size: Int64
@@ -220,6 +220,13 @@
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
       owner = status.st_uid
+    }
+
+    /// Nil if there is none.
+    init?(ofFileAt path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      self.init(status)
     }
 
     init(of file: Descriptor, _ path: String) throws {

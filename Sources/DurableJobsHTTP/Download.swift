@@ -25,7 +25,8 @@
 
     public static let kind = "download"
 
-    /// 20 attempts, at first after 1 s, later after at most 5 min; an attempt that brought the file further is none.
+    /// 20 attempts, at first after 1 s, later after at most 5 min. An attempt that brought the file further is none; of those
+    /// that reach no server one in two hours counts, after the first eight, so that a day without a network is borne.
     public static let retry = RetryPolicy.exponential(maxAttempts: 20, cap: .seconds(300))
 
     /// A header of the request.
@@ -106,6 +107,9 @@
       guard description.utf8.count > DurableJobs.Limits.nameBytes else { return description }
       return "download \(SHA256.hash(data: Data(description.utf8)).hexadecimal)"
     }
+
+    /// What the file is called unless the server says otherwise.
+    package var expectedName: String { name ?? FileName(of: url).description }
 
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
 

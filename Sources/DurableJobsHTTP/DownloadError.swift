@@ -30,6 +30,8 @@
     public let code: Code
     /// What is wrong, and what to do.
     public let message: String
+    /// No connection came about at all.
+    var isUnreached = false
 
     public init(_ code: Code, _ message: String) {
       self.code = code

@@ -43,7 +43,7 @@
       /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
       case received(Int64, of: Int64?)
       /// It goes on by itself, later, and no attempt is used: a host that asked for it, a full disk, a connection that
-      /// broke.
+      /// broke, a network that is away.
       case waits(String, for: Duration)
       case succeeded(DownloadedFile)
       /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
@@ -107,7 +107,7 @@
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
-        throw end(error, attempt)
+        throw await end(error, attempt)
       }
     }
 
@@ -119,7 +119,13 @@
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
-        permissions: permissions, recorded: { [store] in try await Self.recorded(download, path: $0, store) })
+        permissions: permissions, recorded: { [store] in try await Self.recorded(download, path: $0, store) },
+        ended: { [store] in
+          let query = JobQuery(
+            .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
+            order: .newestFirst, limit: 10)
+          return try await store.jobs(query).map(\.id)
+        })
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
@@ -133,7 +139,10 @@
     }
 
     /// What the job is told of an attempt that brought no file.
-    private func end(_ error: any Error, _ attempt: Attempt) -> any Error {
+    private func end(_ error: any Error, _ attempt: Attempt) async -> any Error {
+      if let error = error as? DownloadError, error.isUnreached, await isSpared(attempt) {
+        return attempt.wait(error.message, attempt.backOff(error))
+      }
       switch error {
       case Setback.final(let error): return attempt.fail(error, isFinal: true)
       case Setback.forNow(let error): return attempt.fail(error, isFinal: false)
@@ -142,17 +151,29 @@
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
       case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)
-      case Setback.busy(let error, let retryAfter, let origin):
-        guard let time = retryAfter.flatMap({ RetryAfter.wait($0, now: store.clock.now) }) else {
+      case Setback.busy(let error, let retryAfter):
+        guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
           return attempt.fail(error, isFinal: false)
         }
-        hosts.pause(origin, for: time)
+        if retryAfter.isForAll, let url = try? attempt.download.address { hosts.pause(url.origin, for: told) }
+        // One that asks for too little is left the time that grows with each attempt.
+        let time = max(told, attempt.backOff(error))
         attempt.tell(.failed(error, isFinal: false, retryAfter: time))
         return JobExit.retry(after: time, because: error)
       default:
         attempt.tell(.stopped)
         return error
       }
+    }
+
+    /// Whether an attempt that reached nobody uses none up. A network may be away for a day: after the first few, only one
+    /// within two hours counts.
+    private func isSpared(_ attempt: Attempt) async -> Bool {
+      guard attempt.number > 8,
+        let job = try? await store.jobs(JobQuery(.id(attempt.job), detail: .failures, limit: 1)).first,
+        let last = job.failures.last?.at
+      else { return false }
+      return (0..<7200).contains(store.clock.now.timeIntervalSince(last))
     }
 
     /// The file at `path` as the last download of the same URL to the same place brought it, whether its name was given
@@ -179,6 +200,7 @@
   private final class Attempt: Sendable {
     let download: Download
     var job: JobID { context.id }
+    var number: Int { context.attempt }
     private let context: JobContext
     private let clock: any JobClock
     private let onEvent: @Sendable (JobContext, Download, Downloader.Event) -> Void
@@ -220,6 +242,13 @@
       tell(.waits(reason, for: time))
       report(news.withLock { $0.fraction }, "waits: \(reason)")
       return JobExit.snooze(for: time)
+    }
+
+    /// How long the next attempt would be waited for after this one.
+    func backOff(_ error: DownloadError) -> Duration {
+      let failed = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
+      guard case .retry(let time) = Download.retry.decision(after: failed) else { return .zero }
+      return time
     }
 
     /// It only throws where the task was cancelled, which the transfer notices by itself.

@@ -64,6 +64,29 @@
       #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
     }
 
+    @Test func `the name that the server gives decides whether a file is packed by itself`() async throws {
+      let named = packed.with("Content-Disposition", "attachment; filename=a.tar.gz")
+      server.serve("/get", named.breaking(after: 300_000), named.notRepeating("Content-Disposition"))
+      let job = try await setting.fetch(setting.download(server.url("/get")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(Self.archive, as: "a.tar.gz"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
+      server.serve("/b.gz", packed.with("Content-Disposition", "attachment; filename=b.bin"))
+      let other = try await setting.fetch(setting.download(server.url("/b.gz")))
+      #expect(other.state == .succeeded, "\(other.lastError)")
+      #expect(try setting.folder.holds(content, as: "b.bin"))
+    }
+
+    @Test func `a file that was packed in several pieces fails for good, and it says why`() async throws {
+      let pieces = Content(bytes: content.gzipped.bytes + changed.gzipped.bytes)
+      server.serve("/a.bin", .file(pieces).with("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("pieces"), "\(job.lastError)")
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
     @Test(arguments: ["br", "zstd", "secret"])
     func `an encoding that can't be undone fails for good, and is named`(encoding: String) async throws {
       server.serve("/a.bin", .file(content).with("Content-Encoding", encoding))
@@ -75,8 +98,9 @@
       #expect(!setting.folder.names.contains("a.bin"))
     }
 
-    @Test func `an encoding of the name identity is none`() async throws {
-      server.serve("/a.bin", .file(content).with("Content-Encoding", "identity"))
+    @Test(arguments: ["identity", "none", "Binary", "UTF-8", "utf-8, identity", "aws-chunked"])
+    func `an encoding that packs nothing is none`(encoding: String) async throws {
+      server.serve("/a.bin", .file(content).with("Content-Encoding", encoding))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))

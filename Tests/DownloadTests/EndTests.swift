@@ -78,6 +78,28 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: [Answer.Ranges.honoured, .ignored])
+    func `an end that nothing tells, before the checksum is right, is a broken connection`(ranges: Answer.Ranges)
+      async throws
+    {
+      let file = Answer.file(content).framed(.close).ranges(ranges)
+      server.serve("/a.bin", file.breaking(after: 300_000), file)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 1 && job.failures.isEmpty, "it came further")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `another checksum of a file whose end nothing tells fails in the end, and both are told`() async throws {
+      server.serve("/a.bin", .file(changed).framed(.close).ranges(.ignored))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains(changed.sha256) && job.lastError.contains("cut"), "\(job.lastError)")
+      #expect(!setting.folder.names.contains("a.bin"))
+    }
+
     @Test func `an end before the size that was given is a broken connection`() async throws {
       server.serve("/a.bin", .file(content).framed(.close).breaking(after: 300_000), .file(content).framed(.close))
       let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: content.size), from: server)

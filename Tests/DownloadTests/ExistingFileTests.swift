@@ -179,6 +179,30 @@
       #expect(setting.errors.last?.code == .fileExists)
     }
 
+    @Test(
+      .enabled(if: geteuid() == 0, "only root may give files away"), arguments: ["a.bin.part", "a.bin.part.json"],
+      [false, true])
+    func `what belongs to another user is not taken up, unless the folder does too`(name: String, ownsFolder: Bool)
+      async throws
+    {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await fetch().state == .failed)
+      #expect(chown(setting.folder.path(name), 4711, 4711) == 0)
+      if ownsFolder { #expect(chown(setting.folder.url.path, 4711, 4711) == 0) }
+      for overwrites in [false, true] {
+        let job = try await fetch(overwrites: overwrites)
+        guard !ownsFolder else {
+          #expect(job.state == .succeeded, "\(job.lastError)")
+          break
+        }
+        #expect(job.state == .failed)
+        #expect(job.lastError.contains("another user") && job.lastError.contains(setting.folder.path(name)))
+        #expect(setting.errors.last?.code == .fileExists)
+        #expect(setting.folder.names == ["a.bin.part", "a.bin.part.json"])
+      }
+      #expect(server.requests.map(\.rangeStart) == (ownsFolder ? [nil, 300_000, 300_000] : [nil, 300_000]))
+    }
+
     @Test func `a part that was replaced while it grew is not given the file's name`() async throws {
       server.serve("/a.bin", .file(content).holding(after: 300_000))
       async let job = fetch()

@@ -32,6 +32,8 @@
       ("attachment; filename*=UTF-8''null%00byte.txt", "nullbyte.txt"),
       ("attachment; filename*=UTF-8''bell%07%1B%5B31m.txt", "bell[31m.txt"),
       ("attachment; filename=\"quote\\\"d.txt\"", "quote\"d.txt"),
+      ("attachment; filename=\"\"", "a.bin"), ("attachment; filename= ", "a.bin"),
+      ("attachment; filename*=UTF-8''; filename=b.bin", "b.bin"),
     ])
     func `the server's name is used, once it is harmless`(disposition: String, name: String) async throws {
       server.serve("/a.bin", .file(content).with("Content-Disposition", disposition))

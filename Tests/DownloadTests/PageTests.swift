@@ -67,6 +67,17 @@
       #expect(server.requests("/get").map(\.rangeStart) == [nil, nil])
     }
 
+    @Test(arguments: [Answer.Framing.length, .chunked])
+    func `a page that is asked for by its checksum comes, though it is cut`(framing: Answer.Framing) async throws {
+      let text = String(repeating: "<p>One.</p>", count: 100_000)
+      let page = Answer.page(200, text).framed(framing)
+      server.serve("/about", page.breaking(after: 500_000), page)
+      let sum = Content(text).sha256
+      let job = try await setting.fetch(setting.download(server.url("/about"), sha256: sum), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.text("about") == text)
+    }
+
     @Test(arguments: ["/about", "/index.html"])
     func `a page that is asked for is a file, and so is a newer one in its place`(path: String) async throws {
       let page = Answer.page(200, String(repeating: "<p>One.</p>", count: 100_000))

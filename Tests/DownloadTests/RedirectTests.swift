@@ -42,6 +42,17 @@
       #expect(server.requests.last?.path == (location.hasPrefix("?") ? "/x/a.bin?to=b" : "/x/b.bin"))
     }
 
+    @Test func `two headers of one name are both sent, and one in place of our own alone`() async throws {
+      server.serve("/a.bin", .file(content))
+      let headers = [("X-A", "1"), ("Accept", "text/plain"), ("x-a", "2"), ("Host", "a"), ("Host", "b")]
+      let job = try await setting.fetch(
+        setting.download(server.url("/a.bin"), headers: headers.map { Download.Header($0, $1) }))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map { $0["X-A"] } == ["1, 2"])
+      #expect(server.requests.map { $0["Accept"] } == ["text/plain"])
+      #expect(server.requests.map { $0["Host"] } == ["b"])
+    }
+
     @Test func `headers and credentials go to the first host, also over its redirects`() async throws {
       server.serve("/a.bin", .redirect(to: "/b.bin"))
       server.serve("/b.bin", .file(content))

@@ -76,6 +76,75 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: ["0", "1", "Mon, 01 Jan 2001 00:00:00 GMT"])
+    func `a server that says to come back at once is left the time that grows with each attempt`(value: String)
+      async throws
+    {
+      server.serve("/a.bin", .page(503).with("Retry-After", value))
+      let download = try setting.download(server.url("/a.bin"))
+      var waits: [TimeInterval] = []
+      for _ in 0..<6 {
+        let job = try await setting.attempt(download)
+        let wait = try #require(job.runAt).timeIntervalSince(setting.jobs.clock.now)
+        waits.append(wait)
+        setting.jobs.clock.advance(by: .seconds(wait))
+      }
+      #expect(waits[0] >= 0.5)
+      #expect(waits[5] >= 100, "\(waits)")
+    }
+
+    @Test(arguments: [-86_400.0, 86_400]) func `a date is read by the server's clock`(isAhead: Double) async throws {
+      let date = setting.jobs.clock.now.addingTimeInterval(isAhead)
+      server.serve(
+        "/a.bin",
+        .page(503).with("Date", date.asHTTP).with("Retry-After", date.addingTimeInterval(120).asHTTP))
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      let wait = try #require(job.runAt).timeIntervalSince(setting.jobs.clock.now)
+      #expect((119...121).contains(wait), "\(wait)")
+    }
+
+    @Test func `an hour that a server asks for is one job's, and a minute of it the host's`() async throws {
+      server.serve("/a.bin", .page(429).with("Retry-After", "3600"), .file(content))
+      server.serve("/b.bin", .file(content))
+      let jobs = try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin"])
+      try await setting.jobs.advance(by: .seconds(62))
+      #expect(try await jobs[1].snapshot.state == .succeeded)
+      #expect(try await jobs[0].snapshot.state == .scheduled)
+      #expect(server.requests("/a.bin").count == 1)
+      try await setting.jobs.advance(by: .seconds(3600))
+      #expect(try await jobs[0].snapshot.state == .succeeded)
+    }
+
+    @Test(arguments: [429, 503]) func `who is redirected to a server that wants to be left alone leaves its host alone`(
+      status: Int
+    ) async throws {
+      let other = try await LyingServer(on: "127.0.0.2")
+      server.serve("/a.bin", .redirect(to: other.url("/c.bin")))
+      server.serve("/b.bin", .file(content))
+      other.serve("/c.bin", .page(status).with("Retry-After", "30"), .file(content))
+      let jobs = try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin"])
+      try await setting.jobs.advance(by: .seconds(40))
+      for job in jobs { #expect(try await job.snapshot.state == .succeeded) }
+    }
+
+    @Test func `an error that says when to come back holds nobody else up`() async throws {
+      server.serve("/a.bin", .page(500).with("Retry-After", "60"))
+      server.serve("/b.bin", .file(content))
+      try await setting.jobs.queue.enqueue(contentsOf: [
+        setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+      ])
+      try await setting.jobs.drain()
+      #expect(server.requests.map(\.path) == ["/a.bin", "/b.bin"])
+    }
+
     @Test func `a server that wants to be left alone is left alone by all, and others are not`() async throws {
       let other = try await LyingServer(on: "127.0.0.2")
       server.serve("/a.bin", .page(429).with("Retry-After", "60"), .file(content))
@@ -109,6 +178,36 @@
       try await setting.jobs.advance(by: .seconds(10))
       #expect(try await setting.jobs.queue.job(job.id).state == .succeeded)
       #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    /// Lets so much time pass, with all attempts in it, or until the job has ended.
+    private func pass(_ time: Duration, for job: JobSnapshot) async throws {
+      let end = setting.jobs.clock.uptime + time
+      while setting.jobs.clock.uptime < end, try await !setting.jobs.queue.job(job.id).state.isFinished {
+        try await setting.jobs.advance(by: .seconds(600))
+      }
+    }
+
+    @Test func `a download bears a day without a network, and comes when there is one`() async throws {
+      server.serve("/a.bin", .file(content))
+      try await server.stopListening()
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      try await pass(.seconds(86_400), for: job)
+      #expect(try await setting.jobs.queue.job(job.id).state == .scheduled)
+      try await server.listenAgain()
+      try await setting.jobs.advance(by: .seconds(310))
+      #expect(try await setting.jobs.queue.job(job.id).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a host that is never reached fails the download in the end`() async throws {
+      try await server.stopListening()
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      try await pass(.seconds(4 * 86_400), for: job)
+      let end = try await setting.jobs.queue.job(job.id)
+      #expect(end.state == .failed)
+      #expect(end.attempt == 20)
+      #expect(end.lastError.contains("can't connect"), "\(end.lastError)")
     }
 
     @Test func `a host that nobody knows may be known later`() async throws {

@@ -10,6 +10,8 @@
     /// Made for these tests; valid until 2120, for localhost, 127.0.0.1 and 127.0.0.2.
     static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
     static let authority = fixtures.appending(path: "ca.pem")
+    /// Another authority, which has signed nothing.
+    static let other = fixtures.appending(path: "other-ca.pem")
     static let certificate = LyingServer.Certificate(
       certificate: fixtures.appending(path: "server.pem").path, key: fixtures.appending(path: "server.key").path)
 
@@ -35,9 +37,24 @@
       server.serve("/a.bin", .file(content))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .failed)
+      #expect(job.attempt == 20, "a log-in before the network goes away, and a clock is set")
       #expect(job.lastError.contains("--cacert"), "\(job.lastError)")
       #expect(server.requests.isEmpty)
       #expect(setting.folder.names == [])
+    }
+
+    @Test func `a file of certificates that was replaced is read anew`() async throws {
+      server.serve("/a.bin", .file(content))
+      let file = setting.folder.url.appending(path: "ca.pem")
+      try FileManager.default.copyItem(atPath: Self.other.path, toPath: file.path)
+      let download = try setting.download(server.url("/a.bin"), caCertificates: file)
+      let refused = try await setting.attempt(download)
+      #expect(refused.state == .scheduled)
+      #expect(setting.errors.map(\.code) == [.untrusted])
+      try Data(contentsOf: Self.authority).write(to: file)
+      try await setting.jobs.advance(by: .seconds(10))
+      let job = try await setting.jobs.queue.job(refused.id)
+      #expect(job.state == .succeeded, "\(job.lastError)")
     }
 
     @Test(arguments: ["no-such-file.pem", "server.key"])

@@ -86,6 +86,18 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `a file that this store brought is skipped unless the server tells of another by now`() async throws {
+      #expect(try await fetch(skipsExisting: true).file?.wasThere == false)
+      #expect(try await fetch(skipsExisting: true).file?.wasThere == true)
+      server.serve("/a.bin", .file(changed, etag: "\"second\"", lastModified: "Fri, 01 Jan 2100 00:00:00 GMT"))
+      #expect(try await fetch(skipsExisting: false).file?.wasThere == true)
+      let job = try await fetch(skipsExisting: true)
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
     @Test func `a file is skipped for being there where the server tells neither size nor time`() async throws {
       server.serve("/a.bin", .file(content, lastModified: nil).framed(.chunked).ranges(.ignored))
       try setting.folder.write("precious", to: "a.bin")

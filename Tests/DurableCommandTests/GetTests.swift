@@ -48,7 +48,9 @@
         (["--limit-rate", "fast", url], "800K"),
         (["--concurrency", "0", url], "at least 1"), (["--per-host", "0", url], "at least 1"),
         (["--max-attempts", "0", url], "at least 1"), (["--detach", "--limit-rate", "1M", url], "--detach"),
-        (["--detach", "--concurrency", "2", url], "--detach"), (["--queue", "", url], "1 to 512"),
+        (["--detach", "--concurrency", "2", url], "--detach"), (["--detach", "--timeout", "60", url], "--detach"),
+        (["--timeout", "0", url], "--timeout"), (["--timeout", "long", url], "no length of time"),
+        (["--queue", "", url], "1 to 512"),
       ] as [([String], String)])
     func usage(arguments: [String], words: String) async throws {
       for (name, text) in [
@@ -172,6 +174,19 @@
         "get", "--overwrite", "-o", "out", server.url("/a.bin"), server.url("/else/a.bin"))
       #expect(outcome.status == .exited(2))
       #expect(outcome.stderr.contains("would replace each other as a.bin"))
+      // The names are those that are written, and not what stands in the URLs.
+      let harmless = try await durable("get", "--overwrite", "-o", "out", server.url("/a/"), server.url("/b/"))
+      #expect(harmless.status == .exited(2))
+      #expect(harmless.stderr.contains("would replace each other as download"), "\(harmless.stderr)")
+    }
+
+    @Test("an answer may take so long to begin as is said")
+    func timeout() async throws {
+      server.serve("/a.bin", .silence)
+      let outcome = try await durable(
+        "get", "--timeout", "1", "--max-attempts", "1", "-o", "out", server.url("/a.bin"))
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.stderr.contains("in 1 s"), "\(outcome.stderr)")
     }
 
     @Test("each file that failed is told at the end with its reason, and the others come")

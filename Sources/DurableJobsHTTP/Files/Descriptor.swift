@@ -11,7 +11,9 @@
     /// What was written is on the disk when this returns, with the file's size and times.
     func flush(_ path: String) throws {
       #if canImport(Darwin)
-        let result = fcntl(number, F_FULLFSYNC)
+        var result = fcntl(number, F_FULLFSYNC)
+        // Not all file systems know it: those of other machines don't.
+        if result != 0, [ENOTSUP, EINVAL, ENOTTY].contains(errno) { result = fsync(number) }
       #else
         let result = fsync(number)
       #endif

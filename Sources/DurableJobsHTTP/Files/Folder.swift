@@ -7,23 +7,31 @@
   struct Folder: Sendable {
     let path: String
     private let descriptor: Descriptor
+    private let owner: UInt32
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
+    private let lockFile: @Sendable (Int32) -> Int32
 
-    /// `flushing` is how a file's bytes come onto the disk.
+    /// `flushing` is how a file's bytes come onto the disk; `locking` is `flock`.
     init(
-      path: String, flushing: @escaping @Sendable (Descriptor, _ path: String) throws -> Void = { try $0.flush($1) }
+      path: String, flushing: @escaping @Sendable (Descriptor, _ path: String) throws -> Void = { try $0.flush($1) },
+      locking: @escaping @Sendable (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) }
     ) throws {
       self.path = path
       flushFile = flushing
+      lockFile = locking
       let number = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       guard number >= 0 else {
         throw switch errno {
         case ENOENT: DownloadError(.unusableFolder, "there is no folder \(path); make it, or choose another")
+        case EACCES:
+          DownloadError(
+            .unusableFolder, "the folder \(path) can't be opened; reading it must be allowed too, as with chmod u+rwx")
         case ENOTDIR: DownloadError(.unusableFolder, "\(path) is no folder; choose another")
         default: DownloadError.disk("open the folder", path)
         }
       }
       descriptor = Descriptor(number)
+      owner = try FileStatus(of: descriptor, path).owner
     }
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
@@ -34,8 +42,10 @@
       else { throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a file") }
     }
 
-    /// Nil if there is none. Throws for what is no plain file, or has other names by which it would be written to.
-    func open(_ name: String, _ flags: Int32) throws -> Descriptor? {
+    /// Nil if there is none. Throws for what is no plain file, has other names by which it would be written to, or belongs to
+    /// neither this user nor the folder's: who put it there could say anything by it, and change it later. `ofAnybody` lets
+    /// that pass.
+    func open(_ name: String, _ flags: Int32, ofAnybody: Bool = false) throws -> Descriptor? {
       try check(name)
       let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
       guard number >= 0 else {
@@ -54,6 +64,10 @@
       guard status.isRegular, status.links == 1 || flags & O_ACCMODE == O_RDONLY else {
         throw DownloadError(.fileExists, "\(path(of: name)) is no plain file of one name; remove it")
       }
+      guard ofAnybody || [geteuid(), owner].contains(status.owner) else {
+        throw DownloadError(
+          .fileExists, "\(path(of: name)) belongs to another user; have it removed, or choose another folder")
+      }
       return file
     }
 
@@ -69,10 +83,23 @@
     func lock(_ name: String) throws -> Descriptor? {
       while true {
         guard let file = try open(name, O_RDWR | O_CREAT) else { continue }
-        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        guard lockFile(file.number) == 0 else {
+          if errno == EINTR { continue }
+          if errno == EWOULDBLOCK { return nil }
+          throw isWithoutLocks(name, file)
+        }
         let status = try FileStatus(of: file, path(of: name))
         if self.status(of: name)?.inode == status.inode { return status.links == 1 ? file : nil }
       }
+    }
+
+    /// Without a lock two processes could write one part, and neither would notice.
+    private func isWithoutLocks(_ name: String, _ file: Descriptor) -> DownloadError {
+      let words = SystemError.words()
+      if (try? FileStatus(of: file, path(of: name)))?.size == 0 { remove(name) }
+      return DownloadError(
+        .unusableFolder,
+        "can't lock \(path(of: name)): \(words); download into a folder on another disk, and move the file then")
     }
 
     /// Takes a name away from a file that has another one, or that nobody has locked.
@@ -87,7 +114,7 @@
 
     /// The SHA-256 of a whole file; nil if there is none of that name.
     func checksum(of name: String) throws -> String? {
-      guard let file = try open(name, O_RDONLY) else { return nil }
+      guard let file = try open(name, O_RDONLY, ofAnybody: true) else { return nil }
       let size = try FileStatus(of: file, path(of: name)).size
       return try file.sha256(length: size, path(of: name)).finalize().hexadecimal
     }
@@ -121,13 +148,36 @@
           remove(old)
           return true
         case .isTaken: return false
-        case .isImpossible: if status(of: new) != nil { return false }
+        case .isImpossible:
+          if let isDone = try renameToFree(old, to: new) { return isDone }
+          // Something may come between the two, where the file system can do neither.
+          if status(of: new) != nil { return false }
         }
       }
       guard renameat(descriptor.number, old, descriptor.number, new) == 0 else {
         throw DownloadError.disk("name the file", path(of: new))
       }
       return true
+    }
+
+    /// Without a second name between: false if something has the name already, nil if the system or its file system can't.
+    func renameToFree(_ old: String, to new: String) throws -> Bool? {
+      #if canImport(Darwin)
+        let result = renameatx_np(descriptor.number, old, descriptor.number, new, UInt32(RENAME_EXCL))
+      #else
+        // Looked up by name: not every C library has it, nor tells Swift of it.
+        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        guard let symbol = dlsym(nil, "renameat2") else { return nil }
+        let isToBeFree: UInt32 = 1  // RENAME_NOREPLACE
+        let result = unsafeBitCast(symbol, to: Rename.self)(
+          descriptor.number, old, descriptor.number, new, isToBeFree)
+      #endif
+      if result == 0 { return true }
+      switch errno {
+      case EEXIST: return false
+      case EINVAL, ENOSYS, ENOTSUP, EPERM: return nil
+      default: throw DownloadError.disk("name the file", path(of: new))
+      }
     }
 
     func flush(_ file: Descriptor, _ path: String) throws { try flushFile(file, path) }
@@ -147,7 +197,7 @@
   }
 
   /// What the file system knows of a file.
-  struct FileStatus: Equatable {
+  struct FileStatus: Hashable {
     let isRegular: Bool
     let isFolder: Bool
     let size: Int64
@@ -155,6 +205,7 @@
     let modified: Int64
     let inode: UInt64
     let links: Int
+    let owner: UInt32
 
     init(_ status: stat) {
       isRegular = status.st_mode & S_IFMT == S_IFREG
@@ -168,6 +219,14 @@
       modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
+      owner = status.st_uid
+    }
+
+    /// Nil if there is none.
+    init?(ofFileAt path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      self.init(status)
     }
 
     init(of file: Descriptor, _ path: String) throws {

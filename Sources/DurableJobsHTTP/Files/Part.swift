@@ -154,10 +154,10 @@
     }
 
     /// A flush failed. What it could not write may be gone from memory too, though the next flush may find nothing wrong: what
-    /// was flushed before is all that counts, also for an attempt after a crash.
+    /// was flushed before is all that counts, and that is said again, for an attempt after a crash.
     mutating func distrust(_ error: any Error) {
       doubt = error
-      try? change { $0.boot = nil }
+      try? opened?.record.append(record.lines, recordPath)
     }
 
     /// Forgets what is here: the file comes anew. That is on the disk before the first byte of the new one can be: else a

@@ -97,6 +97,8 @@
     /// Returns false if some of this very version is aside, and `mayTurn`: then that is what grows, and its rest is what to
     /// ask for.
     func begin(_ version: FileVersion, mayTurn: Bool) throws -> Bool {
+      // What is put aside is not flushed any more.
+      if !isInMemory, resumable > record.flushed { try flush(length) }
       let hasTurned = try state.withLock { state in
         if mayTurn, let aside = state.aside, aside.canGoOn(hasChecksum: hasChecksum),
           let validator = version.validator, aside.record.version.validator == validator
@@ -125,7 +127,6 @@
           record.version = version
           record.name = serverName
           record.modified = modified
-          record.boot = PartRecord.currentBoot
         }
         if isDecoded || version.total ?? .max > Part.smallBytes { _ = try state.part.files() }
       }

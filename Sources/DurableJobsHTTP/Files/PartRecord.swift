@@ -19,10 +19,8 @@
     var isDecoded = false
     /// The most bytes that were ever here.
     var highest: Int64 = 0
-    /// The start of the machine that the part was written under. As long as it is the same, what was written is there,
-    /// flushed or not; after another start, and after a flush that failed, only what was flushed is to be trusted.
-    var boot: String?
-    /// Bytes that were on the disk at the last flush.
+    /// Bytes that were on the disk at the last flush. Nothing else is trusted: what was only written may be gone though the
+    /// machine has not started anew, from a stick that was pulled or with a file server.
     var flushed: Int64 = 0
     /// The whole file, once it was checked and was about to be named.
     var whole: Whole?
@@ -36,7 +34,7 @@
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, version, name, modified, isDecoded, highest, boot, whole
+      case url, sha256, version, name, modified, isDecoded, highest, whole
     }
 
     init(url: String, sha256: String? = nil) {
@@ -70,22 +68,8 @@
 
     /// How much of a part of `length` bytes can be gone on from.
     func trusted(_ length: Int64) -> Int64 {
-      let isSameBoot = boot != nil && boot == Self.currentBoot
-      let there = isSameBoot ? length : min(length, flushed)
+      let there = min(length, flushed)
       return min(there, version.total ?? there)
     }
-
-    /// What tells this start of the machine from others; nil if the system doesn't say.
-    static let currentBoot: String? = {
-      #if canImport(Darwin)
-        var size = 64
-        var bytes = [CChar](repeating: 0, count: size)
-        guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
-        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      #else
-        let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        return text?.trimmingCharacters(in: .whitespacesAndNewlines)
-      #endif
-    }()
   }
 #endif

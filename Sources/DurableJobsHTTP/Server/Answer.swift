@@ -32,6 +32,8 @@
       var decodes = false
       /// The name of the file, for what its ending says.
       var name = ""
+      /// Whatever the server calls it.
+      var isNameGiven = false
     }
 
     enum Verdict {
@@ -46,7 +48,7 @@
       case redirect(to: String)
       case failed(DownloadError)
       /// Another attempt may go better, not before `after`, if the server said so.
-      case failedForNow(DownloadError, retryAfter: String?)
+      case failedForNow(DownloadError, retryAfter: RetryAfter?)
     }
 
     func verdict(on question: Question) -> Verdict {
@@ -59,16 +61,23 @@
       return switch status {
       case 200: whole(question)
       case 206 where question.offset > 0: part(question)
+      case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
       case 301, 302, 303, 307, 308:
         headers.first(name: "Location").map { .redirect(to: $0) }
           ?? .failed(DownloadError(.unusableAnswer, "the server redirects (\(status)) without saying where to"))
-      case 408, 425, 429, 500...: .failedForNow(refusal, retryAfter: headers.first(name: "Retry-After"))
+      case 408, 425, 429, 500...: .failedForNow(refusal, retryAfter: retryAfter)
       default: .failed(refusal)
       }
     }
 
     var lastModified: Date? { headers.first(name: "Last-Modified").flatMap(HTTPDate.date) }
+
+    private var date: Date? { headers.first(name: "Date").flatMap(HTTPDate.date) }
+
+    private var retryAfter: RetryAfter? {
+      headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date, isForAll: [429, 503].contains(status)) }
+    }
 
     /// The name that the server gives the file.
     var fileName: String? { headers.first(name: "Content-Disposition").flatMap(ContentDisposition.fileName) }
@@ -80,8 +89,13 @@
       if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
         return .failedForNow(.page, retryAfter: nil)
       }
+      let isResumed = question.offset > 0 && (question.hasChecksum || question.known.hasStrongTag)
+      if isResumed, total == 0, self.version(total: 0).validator == nil {
+        return .failedForNow(
+          DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
+      }
       switch encoding {
-      case "gzip" where Self.isPackedName(question.name), "x-gzip" where Self.isPackedName(question.name): break
+      case "gzip" where isPackedByItself(question), "x-gzip" where isPackedByItself(question): break
       case "gzip", "x-gzip", "deflate": if !question.decodes { return .askDecoded }
       case nil: break
       case let other?:
@@ -103,12 +117,21 @@
       return .body(from: 0, until: total, version)
     }
 
+    /// A range that nobody asked for is all of the file.
+    private var isWhole: Bool {
+      guard let range = ContentRange(headers.first(name: "Content-Range")), contentType != "multipart/byteranges" else {
+        return false
+      }
+      if case .after(let bytes) = end, bytes != range.total { return false }
+      return range.first == 0 && range.last + 1 == range.total
+    }
+
     /// RFC 9110, section 15.3.7.
     private func part(_ question: Question) -> Verdict {
       guard let range = ContentRange(headers.first(name: "Content-Range")), let total = range.total,
         contentType != "multipart/byteranges"
       else { return .askForAll(because: "the server's range can't be used") }
-      guard encoding == nil || Self.isPackedName(question.name) else { return .askDecoded }
+      guard encoding == nil || isPackedByItself(question) else { return .askDecoded }
       guard range.first == question.offset, range.last >= range.first, range.last < total else {
         return .askForAll(because: "the server sent another range than it was asked for")
       }
@@ -138,9 +161,13 @@
     }
 
     private var encoding: String? {
-      let encoding = headers[canonicalForm: "Content-Encoding"].joined(separator: ", ").lowercased()
-      return encoding.isEmpty || encoding == "identity" ? nil : encoding
+      let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        .filter { !Self.noEncodings.contains($0) }
+      return encodings.isEmpty ? nil : encodings.joined(separator: ", ")
     }
+
+    /// What servers say there of a file that is as it is.
+    private static let noEncodings: Set<String> = ["", "identity", "none", "binary", "utf-8", "utf8", "aws-chunked"]
 
     private func version(total: Int64?) -> FileVersion {
       FileVersion(
@@ -150,7 +177,7 @@
 
     /// The file may change once more within the second that its date names.
     private var wasJustModified: Bool {
-      guard let lastModified, let date = headers.first(name: "Date").flatMap(HTTPDate.date) else { return false }
+      guard let lastModified, let date else { return false }
       return date.timeIntervalSince(lastModified) < 1
     }
 
@@ -165,8 +192,9 @@
     }
 
     /// A file that is packed by itself is often served as if it had been packed for the way.
-    private static func isPackedName(_ name: String) -> Bool {
-      ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
+    private func isPackedByItself(_ question: Question) -> Bool {
+      let name = question.isNameGiven ? question.name : fileName ?? question.name
+      return ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
     }
   }
 

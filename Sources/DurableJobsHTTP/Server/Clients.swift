@@ -15,6 +15,8 @@
       var asksProxy = false
       var caCertificates: String?
       var decodes = false
+      /// What the file of certificates was when it was read.
+      var certificates: FileStatus?
     }
 
     private let connectTimeout: Duration
@@ -27,9 +29,11 @@
       for client in open.withLock({ $0.values }) { client.shutdown().whenComplete { _ in } }
     }
 
-    /// Throws if the certificates can't be read.
+    /// Throws if the certificates can't be read. A file of them that was changed is read anew.
     func client(_ kind: Kind) throws -> HTTPClient {
-      try open.withLock { open in
+      var kind = kind
+      kind.certificates = kind.caCertificates.flatMap { FileStatus(ofFileAt: $0) }
+      return try open.withLock { [kind] open in
         if let client = open[kind] { return client }
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(kind))
         open[kind] = client

@@ -15,13 +15,13 @@
       case let error as HTTPClientError where error == .cancelled: nil
       case let error as DownloadError: error
       case let error as NIOConnectionError where error.connectionErrors.isEmpty:
-        DownloadError(.connection, "can't find the host \(error.host)")
+        .unreached("can't find the host \(error.host)")
       case let error as NIOConnectionError:
-        DownloadError(.connection, "can't connect to \(host): \(reason(error.connectionErrors[0].error))")
+        .unreached("can't connect to \(host): \(reason(error.connectionErrors[0].error))")
       case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(error.errnoCode):
-        DownloadError(.connection, "can't connect to \(host): \(reason(error))")
+        .unreached("can't connect to \(host): \(reason(error))")
       case let error as HTTPClientError where error == .connectTimeout:
-        DownloadError(.connection, "can't connect to \(host): no answer")
+        .unreached("can't connect to \(host): no answer")
       case let error as HTTPClientError:
         DownloadError(.connection, "the connection to \(host) broke: \(error.shortDescription)")
       case let error as NIOSSLError: tls("\(error)", host)
@@ -33,12 +33,24 @@
       }
     }
 
+    /// What follows a gzip member that has ended is left unread: the client undoes one.
+    static func isInPieces(_ error: any Error) -> Bool {
+      String(reflecting: type(of: error)).hasSuffix(".ExtraDecompressionError") && "\(error)" == "invalidTrailingData"
+    }
+
+    private static func unreached(_ message: String) -> DownloadError {
+      var error = DownloadError(.connection, message)
+      error.isUnreached = true
+      return error
+    }
+
     private static func tls(_ text: String, _ host: String) -> DownloadError {
       guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("HostnameMismatch") || text.contains("hostname")
       else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }
       return DownloadError(
         .untrusted,
-        "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert")
+        "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert. A log-in "
+          + "before this network, or a clock that is wrong, looks the same")
     }
 
     private static func reason(_ error: any Error) -> String {
@@ -47,11 +59,12 @@
       return "\(type(of: error))"
     }
 
-    /// Another attempt would meet the same.
+    /// Another attempt would meet the same. A certificate that is not trusted may be that of a log-in before the network, or
+    /// not be valid yet by a clock that is to be set.
     var isFinal: Bool {
       switch code {
-      case .invalidDownload, .unusableFolder, .fileExists, .untrusted: true
-      case .refused, .connection, .stalled, .unusableAnswer, .wrongContent, .disk, .noRoom: false
+      case .invalidDownload, .unusableFolder, .fileExists: true
+      case .refused, .connection, .untrusted, .stalled, .unusableAnswer, .wrongContent, .disk, .noRoom: false
       }
     }
   }

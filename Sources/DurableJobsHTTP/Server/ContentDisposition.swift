@@ -8,8 +8,8 @@
       var plain: String?
       for (name, value) in parameters(header) {
         switch name {
-        case "filename*": if let decoded = extended(value) { return decoded }
-        case "filename": plain = plain ?? value.removingPercentEncoding ?? value
+        case "filename*": if let decoded = extended(value), !decoded.isEmpty { return decoded }
+        case "filename" where !value.isEmpty: plain = plain ?? value.removingPercentEncoding ?? value
         default: break
         }
       }

@@ -31,8 +31,6 @@
 
     struct Reply {
       var answer: Answer
-      /// Who gave it, after all redirects.
-      var origin: String
       var body: HTTPClientResponse.Body
     }
 
@@ -45,7 +43,7 @@
         let answer = Answer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         guard case .redirect(let target) = answer.verdict(on: question) else {
-          return Reply(answer: answer, origin: url.origin, body: response.body)
+          return Reply(answer: answer, body: response.body)
         }
         guard let next = url.following(target) else {
           throw Setback.final(
@@ -108,8 +106,11 @@
       if !question.decodes { headers.add(name: "Accept-Encoding", value: "identity") }
       if let credentials = credentials(for: url, way) { headers.add(name: "Authorization", value: credentials.basic) }
       if way == .own {
+        for header in download.headers { headers.remove(name: header.name) }
         for header in download.headers {
-          headers.replaceOrAdd(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
+          // A request has one host.
+          if header.name.lowercased() == "host" { headers.remove(name: header.name) }
+          headers.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
         }
       }
       // What resuming needs is not for others to set, nor what a connection needs.

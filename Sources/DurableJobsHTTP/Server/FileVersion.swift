@@ -17,6 +17,8 @@
       return wasJustModified == true ? nil : lastModified
     }
 
+    var hasStrongTag: Bool { entityTag != nil && validator != nil }
+
     /// The other one says again what a request for the rest depended on. A server need not repeat its date to who sent
     /// it, but nearly all do; where one doesn't, it may not have looked at it either.
     func isRepeated(by other: FileVersion) -> Bool {

@@ -2,7 +2,16 @@
   import Foundation
 
   /// What a server says of when to come again: seconds, or a date.
-  enum RetryAfter {
+  struct RetryAfter: Equatable {
+    let text: String
+    /// By the server's clock, which its dates are of.
+    let now: Date?
+    /// The whole server has too much to do, and not only with this request.
+    let isForAll: Bool
+
+    /// How long from now.
+    func wait(now: Date) -> Duration? { Self.wait(text, now: self.now ?? now) }
+
     /// A server that says more is not believed.
     static let longest = Duration.seconds(24 * 3600)
 
@@ -20,14 +29,22 @@
     }
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older ways that a recipient has to read. RFC 9110, section 5.6.7.
   enum HTTPDate {
+    private static let formats = [
+      "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",
+    ]
+
     static func date(_ text: String) -> Date? {
+      let text = text.split(separator: " ").joined(separator: " ")
       let formatter = DateFormatter()
       formatter.locale = Locale(identifier: "en_US_POSIX")
       formatter.timeZone = TimeZone(secondsFromGMT: 0)
-      formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-      return formatter.date(from: text)
+      for format in formats {
+        formatter.dateFormat = format
+        if let date = formatter.date(from: text) { return date }
+      }
+      return nil
     }
   }
 #endif

@@ -71,9 +71,12 @@
       return seat.map { .seat($0) } ?? .isBusy
     }
 
+    /// What one download is told to wait beyond this may be meant for its file alone.
+    static let longestPause = Duration.seconds(60)
+
     /// Nobody is let to the host for a while. Those that talk to it go on.
     func pause(_ name: String, for duration: Duration) {
-      let until = clock.uptime + duration
+      let until = clock.uptime + min(duration, Self.longestPause)
       hosts.withLock { hosts in
         hosts[name, default: Host()].pausedUntil = max(hosts[name]?.pausedUntil ?? .zero, until)
       }

@@ -93,6 +93,13 @@
           next = try await iterator.next()
         } catch {
           try Task.checkCancellation()
+          if DownloadError.isInPieces(error) {
+            throw Setback.final(
+              DownloadError(
+                .unusableAnswer,
+                "\(host) sends the file packed in several pieces, or with something behind it, which can't be undone here"
+              ))
+          }
           throw DownloadError.connection(error, host) ?? error
         }
         let room = end.map { Int(clamping: $0 - part.length) } ?? .max

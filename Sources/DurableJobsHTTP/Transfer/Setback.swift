@@ -10,7 +10,7 @@
     case mustWait(String, Duration)
     /// Others that talk to the same host go first, and there is nothing to tell.
     case hasNoTurn(Duration)
-    /// The server at `origin` says that it has too much to do. `retryAfter` as it said it.
-    case busy(DownloadError, retryAfter: String?, origin: String)
+    /// The server can't serve it now, and may say when to come again.
+    case busy(DownloadError, RetryAfter?)
   }
 #endif

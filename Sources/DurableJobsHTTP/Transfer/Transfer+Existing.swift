@@ -15,18 +15,21 @@
       }
       var found = DownloadedFile(
         path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
+      let wasLeft = try await wasLeft(name, folder)
       if status.isRegular, let wanted = download.sha256?.lowercased() {
         found.sha256 = try folder.checksum(of: name.description)
         if found.sha256 == wanted { return found }
       }
       let mayBe = mayBeServers(status)
+      if mayBe, !download.overwrites, wasLeft { return found }
       if mayBe, !download.overwrites, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
         // Of a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))
         for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
-        return found
+        // Whether that is skipped is for its server to say.
+        if !download.skipsExisting { return found }
       }
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
@@ -35,6 +38,25 @@
       }
       guard isFinalName, !download.overwrites, told != nil || !mayBe else { return nil }
       throw fileExists(path)
+    }
+
+    /// Whether an earlier job of this download named that file and never came to say so: its process died, and it was ended
+    /// from outside. What such jobs left goes.
+    private func wasLeft(_ name: FileName, _ folder: Folder) async throws -> Bool {
+      var wasLeft = false
+      for job in try await ended() {
+        let mark = self.name.mark(for: url, job)
+        if folder.status(of: mark) != nil {
+          if try PartFile.marked(mark, as: name, in: folder, download) != nil { wasLeft = true }
+          folder.drop(mark)
+        }
+        for part in [self.name, own] {
+          guard let (file, _) = try PartFile.recorded(part, in: folder, download, by: job) else { continue }
+          if file.path == folder.path(of: name.description) { wasLeft = true }
+          PartFile.clearRecords(of: part, in: folder, download)
+        }
+      }
+      return wasLeft
     }
 
     /// Whether what its server tells of it can make a file that is there the one that is wanted.

@@ -11,6 +11,8 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
+    /// The last jobs of this store with the same download that ended without success.
+    let ended: @Sendable () async throws -> [JobID]
     let url: String
     /// The name that is given, or that the URL gives.
     let name: FileName
@@ -22,7 +24,8 @@
     /// Throws ``DownloadError`` if the name that is given can't be one.
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
-      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?
+      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
+      ended: @escaping @Sendable () async throws -> [JobID]
     ) throws {
       self.job = job
       self.download = download
@@ -30,6 +33,7 @@
       self.reception = reception
       self.permissions = permissions
       self.recorded = recorded
+      self.ended = ended
       url = download.url.withoutCredentials
       if let wish = download.name {
         guard let name = FileName(exactly: wish) else {
@@ -125,12 +129,13 @@
       var isInPieces = wasBegun
       var question = Answer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
-        decodes: part.record.isDecoded, name: name.description)
+        decodes: part.record.isDecoded, isNameGiven: download.name != nil)
       let seemsWhole = wasBegun && part.length == part.record.version.total
       // Nothing but a checksum can tell that without the server.
       var isComplete = seemsWhole && download.sha256 != nil
       if seemsWhole, !isComplete { try part.dropLastByte() }
       var isPage = false
+      var mayBeCut = false
       var asksForAll = false
       // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
       let there = part.folder.status(of: name.description).flatMap { mayBeServers($0) ? $0.size : nil } ?? 0
@@ -143,8 +148,11 @@
         question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
         question.known = part.record.version
         // Where a checksum decides at the end, any server's rest will do.
-        if download.sha256 != nil { question.known = FileVersion(total: question.known.total) }
+        if download.sha256 != nil {
+          question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
+        }
         question.hasPart = wasBegun || part.length > 0
+        question.name = finalName(part.record.name).description
         let reply = try await reception.ended(waiting: request.host) { [question] in
           try await request.reply(to: question)
         }
@@ -165,7 +173,7 @@
         case .failed(let error):
           throw Setback.final(error)
         case .failedForNow(let error, let retryAfter):
-          throw Setback.busy(error, retryAfter: retryAfter, origin: reply.origin)
+          throw Setback.busy(error, retryAfter)
         case .body(let from, let end, let version):
           let told = ServerFile(version, modified: reply.answer.lastModified)
           if let file = try await conflict(reply.answer.fileName, told, part) { return file }
@@ -181,6 +189,7 @@
             }
           }
           isInPieces = from > 0
+          mayBeCut = reply.answer.end == .untold && version.total == nil && download.size == nil
           // With a part of a file not all is said again that was said with the whole of it.
           let old = from > 0 ? part.record : nil
           try part.learn(
@@ -205,7 +214,7 @@
           isComplete = version.total.map { part.length >= $0 } ?? true
         }
       }
-      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage)
+      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage, mayBeCut: mayBeCut)
       return try await finish(part, sha256)
     }
 
@@ -234,15 +243,16 @@
     }
 
     /// Returns the checksum, if one was asked for.
-    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool) throws -> String? {
+    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool, mayBeCut: Bool) throws -> String? {
       if let size = download.size, part.length != size {
         throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
       }
       guard let wanted = download.sha256?.lowercased() else { return nil }
       guard let sum = part.checksum, sum == wanted else {
-        throw wrong(
-          "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)", part, isInPieces: isInPieces,
-          isPage: isPage)
+        let text = "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)"
+        guard mayBeCut, !isPage else { throw wrong(text, part, isInPieces: isInPieces, isPage: isPage) }
+        throw DownloadError(
+          .connection, "\(text); the server doesn't say where the file ends, so the connection may have been cut")
       }
       return sum
     }

@@ -68,6 +68,11 @@
       parsing: .unconditional, help: ArgumentHelp("Attempts for a file that bring it no further.", valueName: "number"))
     var maxAttempts: Int?
     @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        "How long an answer may take to begin, or hardly a byte may come: 60, 5m. Default: 30 s.", valueName: "time"))
+    var timeout: String?
+    @Option(
       name: [.customShort("i"), .customLong("input")],
       help: ArgumentHelp("A list of URLs, one a line; '-' is standard input.", valueName: "file"))
     var list: String?
@@ -90,6 +95,7 @@
       guard !detach else { return try await keep(own, intake, store) }
       var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
+      if let timeout { limits.slowFor = try DurationArgument.parse(timeout).duration }
       try await ForegroundFetch(
         own, by: intake, in: store.store, limits: limits, netrc: DownloadWords.netrc(netrcFile),
         concurrency: concurrency, json: options.json, again: again
@@ -175,11 +181,14 @@
         if let value, value < 1 { throw ValidationError("\(option) is \(value); it must be at least 1") }
       }
       if let limitRate { _ = try DownloadWords.speed(limitRate) }
+      if let timeout, try DurationArgument.parse(timeout).duration <= .zero {
+        throw ValidationError("--timeout is \(timeout); it must be more than 0")
+      }
       try NewJob.check(queue: queue)
       guard detach else { return }
       for (option, isGiven) in [
         ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),
-        ("--netrc-file", netrcFile != nil),
+        ("--netrc-file", netrcFile != nil), ("--timeout", timeout != nil),
       ] where isGiven {
         throw ValidationError(
           "\(option) is of the process that fetches; --detach fetches nothing. Leave one of them out")

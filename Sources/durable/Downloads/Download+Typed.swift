@@ -33,13 +33,6 @@
       return words.joined(separator: " ")
     }
 
-    /// What to call it until the server has said.
-    var expectedName: String {
-      if let name { return name }
-      let last = url.lastPathComponent
-      return last.isEmpty || last == "/" ? url.host() ?? url.absoluteString : last
-    }
-
     /// The download of a job; nil if it is of another kind, or its payload is none.
     init?(_ job: JobSnapshot) {
       guard job.kind == Self.kind, let payload = job.payload,

@@ -105,7 +105,7 @@
       guard info.st_mode & S_IFMT == S_IFDIR else {
         throw ValidationError("-o \(path): this is a file. -o takes a folder; the name of the file goes to -O")
       }
-      guard access(path, W_OK | X_OK) == 0, let resolved = realpath(path, nil) else {
+      guard access(path, R_OK | W_OK | X_OK) == 0, let resolved = realpath(path, nil) else {
         throw ValidationError(
           "-o \(path): no file can be written there; choose another folder, or change its permissions")
       }

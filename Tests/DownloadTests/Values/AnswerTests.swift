@@ -180,8 +180,21 @@
       }
     }
 
-    @Test func `A part that nobody asked for is an error`() {
-      #expect(verdict(206, ["Content-Range": "bytes 0-9/10"]).hasPrefix("failed: the server answered 206"))
+    @Test(arguments: [
+      ("bytes 0-9/10", "body 0-10"), ("bytes 0-8/10", "failed for now: the server answered 206"),
+      ("bytes 1-9/10", "failed for now: the server answered 206"),
+      ("bytes 0-9/*", "failed for now: the server answered 206"), ("", "failed for now: the server answered 206"),
+    ]) func `A part that nobody asked for is the file if it is all of it`(range: String, expected: String) {
+      #expect(verdict(206, ["Content-Range": range, "Content-Length": "10"]).hasPrefix(expected))
+    }
+
+    @Test func `Nothing in place of the rest of a file that had a strong tag is not the file`() {
+      #expect(verdict(200, ["Content-Length": "0"], resuming).hasPrefix("failed for now: the server sent nothing"))
+      #expect(verdict(200, ["Content-Length": "0", "ETag": "\"b\""], resuming) == "body 0-0")
+      #expect(verdict(200, ["Content-Length": "1"], resuming) == "body 0-1")
+      var weak = resuming
+      weak.known = FileVersion(total: 1000, lastModified: "then")
+      #expect(verdict(200, ["Content-Length": "0"], weak) == "body 0-0")
     }
 
     @Test func `Beyond the end, all is here if the total says so`() {

@@ -56,6 +56,21 @@
       #expect(last.record.flushed == 5)
     }
 
+    @Test func `What came after the last flush is not trusted, though the machine has not started anew since`() throws {
+      do {
+        let part = try part()
+        try learn("1", part)
+        try write("12345", to: part)
+        try part.flush(5)
+        try write("67890", to: part)
+        // As a death leaves it.
+        #expect(try testFolder.text("a.bin.part") == "1234567890")
+      }
+      let next = try part()
+      #expect(next.length == 5)
+      #expect(try testFolder.text("a.bin.part") == "12345")
+    }
+
     @Test func `One has it at a time, and the other is told whose it is`() throws {
       let first = try part()
       try learn("1", first)
@@ -66,6 +81,41 @@
       }
       #expect(url == "http://example.org/a.bin")
       withExtendedLifetime(first) {}
+    }
+
+    @Test(arguments: [ENOSYS, ENOTSUP, ENOLCK]) func `Where files can't be locked, nothing is waited for`(number: Int32)
+      throws
+    {
+      let folder = try Folder(
+        path: testFolder.url.path,
+        locking: { _ in
+          errno = number
+          return -1
+        })
+      let part = try part(in: folder)
+      try write("12345", to: part)
+      let error = #expect(throws: DownloadError.self) { try part.flush(5) }
+      #expect(error?.code == .unusableFolder)
+      #expect(error?.message.contains("can't lock") == true)
+      #expect(testFolder.names == [])
+    }
+
+    @Test func `A lock is asked for again where a signal came between`() throws {
+      let calls = Lock(0)
+      let folder = try Folder(
+        path: testFolder.url.path,
+        locking: { file in
+          calls.withLock { $0 += 1 }
+          guard calls.withLock({ $0 }) > 1 else {
+            errno = EINTR
+            return -1
+          }
+          return flock(file, LOCK_EX | LOCK_NB)
+        })
+      let lock = try folder.lock("a.bin.part.json")
+      #expect(lock != nil)
+      #expect(calls.withLock { $0 } == 2)
+      #expect(try folder.lock("a.bin.part.json") == nil, "somebody has it")
     }
 
     @Test func `A part with another name somewhere is not written to`() throws {
@@ -269,6 +319,22 @@
       #expect(try marked(other)?.sha256 == other.sha256)
       #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0)
       #expect(try marked(download) == nil)
+    }
+
+    @Test func `Where there can be no second name, what came between is not replaced`() throws {
+      try testFolder.write("new", to: "a.bin.part")
+      try testFolder.write("mine", to: "a.bin")
+      #expect(try folder.renameToFree("a.bin.part", to: "a.bin") == false)
+      #expect(try testFolder.text("a.bin") == "mine")
+      #expect(try testFolder.text("a.bin.part") == "new")
+      #expect(try folder.renameToFree("a.bin.part", to: "b.bin") == true)
+      #expect(try testFolder.text("b.bin") == "new")
+      // A folder can't have a second name anywhere.
+      try FileManager.default.createDirectory(atPath: testFolder.path("c"), withIntermediateDirectories: false)
+      try FileManager.default.createDirectory(atPath: testFolder.path("d"), withIntermediateDirectories: false)
+      #expect(try !folder.rename("c", to: "d", replacing: false))
+      #expect(try folder.rename("c", to: "e", replacing: false))
+      #expect(testFolder.names == ["a.bin", "b.bin", "d", "e"])
     }
 
     @Test func `A second name is of one URL and one job, and short enough`() {

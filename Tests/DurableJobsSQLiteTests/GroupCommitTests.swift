@@ -51,6 +51,24 @@ import Testing
     #expect(try await store.counts(where: .all)[.ready] == 21)
   }
 
+  @Test func `What is listened for while a transaction goes on is heard`() async throws {
+    let (isBusy, goOn) = (Gate(), DispatchSemaphore(value: 0))
+    let heard = Lock<ForeignChange>([])
+    async let insertion: Void = store.onWriter { transaction in
+      isBusy.open()
+      goOn.wait()
+      _ = try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now))
+    }
+    await isBusy.pass()
+    let subscription = store.signals.listen { signal in
+      if case .changedElsewhere(let change) = signal { heard.withLock { $0.formUnion(change) } }
+    }
+    goOn.signal()
+    try await insertion
+    #expect(heard.withLock { $0 }.contains(.work))
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test func `One caller's error is nobody else's, and nothing of that caller stays`() async throws {
     let store = store
     let results = try await together([

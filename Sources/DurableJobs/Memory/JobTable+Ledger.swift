@@ -146,9 +146,9 @@ extension JobTable: JobLedger {
     guard let worker = standing(request.worker).last, let row = workers[worker].id else { return batch }
     doubts.answered(by: [row])
     _ = promote(.max)
-    let isServed = { [pausedQueues] (record: Record) in
-      request.kinds.contains(record.job.kind) && request.queues.contains(record.job.queue)
-        && !pausedQueues.contains(record.job.queue)
+    let queues = request.queues.subtracting(pausedQueues).filter { request.free[$0] ?? 0 > 0 }
+    let isServed = { (record: Record) in
+      queues.contains(record.job.queue) && request.kinds.contains(record.job.kind)
     }
     let ready = records.indices.filter { records[$0].course.state == .ready && isServed(records[$0]) }
     var free = request.free

@@ -38,6 +38,19 @@ extension StoreConformance {
       try same(try await work().active, 1, "first starts that have come")
       try await trial.start(ahead)
     },
+    Case("A worker serves a queue while it is full") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.add()
+      let second = try await trial.add()
+      let request = ClaimRequest(worker: WorkerID("w"), queues: ["q", "p"], kinds: ["k"], free: ["q": 1])
+      try same(try await trial.store.claim(request).jobs.map(\.token.job), [first], "the job claimed")
+      let full = ClaimRequest(worker: WorkerID("w"), queues: ["q", "p"], kinds: ["k"], free: ["p": 1])
+      let batch = try await trial.store.claim(full)
+      try same(batch.jobs.map(\.token.job), [], "what is claimed where there is no room")
+      try holds(!batch.hasMore, "there is nothing more for what is free")
+      let work = try await trial.store.outstanding(.queue("q"))
+      try same(work.active, 2, "what any living worker can serve of the queue, the ready job \(second) too")
+    },
     Case("A snooze and a crash return, a paused queue does not wait") { subject in
       var policy = StorePolicy()
       policy.crashBackOff = BackOff(base: .seconds(60), factor: 1, cap: .seconds(60))

@@ -106,6 +106,24 @@ extension StoreConformance {
       try same(try await trial.recover("w").recovered, 0, "jobs recovered")
       try await trial.end(claimed, .succeeded(output: nil), as: .succeeded)
     },
+    Case("A renewal is all that a worker holds: what is not on the list goes back") { subject in
+      let trial = try await Trial(subject)
+      let kept = try await trial.addAndStart(.attempts(1))
+      let forgotten = try await trial.addAndStart(.attempts(1))
+      let other = try await trial.addAndStart(by: "v")
+      try same(try await trial.renew([kept]), [.held], "the standing")
+      let job = try await trial.job(forgotten.token.job)
+      try same(job.state, .ready, "the state of the job that was left out")
+      try same([job.attempt, job.crashes], [0, 0], "its attempts and crashes")
+      try same(try await trial.job(other.token.job).state, .running, "the state of another worker's job")
+      try same(try await trial.renew([kept, forgotten]), [.held, .lost], "the standings")
+      try same(
+        try await trial.settle(forgotten, .succeeded(output: nil)), SettlementReply(isAccepted: false, state: .ready),
+        "the reply to a late result")
+      let again = try await trial.start(forgotten.token.job)
+      try await trial.end(again, .succeeded(output: nil), as: .succeeded)
+      try await trial.end(kept, .succeeded(output: nil), as: .succeeded)
+    },
     Case("A worker that retires gives its jobs back as interrupted") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(3)

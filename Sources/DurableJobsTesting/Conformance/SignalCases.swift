@@ -86,6 +86,24 @@ extension StoreConformance {
       }
       withExtendedLifetime(subscription) {}
     },
+    Case("Jobs that are due, or that the clock set back, are told of, so that workers look") { subject in
+      let trial = try await Trial(subject)
+      try await trial.add(.start(.after(.seconds(60))))
+      let back = try await trial.addAndStart()
+      try await trial.end(back, .retry(.after(.seconds(3600)), message: "no"), as: .scheduled)
+      let heard = Heard()
+      let subscription = trial.store.signals.listen { heard.add($0) }
+      for (what, step) in [
+        ("a promotion", { trial.clock.advance(by: .seconds(60)) }),
+        ("a clock set back", { trial.clock.stepWallClock(by: .seconds(-600)) }),
+      ] {
+        heard.clear()
+        step()
+        try await trial.recover()
+        try await heard.wait(trial, what) { $0.isWork }
+      }
+      withExtendedLifetime(subscription) {}
+    },
     Case("What was refused is not told") { subject in
       let trial = try await Trial(subject)
       let claimed = try await trial.addAndStart()
@@ -159,6 +177,15 @@ final class Heard: Sendable {
 extension StoreSignal {
   var transitions: [JobTransition] {
     if case .committed(let transitions) = self { transitions } else { [] }
+  }
+
+  /// Workers have reason to look.
+  var isWork: Bool {
+    if case .changedElsewhere(let change) = self {
+      change.contains(.work)
+    } else {
+      transitions.contains { $0.state == .ready || $0.state == .scheduled }
+    }
   }
 
   var isDoubt: Bool {

@@ -1,40 +1,43 @@
 import DurableJobs
 import Foundation
 
-/// One step of a random history. Claims and jobs are named by the model's ids.
+/// One step of a random history.
 enum HistoryStep: Sendable {
   case insert([NewJob])
+  /// One of them can't be stored, so none is.
+  case insertBroken([NewJob])
   case claim(ClaimRequest)
-  case settle([(claim: StorePair.HeldClaim, result: ClaimSettlement.Result, progress: JobProgress?)], ClaimRequest?)
-  case renew(String, [(claim: StorePair.HeldClaim, progress: JobProgress?)])
+  case settle([ClaimSettlement], ClaimRequest?)
+  case renew(RenewalRequest, [HistoryRun.HeldClaim])
   case change(JobChange, JobFilter, limit: Int)
-  case recover(String?)
-  case retire(String)
+  case recover(RecoveryRequest)
+  /// Nobody gives a sign of life for so long, and then somebody looks.
+  case loseWorkers(Duration)
   case pause(String, Bool)
-  case outstanding(WorkScope)
-  case page(JobFilter, JobQuery.Order, limit: Int)
+  case page(JobQuery)
   case advance(Duration)
   case stepClock(Duration)
 
-  static func random(for pair: StorePair, _ random: inout SeededNumbers) -> HistoryStep {
+  static func random(for run: HistoryRun, _ random: inout SeededNumbers) -> HistoryStep {
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<17: .insert((0..<random.pick([1, 1, 1, 2, 5])).map { _ in newJob(&random, at: pair.now) })
-    case 17..<35: .claim(request(&random))
-    case 35..<57: settle(pair, &random)
-    case 57..<64: renew(pair, &random)
-    case 64..<76: .change(change(&random), filter(pair, &random), limit: random.pick([1, 2, 100]))
-    case 76..<81: .recover(random.chance(50) ? random.pick(workers) : nil)
-    case 81..<83: .retire(random.pick(workers))
-    case 83..<85: .pause(random.pick(queues), random.chance(40))
-    case 85..<88:
-      .outstanding(
-        random.chance(50)
-          ? .queue(random.pick(queues)) : .worker(queues: some(queues, &random), kinds: some(kinds, &random)))
+    case 0..<14: .insert(newJobs(&random, at: run.oracle.now))
+    case 14: .insertBroken(newJobs(&random, at: run.oracle.now) + [NewJob(queue: "q1", kind: "", payload: Data())])
+    case 15..<32: .claim(request(random.pick(workers), &random))
+    case 32..<54: settle(run, &random)
+    case 54..<61: renew(run, &random)
+    case 61..<77: .change(change(&random), filter(run, &random), limit: random.pick([1, 2, 100]))
+    case 77..<81: .recover(RecoveryRequest(worker: random.chance(50) ? worker(&random) : nil, limit: limit(&random)))
+    case 81: .recover(RecoveryRequest(worker: worker(&random), isRetiring: true, limit: limit(&random)))
+    case 82..<86: .loseWorkers(random.pick([.seconds(20), .seconds(60)]))
+    case 86..<88: .pause(random.pick(queues), random.chance(40))
     case 88..<90:
-      .page(filter(pair, &random), random.chance(50) ? .oldestFirst : .newestFirst, limit: random.pick([1, 3, 50]))
+      .page(
+        JobQuery(
+          filter(run, &random), order: random.chance(50) ? .oldestFirst : .newestFirst,
+          after: random.chance(50) ? run.ids.randomElement(using: &random) : nil, limit: random.pick([1, 3, 50])))
     case 90..<97:
       .advance(random.pick([1, 10, 999, 1000, 3000, 5000, 10_000, 31_000, 100_000].map { .milliseconds($0) }))
-    default: .stepClock(random.pick([-86_400, -3600, -60, -2, 60, 3600].map { .seconds($0) }))
+    default: .stepClock(random.pick([-86_400, -3600, -60, -5, -2, 60, 3600].map { .seconds($0) }))
     }
   }
 
@@ -73,11 +76,21 @@ enum HistoryStep: Sendable {
     return NewJob(queue: random.pick(queues), kind: random.pick(kinds), payload: payload, terms: terms)
   }
 
-  private static func request(_ random: inout SeededNumbers) -> ClaimRequest {
-    let capacity = some(queues, &random).sorted().map { ($0, Int.random(in: 1...4, using: &random)) }
+  private static func newJobs(_ random: inout SeededNumbers, at now: Date) -> [NewJob] {
+    (0..<random.pick([1, 1, 1, 2, 5])).map { _ in newJob(&random, at: now) }
+  }
+
+  private static func worker(_ random: inout SeededNumbers) -> WorkerID { WorkerID(random.pick(workers)) }
+
+  private static func limit(_ random: inout SeededNumbers) -> Int { random.pick([1, 3, 1000]) }
+
+  private static func lease(_ random: inout SeededNumbers) -> Duration { random.pick([.seconds(15), .seconds(30)]) }
+
+  private static func request(_ worker: String, _ random: inout SeededNumbers) -> ClaimRequest {
+    let capacity = some(queues, &random).sorted().map { ($0, Int.random(in: 0...4, using: &random)) }
     return ClaimRequest(
-      worker: WorkerID(random.pick(workers)), kinds: some(kinds, &random),
-      capacity: Dictionary(uniqueKeysWithValues: capacity))
+      worker: WorkerID(worker), kinds: some(kinds, &random),
+      capacity: Dictionary(uniqueKeysWithValues: capacity), lease: lease(&random))
   }
 
   private static func progress(_ random: inout SeededNumbers) -> JobProgress? {
@@ -100,28 +113,26 @@ enum HistoryStep: Sendable {
 
   /// Mostly claims that hold, and now and then one that was settled or lost before.
   private static func claims(
-    _ pair: StorePair, of worker: String, _ random: inout SeededNumbers
-  ) -> [StorePair.HeldClaim] {
-    var claims = pair.held.filter { $0.worker == worker && random.chance(60) }
-    if let spent = pair.spent.randomElement(using: &random), random.chance(20) { claims.append(spent) }
+    _ run: HistoryRun, of worker: String, _ random: inout SeededNumbers
+  ) -> [HistoryRun.HeldClaim] {
+    var claims = run.held.filter { $0.worker == worker && random.chance(60) }
+    if let spent = run.spent.randomElement(using: &random), random.chance(20) { claims.append(spent) }
     return claims
   }
 
-  private static func settle(_ pair: StorePair, _ random: inout SeededNumbers) -> HistoryStep {
+  private static func settle(_ run: HistoryRun, _ random: inout SeededNumbers) -> HistoryStep {
     let worker = random.pick(workers)
-    let settlements = claims(pair, of: worker, &random).map {
-      (claim: $0, result: result(&random, at: pair.now), progress: progress(&random))
+    let settlements = claims(run, of: worker, &random).map {
+      ClaimSettlement(token: $0.token, result: result(&random, at: run.oracle.now), progress: progress(&random))
     }
-    var next = random.chance(50) ? request(&random) : nil
-    next?.worker = WorkerID(worker)
-    return .settle(settlements, next)
+    return .settle(settlements, random.chance(50) ? request(worker, &random) : nil)
   }
 
-  private static func renew(_ pair: StorePair, _ random: inout SeededNumbers) -> HistoryStep {
+  private static func renew(_ run: HistoryRun, _ random: inout SeededNumbers) -> HistoryStep {
     let worker = random.pick(workers)
-    return .renew(
-      worker,
-      claims(pair, of: worker, &random).filter { $0.worker == worker }.map { (claim: $0, progress: progress(&random)) })
+    let claims = claims(run, of: worker, &random).filter { $0.worker == worker }
+    let renewals = claims.map { ClaimRenewal(token: $0.token, progress: progress(&random)) }
+    return .renew(RenewalRequest(worker: WorkerID(worker), lease: lease(&random), renewals: renewals), claims)
   }
 
   private static func change(_ random: inout SeededNumbers) -> JobChange {
@@ -133,8 +144,8 @@ enum HistoryStep: Sendable {
   }
 
   /// No filter asks for `ready` or `scheduled`: a store may take its time to write down that a job is due.
-  private static func filter(_ pair: StorePair, _ random: inout SeededNumbers) -> JobFilter {
-    let id = pair.ids.suffix(30).randomElement(using: &random) ?? JobID(rawValue: 1)
+  private static func filter(_ run: HistoryRun, _ random: inout SeededNumbers) -> JobFilter {
+    let id = run.ids.suffix(30).randomElement(using: &random) ?? JobID(rawValue: 1)
     guard random.chance(30) else { return .id(id) }
     let leaves: [JobFilter] = [
       .queue(random.pick(queues)), .kind(random.pick(kinds)), .tag(random.pick(tags)), .key(random.pick(keys)), .id(id),

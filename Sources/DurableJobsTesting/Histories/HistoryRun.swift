@@ -4,11 +4,9 @@ import Foundation
 /// A store and the oracle, led through one history side by side.
 struct HistoryRun {
   /// A claim that a worker has, or had.
-  struct HeldClaim: Sendable, CustomStringConvertible {
-    let worker: String
+  struct HeldClaim {
+    let worker: WorkerID
     let token: ClaimToken
-
-    var description: String { "\(worker)'s claim \(token.claim) of job \(token.job)" }
   }
 
   let store: any JobStore
@@ -38,13 +36,13 @@ struct HistoryRun {
       }
     case .claim(let request): try await check(try await store.claim(request), request)
     case .settle(let settlements, let request): try await settle(settlements, request)
-    case .renew(let request, let claims):
-      try same(try await store.renew(request), oracle.renew(request), "the standings of \(claims)")
+    case .renew(let request): try same(try await store.renew(request), oracle.renew(request), "the standings")
     case .change(let change, let filter, let limit): try await self.change(change, filter, limit)
     case .recover(let request): try await recover(request)
-    case .loseWorkers(let silence):
-      advance(by: silence)
+    case .silence(let duration, let isLasting):
+      advance(by: duration)
       try await recover(RecoveryRequest())
+      guard isLasting else { break }
       advance(by: oracle.policy.doubtInterval)
       try await recover(RecoveryRequest())
     case .pause(let queue, let isPaused):
@@ -95,7 +93,7 @@ struct HistoryRun {
       try same(claimed.attempt, log.attempt, "the attempt claimed of job \(log.id)")
       try same(claimed.maxAttempts, job.terms.maxAttempts, "the attempts of job \(log.id)")
       try same(claimed.timeout, job.terms.timeout, "the timeout of job \(log.id)")
-      held.append(HeldClaim(worker: request.worker.name, token: claimed.token))
+      held.append(HeldClaim(worker: request.worker, token: claimed.token))
     }
     try same(batch.nextDue, choice.nextDue, "when the next job is due")
     if choice.hasMore { try holds(batch.hasMore, "there is more") }
@@ -175,12 +173,12 @@ struct HistoryRun {
     let actual = try await store.jobs(query).map { $0.withDueJobReady(at: oracle.now) }
     try same(actual.map(\.id), expected.map(\.id), "all jobs")
     for (theirs, mine) in zip(actual, expected) { try same(theirs, mine, "job \(mine.id)") }
-    for filter in [JobFilter.all] + HistoryStep.queues.map({ .queue($0) }) + HistoryStep.kinds.map({ .kind($0) }) {
+    for filter in [JobFilter.all] + HistoryMaker.queues.map({ .queue($0) }) + HistoryMaker.kinds.map({ .kind($0) }) {
       let counts = oracle.counts(filter).withDueJobsMerged
       try same(try await store.counts(where: filter).withDueJobsMerged, counts, "the counts of \(filter)")
     }
-    let worker = WorkScope.worker(queues: Set(HistoryStep.queues), kinds: ["k1", "k2"])
-    for scope in HistoryStep.queues.map({ .queue($0) }) + [worker] {
+    let worker = WorkScope.worker(queues: Set(HistoryMaker.queues), kinds: ["k1", "k2"])
+    for scope in HistoryMaker.queues.map({ .queue($0) }) + [worker] {
       let work = try await store.outstanding(scope).withDueJobsMerged
       try same(work, oracle.outstanding(scope).withDueJobsMerged, "the outstanding work of \(scope)")
     }

@@ -52,6 +52,6 @@ extension JobLog {
       }
       return AttemptFailure(attempt: before.attempt, at: entries[index].at, message: message)
     }
-    return all.suffix(wrong == .allFailuresKept ? .max : Limits.failuresKept)
+    return all.suffix(Limits.failuresKept)
   }
 }

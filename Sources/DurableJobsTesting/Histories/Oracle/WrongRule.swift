@@ -4,7 +4,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // Ends of attempts
   case retryBeatsCancel, successLosesToCancel, failureLosesToCancel
   case interruptionCounts, snoozeCounts, suspensionCounts, lastAttemptIsSpent
-  case handlersReasonWins, allFailuresKept
+  case handlersReasonWins
   // Deaths
   case deathCounts, firstDeathWaits, backOffHasNoCap, anyProgressForgives, onlyRowsOfDeathsEnd
   // What people do

@@ -26,7 +26,7 @@ import Testing
   }
 
   /// With `HISTORIES=100` in the environment, as many histories for each seed, and longer ones.
-  @Test("The store on SQLite leads the same random lives as the one in memory", arguments: 1...20)
+  @Test("The store on SQLite does in random lives what it has to", arguments: 1...20)
   func randomLives(seed: Int) async throws {
     let more = ProcessInfo.processInfo.environment["HISTORIES"].flatMap(Int.init)
     for round in 0..<(more ?? 2) {

@@ -46,12 +46,12 @@ package struct Doubts {
   /// They gave a sign of life.
   package mutating func answered(by workers: [Int64]) { for worker in workers { known[worker] = nil } }
 
-  /// Who is lost, of all workers but the one who asks.
+  /// Who is lost of these, which are all `workers` but the one who asks.
   package mutating func judge(
-    _ suspects: [Suspect], now: Int64, uptime: Duration, interval: Duration
+    _ suspects: [Suspect], of workers: [WorkerRow], now: Int64, uptime: Duration, interval: Duration
   ) -> Verdict {
     var verdict = Verdict()
-    let rows = Set(suspects.compactMap(\.row.id))
+    let rows = Set(workers.compactMap(\.id))
     known = known.filter { rows.contains($0.key) }
     for suspect in suspects {
       guard let id = suspect.row.id else { continue }

@@ -111,9 +111,10 @@ extension JobTable: JobLedger {
   }
 
   private func hold(_ tokens: [ClaimToken], _ reply: inout LedgerReply) {
-    let (own, listed) = (Set(reply.workers.compactMap(\.id)), Set(tokens.map(\.job)))
+    let (own, listed) = (Set(reply.workers.compactMap(\.id)), Set(tokens))
     for record in records where record.course.state == .running && own.contains(record.claim.worker) {
-      if !listed.contains(record.id) { reply.unlisted.append(record.id) }
+      let token = ClaimToken(job: record.id, claim: record.claim.rawValue)
+      if !listed.contains(token) { reply.unlisted.append(record.id) }
     }
   }
 

@@ -58,7 +58,8 @@ extension JobTable {
     let suspects = workers.filter { $0.worker != asking || $0.leaseUntil == WorkerRow.taken }.map { row in
       Doubts.Suspect(row: row, isIdle: !holders.contains(row.id ?? 0), isDead: false)
     }
-    let verdict = doubts.judge(suspects, now: now, uptime: uptime, interval: policy.doubtInterval)
+    let verdict = doubts.judge(
+      suspects, of: workers, now: now, uptime: uptime, interval: policy.doubtInterval)
     if !verdict.asked.isEmpty { news.here.insert(.doubt) }
     return verdict
   }

@@ -57,7 +57,10 @@ extension Engine {
           isDead: isDead[worker.session] ?? false))
     }
     let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
-    let verdict = doubts.withLock { $0.judge(suspects, now: now, uptime: uptime, interval: interval) }
+    let workers = census.workers.map(\.row)
+    let verdict = doubts.withLock {
+      $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval)
+    }
     for worker in census.workers where verdict.asked.contains(worker.row.id ?? 0) {
       if worker.session == session {
         signals.post(.changedElsewhere(.doubt))

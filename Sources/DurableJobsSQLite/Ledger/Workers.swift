@@ -90,8 +90,10 @@ extension WriteTransaction {
       else { continue }
       reply.certain.append(index)
     }
-    let (rows, listed) = (Set(reply.workers.compactMap(\.id)), Set(tokens.map(\.job)))
-    reply.unlisted = memory.held.filter { rows.contains($0.value.claim.worker) && !listed.contains($0.key) }.map(\.key)
+    let (rows, listed) = (Set(reply.workers.compactMap(\.id)), Set(tokens))
+    for (job, held) in memory.held where rows.contains(held.claim.worker) {
+      if !listed.contains(ClaimToken(job: job, claim: held.claim.rawValue)) { reply.unlisted.append(job) }
+    }
   }
 
   /// Something was asked of a worker's jobs: finds out of which.

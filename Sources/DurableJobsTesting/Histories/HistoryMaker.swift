@@ -1,0 +1,208 @@
+import DurableJobs
+import Foundation
+
+/// Makes up a history from a number. Each leans another way, rich in some steps and poor in others, with few jobs or with
+/// many, so that together they come far in every direction.
+struct HistoryMaker {
+  static let queues = ["q1", "q2"]
+  static let kinds = ["k1", "k2", "k3"]
+  private static let workers = ["w1", "w2", "w3"].map { WorkerID($0) }
+
+  let policy: StorePolicy
+  private var random: SeededNumbers
+  private let steps: [Sort]
+  private let results: [ClaimSettlement.Result]
+  private let changes: [JobChange]
+  /// Once so many jobs can run or do, there are enough.
+  private let crowd: Int
+
+  private enum Sort {
+    case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, page, advance, stepClock
+  }
+
+  init(seed: UInt64) {
+    var random = SeededNumbers(seed: seed)
+    steps = random.lean([
+      (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
+      (.retire, 1), (.silence, 6), (.pause, 3), (.page, 2), (.advance, 7), (.stepClock, 3),
+    ])
+    results = random.lean([
+      (.succeeded(output: nil), 3), (.retry(.now, message: "r"), 4), (.failed(message: "f"), 1), (.snoozed(.now), 2),
+      (.suspended(reason: "h"), 1), (.crashed, 1), (.interrupted, 1),
+    ])
+    changes = random.lean([
+      (.retry, 4), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
+      (.complete(output: nil), 1), (.fail(message: "f"), 1), (.progress(JobProgress(fraction: 0)), 1), (.reset, 1),
+    ])
+    crowd = random.pick([2, 6, 40])
+    var policy = StorePolicy()
+    policy.maxCrashesInRow = random.pick([2, 4, 5])
+    policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
+    policy.crashBackOff = BackOff(base: .seconds(2), factor: 3, cap: .seconds(5))
+    policy.retention = .seconds(random.pick([100, 300]))
+    policy.failedRetention = .seconds(900)
+    self.policy = policy
+    self.random = random
+  }
+
+  mutating func step(of run: HistoryRun) -> HistoryStep {
+    let now = run.oracle.now
+    switch random.pick(steps) {
+    case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
+      return .insert(newJobs(at: now))
+    case .insertBroken: return .insertBroken(newJobs(at: now) + [NewJob(queue: "q1", kind: "", payload: Data())])
+    case .insert, .claim: return .claim(request(by: random.pick(Self.workers)))
+    case .settle: return settle(run)
+    case .renew:
+      let worker = worker(run)
+      // All that it holds, as a rule: what it leaves out goes back.
+      let claims = random.chance(80) ? run.held.filter { $0.worker == worker } : claims(of: worker, run)
+      let renewals = claims.map { ClaimRenewal(token: $0.token, progress: progress(40)) }
+      return .renew(RenewalRequest(worker: worker, lease: lease(), renewals: renewals))
+    case .change: return .change(change(), filter(run), limit: random.pick([1, 2, 100]))
+    case .recover:
+      return .recover(
+        RecoveryRequest(worker: random.chance(50) ? random.pick(Self.workers) : nil, limit: random.pick([1, 3, 1000])))
+    case .retire: return .recover(RecoveryRequest(worker: random.pick(Self.workers), isRetiring: true))
+    case .silence: return .silence(.seconds(random.pick([20, 60])), isLasting: random.chance(70))
+    case .pause: return .pause(random.pick(Self.queues), random.chance(25))
+    case .page:
+      return .page(
+        JobQuery(
+          filter(run), order: random.chance(50) ? .oldestFirst : .newestFirst,
+          after: random.chance(50) ? run.ids.randomElement(using: &random) : nil, limit: random.pick([1, 3, 50])))
+    case .advance: return .advance(.milliseconds(random.pick([1, 10, 999, 1000, 3000, 5000, 10_000, 31_000, 100_000])))
+    case .stepClock: return .stepClock(.seconds(random.pick([-3600, -60, -5, -2, 60, 3600, 3600])))
+    }
+  }
+
+  // MARK: What it is made of
+
+  private mutating func some(_ all: [String]) -> Set<String> {
+    let chosen = Set(all.filter { _ in random.chance(80) })
+    return chosen.isEmpty ? [random.pick(all)] : chosen
+  }
+
+  private mutating func time(at now: Date) -> JobTime {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0...3: .now
+    case 4: .after(.milliseconds(Int.random(in: -10...20_000, using: &random)))
+    case 5: .after(.microseconds(Int.random(in: 1...5000, using: &random)))
+    case 6: .after(.seconds(Int.random(in: 1...60, using: &random)))
+    default: .at(Date(milliseconds: now.milliseconds + Int64.random(in: -5000...30_000, using: &random)))
+    }
+  }
+
+  private mutating func newJobs(at now: Date) -> [NewJob] {
+    (0..<random.pick([1, 1, 1, 2, 5])).map { _ in
+      let terms = JobTerms(
+        priority: random.pick([.normal, .normal, .normal, .high, .low, 3]), start: time(at: now),
+        maxAttempts: random.pick([1, 1, 2, 3, 30]), timeout: random.chance(20) ? .milliseconds(1500) : nil,
+        key: random.chance(20) ? random.pick(["one", "two"]) : nil,
+        unique: random.chance(40) ? UniqueKey(random.pick(["u", "v"])) : nil,
+        tags: random.chance(30) ? some(["a", "b"]) : [])
+      let payload = Data((0..<random.pick([0, 2, 100])).map { UInt8($0) })
+      return NewJob(queue: random.pick(Self.queues), kind: random.pick(Self.kinds), payload: payload, terms: terms)
+    }
+  }
+
+  /// Mostly one that has something to do: it is in doubt, is to stop a job, or holds claims.
+  private mutating func worker(_ run: HistoryRun) -> WorkerID {
+    let workers = run.oracle.workers
+    let doubted = workers.filter { !$0.isOver && !$0.doubts.isEmpty }.map(\.id)
+    let asked = run.oracle.jobs.filter { $0.asked != nil }.compactMap { $0.claim.map { workers[$0.worker].id } }
+    return random.pick(random.pick([doubted + asked, run.held.map(\.worker), Self.workers].filter { !$0.isEmpty }))
+  }
+
+  private mutating func lease() -> Duration { .seconds(random.pick([15, 30])) }
+
+  private mutating func request(by worker: WorkerID) -> ClaimRequest {
+    let queues = some(Self.queues)
+    let free = queues.sorted().map { ($0, Int.random(in: 0...4, using: &random)) }.filter {
+      $1 > 0 || random.chance(50)
+    }
+    return ClaimRequest(
+      worker: worker, queues: queues, kinds: some(Self.kinds), free: Dictionary(uniqueKeysWithValues: free),
+      lease: lease())
+  }
+
+  private mutating func progress(_ percent: Int) -> JobProgress? {
+    guard random.chance(percent) else { return nil }
+    return JobProgress(
+      fraction: Double(Int.random(in: 0...8, using: &random)) / 8, message: random.chance(50) ? "m" : nil)
+  }
+
+  private mutating func reason() -> String? { random.pick(["p1", "p2", nil]) }
+
+  private mutating func output() -> Data? { random.chance(50) ? Data([random.pick([1, 2, 3])]) : nil }
+
+  /// Mostly claims that hold, and now and then one that was settled or lost before.
+  private mutating func claims(of worker: WorkerID, _ run: HistoryRun) -> [HistoryRun.HeldClaim] {
+    let claims = run.held.filter { $0.worker == worker && random.chance(80) }
+    let spent = run.spent.filter { $0.worker == worker }
+    return random.chance(20) ? claims + spent.suffix(1) : claims
+  }
+
+  private mutating func settle(_ run: HistoryRun) -> HistoryStep {
+    let worker = worker(run)
+    let settlements = claims(of: worker, run).map { claim in
+      let result: ClaimSettlement.Result =
+        switch random.pick(results) {
+        case .succeeded: .succeeded(output: output())
+        case .retry(_, let message): .retry(time(at: run.oracle.now), message: message)
+        case .snoozed: .snoozed(time(at: run.oracle.now))
+        case let other: other
+        }
+      return ClaimSettlement(token: claim.token, result: result, progress: progress(20))
+    }
+    return .settle(settlements, random.chance(80) ? request(by: worker) : nil)
+  }
+
+  private mutating func change() -> JobChange {
+    switch random.pick(changes) {
+    case .cancel: .cancel(reason: reason())
+    case .suspend: .suspend(reason: reason())
+    case .complete: .complete(output: output())
+    case .progress(let progress): .progress(self.progress(100) ?? progress)
+    case let other: other
+    }
+  }
+
+  /// No filter asks for `ready` or `scheduled`: a store may take its time to write down that a job is due.
+  private mutating func filter(_ run: HistoryRun) -> JobFilter {
+    let running = run.oracle.jobs.filter { $0.claim != nil }.randomElement(using: &random)?.id
+    let id =
+      (random.chance(50) ? running : nil) ?? run.ids.suffix(30).randomElement(using: &random) ?? JobID(rawValue: 1)
+    guard random.chance(25) else { return .id(id) }
+    let leaves: [JobFilter] = [
+      .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),
+      .key(random.pick(["one", "two"])), .id(id),
+      .state(random.pick([.running, .suspended, .succeeded, .failed, .cancelled])),
+    ]
+    let (first, second) = (random.pick(leaves), random.pick(leaves))
+    return random.pick([first, first && second, first && !second, !first && second, (first || second) && .kind("k1")])
+  }
+}
+
+/// Numbers that look random and follow from a seed: SplitMix64 of Steele, Lea and Flood, 2014.
+struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+  mutating func pick<T>(_ choices: [T]) -> T { choices.randomElement(using: &self)! }
+
+  /// Each choice as often as its weight says, and some more often than that.
+  mutating func lean<T>(_ choices: [(T, Int)]) -> [T] {
+    choices.flatMap { Array(repeating: $0, count: $1 * pick([1, 1, 1, 4])) }
+  }
+}

@@ -1,0 +1,57 @@
+import DurableJobs
+import Foundation
+
+/// What is to be seen of a job.
+extension JobLog {
+  func snapshot(at now: Date) -> JobSnapshot {
+    let state = state(at: now)
+    return JobSnapshot(
+      id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, state: state,
+      priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
+      crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
+      startedAt: last(\.isClaim).map { entries[$0].at },
+      finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason,
+      stopAsked: state == .running ? asked?.stop : nil, payload: job.payload,
+      output: state == .succeeded ? output : nil, failures: failures)
+  }
+
+  private var progress: JobProgress? {
+    entries.reversed().lazy.compactMap { if case .progressed(let progress) = $0.event { progress } else { nil } }.first
+  }
+
+  private var output: Data? {
+    switch entries[turn].event {
+    case .completed(let output), .reported(.succeeded(let output)): output
+    default: nil
+    }
+  }
+
+  /// Who had it stopped said so: the person before the handler.
+  private var reason: String? {
+    let before = before(turn)
+    switch (standing, entries[turn].event) {
+    case (.running, _): return asked?.reason
+    case (_, .held(let reason)), (_, .cancelled(let reason)): return reason
+    case (.suspended, .reported(.suspended(let reason))):
+      return wrong == .handlersReasonWins ? reason : before.asked?.reason ?? reason
+    case (.suspended, _), (.cancelled, _): return before.asked?.reason
+    default: return nil
+    }
+  }
+
+  private var failures: [AttemptFailure] {
+    let all = entries.indices.compactMap { index -> AttemptFailure? in
+      let before = before(index)
+      let message: String
+      switch entries[index].event {
+      case .reported(.failed(let text)), .reported(.retry(_, let text)), .givenUp(let text): message = text
+      case .died where self.before(index + 1).standing == .failed:
+        let deaths = before.crashes + 1
+        message = "the process ended during the attempt, \(deaths) time\(deaths == 1 ? "" : "s")"
+      default: return nil
+      }
+      return AttemptFailure(attempt: before.attempt, at: entries[index].at, message: message)
+    }
+    return all.suffix(Limits.failuresKept)
+  }
+}

@@ -1,0 +1,94 @@
+import DurableJobs
+import Foundation
+
+/// When a job is due.
+extension JobLog {
+  /// The earliest time at which it may run, as far as its log tells.
+  enum Due {
+    case now
+    case at(Date)
+    /// The store drew it from there, and has not shown it yet.
+    case within(ClosedRange<Date>)
+
+    /// Nil if there is nothing to wait for. A time that was drawn is not known before it is seen.
+    var date: Date? {
+      switch self {
+      case .now: nil
+      case .at(let date): date
+      case .within(let range): range.upperBound
+      }
+    }
+
+    /// Of a wait that begins then: a time that is not ahead is no time.
+    fileprivate func ahead(of date: Date) -> Due { self.date.map { $0 > date } ?? false ? self : .now }
+  }
+
+  /// What its last turn promised, moved with a clock that was set back meanwhile: what is left of a wait is left, and a date
+  /// stays.
+  var due: Due {
+    var due = promise
+    let isMoved = standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate
+    for entry in entries[turn...] {
+      switch entry.event {
+      case .drew(let date): due = date.map { .at($0) } ?? .now
+      case .clockSetBack(let step) where isMoved:
+        guard case .at(let date) = due else { continue }
+        let length = date.milliseconds - entries[turn].at.milliseconds
+        due = .at(wrong == .waitStartsAnew ? entry.at.later(by: length) : date.later(by: -step))
+      default: break
+      }
+    }
+    return due
+  }
+
+  /// It waits for a date that somebody named.
+  private var isDated: Bool {
+    let time: JobTime
+    switch entries[turn].event {
+    case .inserted: time = job.terms.start
+    case .reported(.retry(let named, _)), .reported(.snoozed(let named)): time = named
+    case .held, .released: return before(turn).isDated
+    default: return false
+    }
+    return if case .at = time { true } else { false }
+  }
+
+  private var promise: Due {
+    let (event, at) = (entries[turn].event, entries[turn].at)
+    switch event {
+    case .inserted: return job.terms.start.promise(at: at)
+    case .reported(.retry(let time, _)), .reported(.snoozed(let time)): return time.promise(at: at)
+    case .died: return backOff
+    case .held: return before(turn).due.ahead(of: at)
+    case .released: return wrong == .resumeForgetsTime ? .now : before(turn).due.ahead(of: at)
+    default: return .now
+    }
+  }
+
+  /// The first death in a row costs no wait, each later one a longer one, of which half is random.
+  private var backOff: Due {
+    let number = crashesInRow - (wrong == .firstDeathWaits ? 0 : 1)
+    guard number > 0 else { return .now }
+    let wait = policy.crashBackOff
+    let grown = (1..<number).reduce(wait.base / .milliseconds(1)) { grown, _ in grown * wait.factor }
+    let longest = wrong == .backOffHasNoCap ? grown : min(grown, wait.cap / .milliseconds(1))
+    let at = entries[turn].at
+    return .within(at.later(by: Int64(longest / 2))...at.later(by: Int64(longest)))
+  }
+}
+
+extension JobTime {
+  /// In whole milliseconds, and never earlier than was asked for.
+  fileprivate func promise(at now: Date) -> JobLog.Due {
+    switch self {
+    case .now: return .now
+    case .after(let delay):
+      return .at(now.later(by: Int64((delay / .milliseconds(1)).rounded(.up)))).ahead(of: now)
+    case .at(let date): return .at(date).ahead(of: now)
+    }
+  }
+}
+
+extension Date {
+  func later(by milliseconds: Int64) -> Date { Date(milliseconds: self.milliseconds + milliseconds) }
+}

@@ -1,0 +1,75 @@
+import DurableJobs
+import Foundation
+
+/// All that happened to one job. Nothing else is kept of it: what must be seen of the job is defined by its log, in the
+/// extensions.
+struct JobLog {
+  enum Event {
+    case inserted
+    case claimed(ClaimToken, by: Int)
+    /// A stop was asked of the running attempt; with nil, it was taken back.
+    case asked(StopReason?, reason: String?)
+    case reported(ClaimSettlement.Result)
+    /// What ran it died.
+    case died
+    case held(reason: String?)
+    case released
+    /// Somebody did not want to wait for its time.
+    case hurried
+    case startedAnew
+    case reset
+    case cancelled(reason: String?)
+    case completed(output: Data?)
+    case givenUp(message: String)
+    case progressed(JobProgress)
+    /// Its time had come when somebody looked.
+    case cameDue
+    /// The wait that the store drew, with no date if it is over.
+    case drew(Date?)
+    case clockSetBack(by: Int64)
+    /// The worker of this claim was told that its report was taken.
+    case answered(ClaimToken)
+
+    /// It decides where the job stands from then on.
+    var isTurn: Bool {
+      switch self {
+      case .asked, .progressed, .drew, .clockSetBack, .answered: false
+      default: true
+      }
+    }
+
+    var isClaim: Bool { if case .claimed = self { true } else { false } }
+  }
+
+  struct Entry {
+    let event: Event
+    let at: Date
+  }
+
+  let id: JobID
+  let job: NewJob
+  let policy: StorePolicy
+  let wrong: WrongRule?
+  private(set) var entries: ArraySlice<Entry> = []
+
+  mutating func note(_ event: Event, at date: Date) { entries.append(Entry(event: event, at: date)) }
+
+  /// The log as it was when the entry had not been made.
+  func before(_ index: Int) -> JobLog {
+    var log = self
+    log.entries = entries[..<index]
+    return log
+  }
+
+  /// The last entry that decided where it stands.
+  var turn: Int { entries.lastIndex { $0.event.isTurn }! }
+
+  func entries(where matches: (Event) -> Bool) -> [Int] { entries.indices.filter { matches(entries[$0].event) } }
+
+  /// Whose report made it what it is.
+  var lastAnswer: ClaimToken? {
+    entries[turn...].lazy.compactMap { if case .answered(let token) = $0.event { token } else { nil } }.first
+  }
+
+  func last(_ matches: (Event) -> Bool) -> Int? { entries.lastIndex { matches($0.event) } }
+}

@@ -1,0 +1,125 @@
+import DurableJobs
+import Foundation
+
+/// What people do, and what they ask.
+extension Oracle {
+  /// What a change comes to.
+  enum Effect {
+    case happens(JobLog.Event)
+    /// All is so already.
+    case nothing
+    case removal
+    /// Refused, for a reason in which this is named.
+    case refusal(String)
+  }
+
+  /// A job that refuses a change, and what the refusal names.
+  typealias Refusal = (job: JobID, name: String)
+
+  func effect(of change: JobChange, on job: JobLog) -> Effect {
+    let state = state(job)
+    let (isRunning, asked) = (state == .running, job.asked?.stop)
+    let refusal = Effect.refusal("\(state)")
+    switch change {
+    case .retry where state == .failed || state == .cancelled:
+      if wrong != .retryTakesKey, let holder = holder(of: job.job.terms.unique) { return .refusal("job \(holder)") }
+      return .happens(.startedAnew)
+    case .retry where state == .suspended || state == .scheduled: return .happens(.hurried)
+    case .retry: return state == .ready ? .nothing : refusal
+
+    case .cancel where state == .cancelled: return .nothing
+    case .suspend where state == .suspended: return .nothing
+    case .complete where state == .succeeded: return .nothing
+    case .fail where state == .failed: return .nothing
+    case .cancel where state.isFinished, .suspend where state.isFinished, .complete where state.isFinished,
+      .fail where state.isFinished, .progress where state.isFinished:
+      return refusal
+
+    case .cancel(let reason):
+      return .happens(isRunning ? .asked(.cancelled, reason: reason) : .cancelled(reason: reason))
+    case .suspend(let reason):
+      if isRunning, asked == .cancelled, wrong != .suspensionBeatsCancel { return .refusal("cancel") }
+      return .happens(isRunning ? .asked(.suspended, reason: reason) : .held(reason: reason))
+    case .resume where state == .suspended: return .happens(.released)
+    case .resume: return isRunning && asked == .suspended ? .happens(.asked(nil, reason: nil)) : refusal
+    case .complete(let output): return .happens(.completed(output: output))
+    case .fail(let message): return .happens(.givenUp(message: message))
+    case .progress(let progress): return .happens(.progressed(progress))
+    case .remove: return isRunning ? refusal : .removal
+    case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
+    }
+  }
+
+  /// Changes all jobs of the filter, the lowest ids first. Returns those that it holds for, and what the others' refusals
+  /// name.
+  mutating func change(_ change: JobChange, _ filter: JobFilter) -> (changed: [JobID], refused: [Refusal]) {
+    var changed: [JobID] = []
+    var refused: [Refusal] = []
+    for id in jobs.filter({ isOne($0, of: filter) }).map(\.id) {
+      let index = index(of: id)!
+      switch effect(of: change, on: jobs[index]) {
+      case .refusal(let name):
+        refused.append((id, name))
+        continue
+      case .happens(let event): note(event, index)
+      case .removal: jobs.remove(at: index)
+      case .nothing: break
+      }
+      changed.append(id)
+    }
+    return (changed, refused)
+  }
+
+  // MARK: Questions
+
+  func isOne(_ job: JobLog, of filter: JobFilter) -> Bool {
+    switch filter {
+    case .all: true
+    case .id(let id): job.id == id
+    case .queue(let name): job.job.queue == name
+    case .kind(let name): job.job.kind == name
+    case .state(let state): self.state(job) == state
+    case .tag(let tag): job.job.terms.tags.contains(tag)
+    case .key(let key): job.job.terms.key == key
+    case .and(let a, let b): isOne(job, of: a) && isOne(job, of: b)
+    case .or(let a, let b): isOne(job, of: a) || isOne(job, of: b)
+    case .not(let a): !isOne(job, of: a)
+    }
+  }
+
+  func jobs(_ query: JobQuery) -> [JobSnapshot] {
+    let all = jobs.filter { isOne($0, of: query.filter) }
+    let behind = all.filter { job in
+      query.after.map { query.order == .oldestFirst ? job.id > $0 : job.id < $0 } ?? true
+    }
+    let page = query.order == .oldestFirst ? behind.prefix(query.limit) : behind.reversed().prefix(query.limit)
+    return page.map { $0.snapshot(at: now) }
+  }
+
+  func counts(_ filter: JobFilter) -> JobCounts {
+    JobCounts(Dictionary(grouping: jobs.filter { isOne($0, of: filter) }, by: state).mapValues(\.count))
+  }
+
+  func outstanding(_ scope: WorkScope) -> OutstandingWork {
+    let inScope: [JobLog]
+    let canBeServed: (JobLog) -> Bool
+    switch scope {
+    case .worker(let queues, let kinds):
+      inScope = jobs.filter { queues.contains($0.job.queue) }
+      canBeServed = { kinds.contains($0.job.kind) }
+    case .queue(let queue):
+      let workers = workers.filter {
+        $0.queues.contains(queue) && ($0.isLiving(at: now) || wrong == .silentWorkerServes && !$0.isOver)
+      }
+      inScope = jobs.filter { $0.job.queue == queue }
+      canBeServed = { job in workers.contains { $0.kinds.contains(job.job.kind) } }
+    }
+    let served = inScope.filter(canBeServed)
+    let startable = served.filter { wrong == .pausedIsActive || !pausedQueues.contains($0.job.queue) }
+    let left = Dictionary(grouping: inScope, by: state).mapValues(\.count).filter { !$0.key.isFinished }
+    return OutstandingWork(
+      active: served.count { state($0) == .running } + startable.count { state($0) == .ready },
+      isReturning: startable.contains { state($0) == .scheduled && ($0.wasClaimed || wrong == .firstStartReturns) },
+      left: JobCounts(left))
+  }
+}

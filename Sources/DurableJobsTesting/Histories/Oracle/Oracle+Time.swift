@@ -1,0 +1,65 @@
+import DurableJobs
+import Foundation
+
+/// What time demands, and what stores draw.
+extension Oracle {
+  /// What one recovery comes to, in as many bites as it takes.
+  mutating func recover(_ request: RecoveryRequest) -> RecoveryReport {
+    var report = RecoveryReport()
+    if request.isRetiring, let worker = standing(of: request.worker) {
+      for index in jobs.indices where jobs[index].claim?.worker == worker {
+        note(wrong == .retirementIsDeath ? .died : .reported(.interrupted), index)
+      }
+      workers[worker].isOver = true
+    }
+    for index in workers.indices where !workers[index].isOver && workers[index].id != request.worker {
+      guard !workers[index].isLiving(at: now) else {
+        workers[index].doubts = []  // a lease that holds again, since the clock was set back, is a sign of life
+        continue
+      }
+      workers[index].doubts.append(uptime)
+      let rest = policy.doubtInterval - (uptime - workers[index].doubts[0])
+      if !holdsJobs(index) || rest <= .zero || wrong == .doubtIsLoss {
+        workers[index].isOver = true
+      } else {
+        report.comeAgain = min(report.comeAgain ?? rest, rest)
+      }
+    }
+    for index in jobs.indices where isLost(jobs[index]) {
+      note(.died, index)
+      report.recovered += 1
+    }
+    for index in jobs.indices where jobs[index].hasWaited(until: now) { note(.cameDue, index) }
+    let expired = Set(jobs.filter(isExpired).map(\.id))
+    jobs.removeAll { expired.contains($0.id) }
+    report.pruned = expired.count
+    return report
+  }
+
+  private func holdsJobs(_ worker: Int) -> Bool { jobs.contains { $0.claim?.worker == worker } }
+
+  private func isLost(_ job: JobLog) -> Bool { job.claim.map { workers[$0.worker].isOver } ?? false }
+
+  private func isExpired(_ job: JobLog) -> Bool {
+    let state = state(job)
+    guard state.isFinished, !(wrong == .cancelledNeverExpire && state == .cancelled) else { return false }
+    let isKeptLonger = state == .failed && wrong != .failedExpireEarly
+    let kept = isKeptLonger ? policy.failedRetention : policy.retention
+    return job.entries[job.turn].at.later(by: kept.milliseconds) <= now
+  }
+
+  /// Jobs that wait for a time that the store drew and has not shown yet.
+  var undrawn: [JobID] {
+    jobs.filter { if $0.standing == .ready, case .within = $0.due { true } else { false } }.map(\.id)
+  }
+
+  /// The store shows the time that it drew, or, with nil, that it is over.
+  mutating func drawn(_ date: Date?, for id: JobID) throws {
+    let index = index(of: id)!
+    guard case .within(let range) = jobs[index].due else { return }
+    try holds(
+      date.map(range.contains) ?? (range.lowerBound <= now),
+      "job \(id), which waits until \(date?.description ?? "now"), waits for a time in \(range)")
+    note(.drew(date), index)
+  }
+}

@@ -1,0 +1,148 @@
+import DurableJobs
+import Foundation
+
+/// What a store must say, by definition: from what happened to each job, by looking at all of them.
+///
+/// It shares nothing with the rules that stores decide by, so that an error there shows as a difference. What only a store
+/// can choose, ids, tokens and random waits, it takes from the store's answers, within the bounds that are set.
+struct Oracle {
+  let policy: StorePolicy
+  /// The definition that is wrong here, if one is.
+  let wrong: WrongRule?
+  /// By id.
+  var jobs: [JobLog] = []
+  var workers: [WorkerLog] = []
+  var pausedQueues: Set<String> = []
+  private(set) var now = Date.distantPast
+  private(set) var uptime = Duration.zero
+  /// By how much the calendar's clock is ahead of the one that never steps.
+  private var lead: Int64?
+
+  init(policy: StorePolicy, wrong: WrongRule? = nil) {
+    self.policy = policy
+    self.wrong = wrong
+  }
+
+  /// Looks at the clock. One that was set back by more than a second was set back.
+  mutating func look(at clock: ManualClock) {
+    (now, uptime) = (Date(milliseconds: clock.now.milliseconds), clock.uptime)
+    let lead = now.milliseconds - Int64(uptime / .milliseconds(1))
+    if let before = self.lead, before - lead > 1000 {
+      for index in jobs.indices { note(.clockSetBack(by: before - lead), index) }
+    }
+    self.lead = lead
+  }
+
+  mutating func note(_ event: JobLog.Event, _ index: Int) { jobs[index].note(event, at: now) }
+
+  func index(of id: JobID) -> Int? { jobs.firstIndex { $0.id == id } }
+
+  func state(_ job: JobLog) -> JobState { job.state(at: now) }
+
+  // MARK: New jobs
+
+  /// The job that holds the key.
+  func holder(of key: UniqueKey?) -> JobID? {
+    guard let key else { return nil }
+    return jobs.first { job in
+      guard job.job.terms.unique == key else { return false }
+      let state = state(job)
+      if wrong == .cancelledKeepsKey, state == .cancelled { return true }
+      if wrong == .suspendedLosesKey, state == .suspended { return false }
+      return !state.isFinished
+    }?.id
+  }
+
+  mutating func inserted(_ job: NewJob, as id: JobID) {
+    jobs.append(JobLog(id: id, job: job, policy: policy, wrong: wrong))
+    note(.inserted, jobs.count - 1)
+  }
+
+  // MARK: Claims
+
+  struct Choice {
+    var jobs: [JobLog] = []
+    var hasMore = false
+    var nextDue: Duration?
+  }
+
+  /// What a worker is to be given.
+  func choice(for request: ClaimRequest) -> Choice {
+    let served = jobs.filter { job in
+      request.kinds.contains(job.job.kind) && request.queues.contains(job.job.queue)
+        && request.free[job.job.queue] ?? 0 > 0 && (wrong == .pausedIsClaimed || !pausedQueues.contains(job.job.queue))
+    }
+    let ready = served.filter { state($0) == .ready }.sorted { a, b in
+      let (first, second) = (a.job.terms.priority, b.job.terms.priority)
+      if first != second, wrong != .priorityIgnored { return first > second }
+      return wrong == .newestFirst ? a.id > b.id : a.id < b.id
+    }
+    var choice = Choice()
+    choice.jobs = ready.enumerated().filter { place, job in
+      ready[..<place].count { $0.job.queue == job.job.queue } < request.free[job.job.queue]!
+    }.map(\.element)
+    choice.hasMore = choice.jobs.count < ready.count
+    choice.nextDue = served.compactMap { state($0) == .scheduled ? $0.due.date : nil }.min()
+      .map { .milliseconds($0.milliseconds - now.milliseconds) }
+    return choice
+  }
+
+  /// The worker's claim gives it its lease, and it has these jobs now.
+  mutating func claimed(_ tokens: [ClaimToken], by request: ClaimRequest) -> [JobLog] {
+    let number = standing(of: request.worker) ?? workers.count
+    workers[number..<min(number + 1, workers.count)] = [WorkerLog(request, at: now)]
+    return tokens.map { token in
+      let index = index(of: token.job)!
+      note(.claimed(token, by: number), index)
+      return jobs[index]
+    }
+  }
+
+  /// The worker of that name, if it was not given up.
+  func standing(of worker: WorkerID?) -> Int? { workers.firstIndex { $0.id == worker && !$0.isOver } }
+
+  /// The job that runs under the token.
+  private func holder(of token: ClaimToken) -> Int? {
+    guard let index = index(of: token.job) else { return nil }
+    guard let claim = jobs[index].claim, !workers[claim.worker].isOver else { return nil }
+    return claim.token == token || wrong == .lostClaimHolds ? index : nil
+  }
+
+  mutating func renew(_ request: RenewalRequest) -> [ClaimStanding] {
+    guard let worker = standing(of: request.worker) else { return request.renewals.map { _ in .lost } }
+    workers[worker].leaseUntil = now.later(by: request.lease.milliseconds)
+    if wrong != .renewalEndsNoDoubt { workers[worker].doubts = [] }
+    let standings = request.renewals.map { renewal -> ClaimStanding in
+      guard let index = holder(of: renewal.token) else { return .lost }
+      if let progress = renewal.progress { note(.progressed(progress), index) }
+      return jobs[index].asked.map { .stopRequested($0.stop) } ?? .held
+    }
+    // All that it holds: what is not on the list goes back.
+    let listed = Set(request.renewals.map(\.token))
+    for index in jobs.indices where wrong != .unlistedStays {
+      guard let claim = jobs[index].claim, claim.worker == worker, !listed.contains(claim.token) else { continue }
+      note(.reported(.interrupted), index)
+    }
+    return standings
+  }
+
+  /// Each is accepted or not, and answered with the job's state after all of them.
+  mutating func settle(_ settlements: [ClaimSettlement]) -> [SettlementReply] {
+    let accepted = settlements.map { settle($0) }
+    return zip(settlements, accepted).map { settlement, isAccepted in
+      SettlementReply(isAccepted: isAccepted, state: index(of: settlement.token.job).map { state(jobs[$0]) })
+    }
+  }
+
+  private mutating func settle(_ settlement: ClaimSettlement) -> Bool {
+    guard let index = holder(of: settlement.token) else {
+      // What its worker ended it may report again.
+      guard wrong != .repetitionIsRefused, let index = self.index(of: settlement.token.job) else { return false }
+      return state(jobs[index]).isFinished && jobs[index].lastAnswer == settlement.token
+    }
+    if let progress = settlement.progress { note(.progressed(progress), index) }
+    if case .crashed = settlement.result { note(.died, index) } else { note(.reported(settlement.result), index) }
+    note(.answered(settlement.token), index)
+    return true
+  }
+}

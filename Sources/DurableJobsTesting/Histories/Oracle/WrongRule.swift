@@ -1,0 +1,23 @@
+/// A rule got wrong on purpose, to see that random histories find it: an oracle with one of these must differ from every
+/// whole store.
+package enum WrongRule: String, Sendable, CaseIterable {
+  // Ends of attempts
+  case retryBeatsCancel, successLosesToCancel, failureLosesToCancel
+  case interruptionCounts, snoozeCounts, suspensionCounts, lastAttemptIsSpent
+  case handlersReasonWins
+  // Deaths
+  case deathCounts, firstDeathWaits, backOffHasNoCap, anyProgressForgives, onlyRowsOfDeathsEnd
+  // What people do
+  case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
+  case completionKeepsClaim
+  // Unique keys
+  case cancelledKeepsKey, suspendedLosesKey, retryTakesKey
+  // Claims
+  case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
+  // Time
+  case dateMoves, waitKeepsDate, waitStartsAnew, failedExpireEarly, cancelledNeverExpire
+  // Workers
+  case doubtIsLoss, renewalEndsNoDoubt, lostClaimHolds, retirementIsDeath, unlistedStays, repetitionIsRefused
+  // Idleness
+  case pausedIsActive, firstStartReturns, silentWorkerServes
+}

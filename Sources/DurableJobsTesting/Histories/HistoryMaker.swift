@@ -48,7 +48,8 @@ struct HistoryMaker {
   mutating func step(of run: HistoryRun) -> HistoryStep {
     let now = run.oracle.now
     switch random.pick(steps) {
-    case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd: return .insert(newJobs(at: now))
+    case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
+      return .insert(newJobs(at: now))
     case .insertBroken: return .insertBroken(newJobs(at: now) + [NewJob(queue: "q1", kind: "", payload: Data())])
     case .insert, .claim: return .claim(request(by: random.pick(Self.workers)))
     case .settle: return settle(run)
@@ -164,7 +165,8 @@ struct HistoryMaker {
   /// No filter asks for `ready` or `scheduled`: a store may take its time to write down that a job is due.
   private mutating func filter(_ run: HistoryRun) -> JobFilter {
     let running = run.oracle.jobs.filter { $0.claim != nil }.randomElement(using: &random)?.id
-    let id = (random.chance(50) ? running : nil) ?? run.ids.suffix(30).randomElement(using: &random) ?? JobID(rawValue: 1)
+    let id =
+      (random.chance(50) ? running : nil) ?? run.ids.suffix(30).randomElement(using: &random) ?? JobID(rawValue: 1)
     guard random.chance(25) else { return .id(id) }
     let leaves: [JobFilter] = [
       .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),

@@ -35,7 +35,8 @@ extension Oracle {
       .fail where state.isFinished, .progress where state.isFinished:
       return refusal
 
-    case .cancel(let reason): return .happens(isRunning ? .asked(.cancelled, reason: reason) : .cancelled(reason: reason))
+    case .cancel(let reason):
+      return .happens(isRunning ? .asked(.cancelled, reason: reason) : .cancelled(reason: reason))
     case .suspend(let reason):
       if isRunning, asked == .cancelled, wrong != .suspensionBeatsCancel { return .refusal("cancel") }
       return .happens(isRunning ? .asked(.suspended, reason: reason) : .held(reason: reason))

@@ -23,7 +23,7 @@ struct Oracle {
     self.wrong = wrong
   }
 
-  /// Looks at the clock. One that was set back by more than a second was set back.
+  /// Looks at the clock. A step back of a second or less is a correction in passing.
   mutating func look(at clock: ManualClock) {
     (now, uptime) = (Date(milliseconds: clock.now.milliseconds), clock.uptime)
     let lead = now.milliseconds - Int64(uptime / .milliseconds(1))

@@ -64,12 +64,15 @@
       guard status.isRegular, status.links == 1 || flags & O_ACCMODE == O_RDONLY else {
         throw DownloadError(.fileExists, "\(path(of: name)) is no plain file of one name; remove it")
       }
-      guard ofAnybody || [geteuid(), owner].contains(status.owner) else {
+      guard ofAnybody || isOurs(status) else {
         throw DownloadError(
           .fileExists, "\(path(of: name)) belongs to another user; have it removed, or choose another folder")
       }
       return file
     }
+
+    /// It belongs to this user or to the folder's.
+    func isOurs(_ file: FileStatus) -> Bool { [geteuid(), owner].contains(file.owner) }
 
     /// Nil if there is nothing of that name. A symbolic link is told as itself.
     func status(of name: String) -> FileStatus? {

@@ -113,7 +113,7 @@
       _ mark: String, as final: FileName, in folder: Folder, _ download: Download
     ) throws -> DownloadedFile? {
       guard let kept = folder.status(of: mark), let status = folder.status(of: final.description),
-        status.isRegular, status.inode == kept.inode,
+        status.isRegular, status.inode == kept.inode, folder.isOurs(kept),
         let file = try confirmed(final.description, status, in: folder, download)
       else { return nil }
       try folder.flush()

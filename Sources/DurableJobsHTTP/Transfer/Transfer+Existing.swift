@@ -15,13 +15,14 @@
       }
       var found = DownloadedFile(
         path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
-      let wasLeft = try await wasLeft(name, folder)
       if status.isRegular, let wanted = download.sha256?.lowercased() {
         found.sha256 = try folder.checksum(of: name.description)
-        if found.sha256 == wanted { return found }
+        if found.sha256 == wanted {
+          _ = try await wasLeft(name, folder)
+          return found
+        }
       }
       let mayBe = mayBeServers(status)
-      if mayBe, !download.overwrites, wasLeft { return found }
       if mayBe, !download.overwrites, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
@@ -31,6 +32,7 @@
         // Whether that is skipped is for its server to say.
         if !download.skipsExisting { return found }
       }
+      if try await wasLeft(name, folder), mayBe, !download.overwrites, !download.skipsExisting { return found }
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {

@@ -337,6 +337,15 @@
       #expect(testFolder.names == ["a.bin", "b.bin", "d", "e"])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+    func `A file of another user is not known by a second name`() throws {
+      try testFolder.write("12345", to: "a.bin")
+      #expect(link(testFolder.path("a.bin"), testFolder.path(mark)) == 0)
+      #expect(try PartFile.marked(mark, as: name, in: folder, download) != nil)
+      #expect(chown(testFolder.path("a.bin"), 4711, 4711) == 0)
+      #expect(try PartFile.marked(mark, as: name, in: folder, download) == nil)
+    }
+
     @Test func `A second name is of one URL and one job, and short enough`() {
       #expect(mark.wholeMatch(of: #/a\.bin~[0-9a-f]{8}\.new\.part/#) != nil)
       #expect(name.mark(for: "http://example.org/a.bin", JobID(rawValue: 8)) != mark)

@@ -19,11 +19,13 @@ setup: ## Install what a build needs (as root or with sudo), or say how
 
 demo: setup ## Downloads on a screen: their worker is killed half-way, and nothing is lost
 	@scripts/build-demo
-	@.build/debug/durable-demo
+	@.build-demo/debug/durable-demo
 
 test: setup ## All tests, with every trait, in TEST_LIMIT=1800 seconds at most
+	@echo "Two builds and the tests: the first time 10 to 15 minutes on two cores, then two or three."
 	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/check-client
+	@echo "All tests passed, and a package that uses this one builds and runs."
 
 test-tsan: setup ## All tests under Thread Sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \

@@ -161,10 +161,10 @@ final class Writer: @unchecked Sendable {
       let connection = self.connection ?? WriterConnection(handle: handle)
       self.connection = connection
       do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }
-      let now = time.now
+      let (now, wasHeard) = (time.now, isHeard())
       let transaction = WriteTransaction(
         connection: connection, memory: memory, policy: configuration.policy, process: process, now: now,
-        isHeard: isHeard())
+        isHeard: wasHeard)
       do {
         if time.isSetBack(at: now) { try transaction.rebaseWaits() }
         for order in WriteRequest.Order.allCases {
@@ -183,8 +183,11 @@ final class Writer: @unchecked Sendable {
       }
       transaction.committed()
       time.saw(now)
+      // Who came to listen while it was written hears that something changed: what it was, nobody noted.
+      let (here, elsewhere) = (transaction.news.here, transaction.news.elsewhere)
       return News(
-        transitions: transaction.news.transitions, here: transaction.news.here, elsewhere: transaction.news.elsewhere,
+        transitions: transaction.news.transitions, here: wasHeard || !isHeard() ? here : here.union(elsewhere),
+        elsewhere: elsewhere,
         signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
     }
   }

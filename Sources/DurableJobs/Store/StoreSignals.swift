@@ -46,8 +46,10 @@ public struct JobTransition: Hashable, Sendable {
   }
 }
 
-/// The signals of a store, to any number of listeners.
+/// The signals of a store, to any number of listeners; and who waits for them and works on the store in this process.
 public struct StoreSignals: Sendable {
+  package let watch = StoreWatch()
+  package let localWorkers = LocalWorkers()
   private let hub = Lock(Hub())
   /// Whether the store was told last that somebody wants to know.
   private let interest = Lock(false)

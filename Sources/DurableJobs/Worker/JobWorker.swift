@@ -184,8 +184,13 @@ public final class JobWorker: Sendable {
         goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
       // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
+      store.signals.localWorkers.add(engine)
       let task = Task(executorPreference: EngineThread.shared) { [companions = setup.companions] in
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        defer {
+          store.signals.localWorkers.remove(engine)
+          store.signals.watch.workersChanged()
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
           for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
           defer { group.cancelAll() }
           return try await engine.drive()

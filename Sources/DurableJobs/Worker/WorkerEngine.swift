@@ -315,8 +315,8 @@ final class WorkerEngine: Sendable {
   // MARK: Small ones
 
   private var uptime: Duration { store.clock.uptime }
-  private var queues: Set<String> { shared.withLock { $0.state.queues } }
-  private var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
+  var queues: Set<String> { shared.withLock { $0.state.queues } }
+  var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
   private var attemptsAtWork: [RunningAttempt] { shared.withLock { Array($0.state.atWork.values) } }
   private var scope: WorkScope {
     shared.withLock { .worker(queues: $0.state.queues, kinds: $0.handlers.kinds) }

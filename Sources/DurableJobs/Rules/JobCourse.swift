@@ -83,7 +83,7 @@ public struct JobCourse: Hashable, Sendable {
       wait(until: time.date(at: now))
     case .snoozed(let time):
       attempt -= 1
-      wait(until: time.date(at: now))
+      wait(until: [time, .after(Defaults.leastSnooze)].compactMap { $0.date(at: now) }.max())
     case .suspended(let why):
       attempt -= 1
       state = .suspended

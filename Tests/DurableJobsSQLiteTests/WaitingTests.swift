@@ -63,6 +63,34 @@ import Testing
     await #expect { try await waiting.value } throws: { ($0 as? JobError)?.code == .closed }
     await #expect { try await queue.counts() } throws: { ($0 as? JobError)?.code == .closed }
   }
+
+  @Test func `A worker whose store is closed gives its jobs back first`() async throws {
+    let worker = JobWorker(queue)
+    let (began, mayEnd) = (Gate(), Gate())
+    worker.register(kind: "heedful") { _, _ in
+      began.open()
+      try await Task.sleep(for: .seconds(3600))
+      return nil
+    }
+    worker.register(kind: "deaf") { _, _ in
+      await Task { await mayEnd.pass() }.value
+      return nil
+    }
+    let ids = [
+      try await queue.enqueue(kind: "deaf", payload: Data()), try await queue.enqueue(kind: "heedful", payload: Data()),
+    ]
+    let run = Task { try await worker.run() }
+    await began.pass()
+    await store.close()
+    let again = try folder.store()
+    for id in ids {
+      let job = try #require(try await again.job(id))
+      #expect(job.state == .ready)
+      #expect((job.attempt, job.crashes) == (0, 0))
+    }
+    mayEnd.open()
+    await #expect { try await run.value } throws: { ($0 as? JobError)?.code == .closed }
+  }
 }
 
 private struct Unit: JobPayload {

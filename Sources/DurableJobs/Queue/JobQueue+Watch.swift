@@ -52,11 +52,12 @@ extension JobQueue {
     get async throws { try await store.outstanding(store.scope(of: name)).isIdle }
   }
 
-  /// Waits until ``isIdle``, and returns what is left: jobs that wait for a later start, are suspended, paused, or of a
-  /// kind that no living worker knows.
+  /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished`` ones
+  /// wait for a later start, are suspended, paused, or of a kind that no living worker knows.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
-    try await store.signals.watch.idleness(of: name, in: store).left
+    try await store.signals.watch.idleness(of: name, in: store)
+    return try await counts()
   }
 }
 

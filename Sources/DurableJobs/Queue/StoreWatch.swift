@@ -60,11 +60,11 @@ package final class StoreWatch: Sendable {
     }
   }
 
-  /// What is left of the queue once it is idle.
-  func idleness(of queue: String, in store: any JobStore) async throws -> OutstandingWork {
+  /// Returns once the queue is idle.
+  func idleness(of queue: String, in store: any JobStore) async throws {
     try await wait(for: .idleness(of: queue), in: store) { sight in
       switch sight {
-      case .work(let work): work.isIdle ? .success(work) : nil
+      case .work(let work): work.isIdle ? .success(()) : nil
       case .failure(let error): .failure(error)
       case .job: nil
       }
@@ -219,8 +219,15 @@ extension StoreWatch.State {
 }
 
 extension JobStore {
-  /// Waits until the job has ended, and returns it as it is then.
-  package func whenFinished(_ id: JobID) async throws -> JobSnapshot { try await signals.watch.end(of: id, in: self) }
+  /// Waits until the job has ended, and returns it as it is then. Throws ``JobError/Code/wrongState`` to a handler that
+  /// keeps it from being run.
+  package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
+    guard let (engine, token) = WorkerEngine.handler, engine.worksOn(self) else {
+      return try await signals.watch.end(of: id, in: self)
+    }
+    defer { engine.stoppedWaiting(token) }
+    return try await signals.watch.end(of: id, in: self) { engine.refusal(of: $0, to: token) }
+  }
 
   /// What any living worker can serve of a queue, those of this process too that the store has not heard of yet.
   package func scope(of queue: String) -> WorkScope { .queue(queue, kinds: signals.localWorkers.kinds(in: queue)) }

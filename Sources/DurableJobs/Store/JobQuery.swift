@@ -19,6 +19,8 @@ public indirect enum JobFilter: Hashable, Sendable {
     kinds.dropFirst().reduce(.kind(kinds[0])) { $0 || .kind($1) }
   }
 
+  static func queues(_ queues: Set<String>) -> JobFilter { queues.sorted().map { .queue($0) }.reduce(!.all, ||) }
+
   /// One of these, of which there must be one.
   static func ids(_ ids: [JobID]) -> JobFilter { ids.dropFirst().reduce(.id(ids[0])) { $0 || .id($1) } }
 

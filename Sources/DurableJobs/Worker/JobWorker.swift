@@ -120,14 +120,15 @@ public final class JobWorker: Sendable {
     _ = try await run(.none, limits: nil)
   }
 
-  /// Runs until nothing is left that this worker can do, and returns what is left all the same: jobs that wait for a
-  /// later start, are suspended, paused, or of a kind that it does not know. See ``OutstandingWork``.
+  /// Runs until nothing is left that this worker can do, or until it is stopped, and returns how many jobs of its queues are
+  /// in each state then. ``JobCounts/unfinished`` ones wait for a later start, are suspended, paused, or of a kind that it
+  /// does not know. See ``OutstandingWork``.
   ///
   /// Back-offs are waited for: a job that fails is run again, as its policy says, until it succeeds or has failed for
   /// good. With ten attempts, the default, that is hours.
   @discardableResult
   public func runUntilIdle() async throws -> JobCounts {
-    try await run(.idle, limits: nil).left
+    try await run(.idle, limits: nil).counts
   }
 
   /// Runs one job, if there is one that is ready, and returns whether there was.
@@ -162,7 +163,7 @@ public final class JobWorker: Sendable {
   public func stop(grace: Duration = Defaults.grace) async {
     guard let run = setup.withLock({ $0.run }) else { return }
     run.engine.stop(grace: grace)
-    if WorkerEngine.ofThisHandler !== run.engine { _ = try? await finish(run) }
+    if WorkerEngine.handler?.engine !== run.engine { _ = try? await finish(run) }
   }
 
   private func run(_ goal: WorkerState.Goal, limits: [String: Int]?) async throws -> WorkerEngine.Summary {

@@ -25,8 +25,10 @@
 
     public static let kind = "download"
 
-    /// 20 attempts, at first after 1 s, later after at most 5 min; an attempt that brought the file further is none.
-    public static let retry = RetryPolicy.exponential(maxAttempts: 20, cap: .seconds(300))
+    /// At first after 1 s, later after at most 5 min.
+    public static let retry = RetryPolicy.exponential(cap: .seconds(300))
+    /// 20 attempts; one that brought the file further is none.
+    public static let options = JobOptions(maxAttempts: 20)
 
     /// A header of the request.
     public struct Header: Codable, Hashable, Sendable {

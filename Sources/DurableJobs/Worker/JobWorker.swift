@@ -53,8 +53,8 @@ public final class JobWorker: Sendable {
     register(type) { try await $0.run(in: $1) }
   }
 
-  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy, but for its
-  /// `maxAttempts`: how many attempts a job has is stored with it. A kind that is registered again gets the new handler.
+  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy. A kind
+  /// that is registered again gets the new handler.
   public func register<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy? = nil,
     handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
@@ -62,8 +62,7 @@ public final class JobWorker: Sendable {
     add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: P.kind, formerly: P.formerKinds)
   }
 
-  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output. The `maxAttempts`
-  /// of `retry` is not asked: it is stored with each job.
+  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output.
   public func register(
     kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (UntypedJob, JobContext) async throws -> Data?

@@ -25,9 +25,11 @@
 
     public static let kind = "download"
 
-    /// 20 attempts, at first after 1 s, later after at most 5 min. An attempt that brought the file further is none; of those
-    /// that reach no server one in two hours counts, after the first eight, so that a day without a network is borne.
-    public static let retry = RetryPolicy.exponential(maxAttempts: 20, cap: .seconds(300))
+    /// At first after 1 s, later after at most 5 min.
+    public static let retry = RetryPolicy.exponential(cap: .seconds(300))
+    /// 20 attempts. One that brought the file further is none; of those that reach no server one in two hours counts, after
+    /// the first eight, so that a day without a network is borne.
+    public static let options = JobOptions(maxAttempts: 20)
 
     /// A header of the request.
     public struct Header: Codable, Hashable, Sendable {

@@ -12,7 +12,7 @@
   /// options say more. It has no terminal and an empty standard input; what it writes is kept, see ``CommandLogs``.
   public struct ShellCommand: JobPayload, Hashable {
     public static let kind = "command"
-    public static let retry = RetryPolicy.exponential(maxAttempts: 1)
+    public static let options = JobOptions(maxAttempts: 1)
 
     /// What is stored of a command that succeeded.
     public struct Output: Codable, Hashable, Sendable {

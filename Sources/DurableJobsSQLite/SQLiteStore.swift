@@ -41,8 +41,9 @@ public final class SQLiteStore: JobStore {
 
   var engine: Engine { share.engine }
 
-  /// Lets go of the file: when the last store of this process on it is closed, what waits is written, the threads end,
-  /// other processes see this one no more, and calls are refused. A store that is released does the same.
+  /// Lets go of the file: when the last store of this process on it is closed, workers give back the jobs that they run,
+  /// what waits is written, the threads end, other processes see this one no more, and calls are refused; who waits for a
+  /// job gets `JobError.Code.closed`. A store that is released does the same.
   public func close() async { await share.close() }
 
   public var signals: StoreSignals { engine.signals }

@@ -32,7 +32,7 @@ public struct TestJobs: Sendable {
   }
 
   /// Runs, one after the other, the jobs that may run now and those that they lead to, and returns how many are left in
-  /// each state. Back-offs and later starts are not waited for. It comes to no end if a job snoozes for no time.
+  /// each state. Back-offs, snoozes and later starts are not waited for.
   @discardableResult
   public func drain() async throws -> JobCounts {
     while try await worker.runNext() {}

@@ -1,6 +1,7 @@
 #if HTTP
   import DurableJobs
   import DurableJobsSQLite
+  import DurableJobsTesting
   import Foundation
   import LyingServer
   import Testing

@@ -38,15 +38,14 @@ import Testing
 
   @Test("A policy gives up when the attempts are used up, whatever it decides otherwise")
   func attempts() {
-    let policy = RetryPolicy.constant(.seconds(5), maxAttempts: 2)
+    let policy = RetryPolicy.constant(.seconds(5))
     func decision(_ number: Int) -> RetryPolicy.Decision {
       policy.decision(after: RetryPolicy.Attempt(number: number, maxAttempts: 2, error: Failure()))
     }
     #expect(decision(1) == .retry(after: .seconds(5)))
     #expect(decision(2) == .fail)
-    let once = RetryPolicy.Attempt(number: 1, maxAttempts: 1, error: Failure())
+    let once = RetryPolicy.Attempt(number: 1, maxAttempts: 10, error: Failure())
     #expect(RetryPolicy.never.decision(after: once) == .fail)
-    #expect(RetryPolicy.never.maxAttempts == 1)
   }
 
   @Test("C38 Jobs that failed together come back apart, within half of the wait")

@@ -48,6 +48,16 @@ import Testing
     #expect(course.attempt == 2)
   }
 
+  @Test(
+    "A snooze lasts for a while, however short or past it is",
+    arguments: [JobTime.now, .after(.seconds(-5)), .after(.milliseconds(99)), .at(.distantPast)])
+  func leastSnooze(time: JobTime) {
+    var course = running()
+    _ = course.settle(.snoozed(time), now: now, policy: StorePolicy(), random: 0.5)
+    #expect(course.state == .scheduled)
+    #expect(course.runAt == Date(milliseconds: 1_000_100))
+  }
+
   @Test("A cancel that was asked for ends what is neither a success nor a failure for good")
   func cancelAsked() {
     for result: ClaimSettlement.Result in [

@@ -55,6 +55,33 @@ import Testing
     withExtendedLifetime(outer) {}
   }
 
+  @Test("Who listens second returns once the store has done for the first what it does for a listener")
+  func secondListener() async {
+    let signals = StoreSignals()
+    let (hasBegun, mayEnd) = (Flag(false), DispatchSemaphore(value: 0))
+    let (isReady, isSecondNear) = (Flag(false), Flag(false))
+    signals.onInterest { isWanted in
+      guard isWanted else { return }
+      hasBegun.value = true
+      mayEnd.wait(blocking: ())
+      isReady.value = true
+    }
+    async let first = onAThreadOfItsOwn { signals.listen { _ in } }
+    async let second = onAThreadOfItsOwn {
+      while !hasBegun.value { sched_yield() }
+      isSecondNear.value = true
+      let subscription = signals.listen { _ in }
+      return (subscription, wasReady: isReady.value)
+    }
+    await onAThreadOfItsOwn {
+      while !isSecondNear.value { sched_yield() }
+      for _ in 1...1000 { sched_yield() }  // time for the second to go wrong in
+      mayEnd.signal()
+    }
+    #expect(await second.wasReady)
+    _ = await first
+  }
+
   // MARK: Gates
 
   @Test("A gate that was opened lets the next one pass, once, however often it was opened")

@@ -7,7 +7,8 @@ import Testing
   private struct Upload: JobPayload, Equatable {
     var photo: String
     static let kind = "upload"
-    static var retry: RetryPolicy { .constant(.seconds(10), maxAttempts: 3) }
+    static var retry: RetryPolicy { .constant(.seconds(10)) }
+    static var options: JobOptions { JobOptions(maxAttempts: 3) }
   }
 
   private struct NoNetwork: Error {}
@@ -41,6 +42,22 @@ import Testing
     #expect(try await jobs.advance(by: .seconds(3600)) == JobCounts([.failed: 1]))
     #expect(runs.withLock { $0 } == [.zero, .seconds(10), .seconds(20)])
     #expect(jobs.clock.uptime - start == .seconds(3615))
+  }
+
+  @Test("A job that snoozes for no time keeps neither the others nor the test waiting for ever")
+  func snoozes() async throws {
+    let jobs = TestJobs()
+    let runs = Lock<[String]>([])
+    jobs.worker.register(Upload.self) { upload, _ in
+      runs.withLock { $0.append(upload.photo) }
+      if upload.photo == "again" { throw .snooze(for: .zero) }
+    }
+    try await jobs.queue.enqueue(Upload(photo: "again"))
+    try await jobs.queue.enqueue(Upload(photo: "b"))
+    #expect(try await jobs.drain() == JobCounts([.scheduled: 1, .succeeded: 1]))
+    #expect(runs.withLock { $0 } == ["again", "b"])
+    try await jobs.advance(by: Defaults.leastSnooze)
+    #expect(runs.withLock { $0 } == ["again", "b", "again"])
   }
 
   @Test("Jobs that a job leads to are run in the same go")

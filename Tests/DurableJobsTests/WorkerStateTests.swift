@@ -231,6 +231,47 @@ import Testing
     #expect(state.next(.seconds(1)) == .turn([], claim: ["a": 2]))
   }
 
+  @Test func `before its store closes it stores what is in hand, gives back the rest, and waits for its handlers`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    state.ended(attempts[0], .success(of: attempts[0]))
+    state.storeCloses(.seconds(1))
+    #expect(state.next(.seconds(1)) == .turn([.success(of: attempts[0])], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(1))
+    #expect(state.next(.seconds(1)) == .giveBack([]))
+    #expect(state.next(.seconds(1)) == .wait(until: nil))
+    state.ended(attempts[1], .success(of: attempts[1]))
+    #expect(state.next(.seconds(1)) == .done, "what comes later counts for nothing")
+  }
+
+  @Test func `before its store closes it tries once to store what is in hand, and says what it could not`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    state.ended(attempts[0], .success(of: attempts[0]))
+    state.storeCloses(.seconds(1))
+    let results = [ClaimSettlement.success(of: attempts[0])]
+    #expect(state.next(.seconds(1)) == .turn(results, claim: nil))
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(1)) == .again)
+    #expect(state.next(.seconds(1)) == .giveBack(results))
+    #expect(state.next(.seconds(9)) == .wait(until: nil))
+  }
+
+  @Test func `handlers that wait for jobs are stuck when they hold every slot that those could have`() {
+    let state = Decider.make(limits: ["a": 2, "b": 1], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    let (first, second) = (attempts[0].claim.token, attempts[1].claim.token)
+    #expect(!state.isStuck(first, behind: "a"))
+    #expect(!state.isStuck(first, behind: "a"), "it waits for two")
+    #expect(!state.isStuck(second, behind: "b"), "that queue has a slot")
+    #expect(!state.isStuck(second, behind: "c"), "others serve that queue")
+    #expect(state.isStuck(second, behind: "a"))
+    state.stoppedWaiting(first)
+    #expect(!state.isStuck(second, behind: "a"))
+  }
+
   @Test func `to be idle is asked only when nothing is under way, and again after each news`() {
     let state = Decider.make(goal: .idle, limits: ["a": 1])
     #expect(state.next(.zero) == .recover)
@@ -306,6 +347,9 @@ private final class Decider {
   func progressReported(_ now: Duration) { state.progressReported(now) }
   func heard(_ signal: StoreSignal) -> Bool { state.heard(signal) }
   func learnedKinds() { state.learnedKinds() }
+  func isStuck(_ token: ClaimToken, behind queue: String) -> Bool { state.isStuck(token, behind: queue) }
+  func stoppedWaiting(_ token: ClaimToken) { state.stoppedWaiting(token) }
+  func storeCloses(_ now: Duration) { state.storeCloses(now) }
   func stop(graceEnd: Duration) { state.stop(graceEnd: graceEnd) }
 }
 

@@ -40,16 +40,25 @@ func untilCancelled() async {
   await never.pass()
 }
 
-/// What was logged as a warning.
+func onAThreadOfItsOwn<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(returning: body()) }
+  }
+}
+
+/// What was logged.
 final class LogBook: Sendable {
-  private let lines = Lock<[String]>([])
-  var warnings: [String] { lines.withLock { $0 } }
+  typealias Line = (level: Logger.Level, text: String)
+
+  private let lines = Lock<[Line]>([])
+  var all: [Line] { lines.withLock { $0 } }
+  var warnings: [String] { all.filter { $0.level == .warning }.map(\.text) }
   var logger: Logger { Logger(label: "test") { [self] _ in Handler(book: self) } }
 
   private struct Handler: LogHandler {
     let book: LogBook
     var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.warning
+    var logLevel = Logger.Level.trace
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
       get { metadata[key] }
@@ -57,8 +66,8 @@ final class LogBook: Sendable {
     }
 
     func log(event: LogEvent) {
-      guard event.level == .warning else { return }
-      book.lines.withLock { $0.append("\(event.message): \(event.metadata?["error"] ?? "")") }
+      let error = event.metadata?["error"] ?? ""
+      book.lines.withLock { $0.append((event.level, "\(event.message): \(error)")) }
     }
   }
 }

@@ -5,7 +5,8 @@ import Testing
 
 private struct Double: Job {
   static let kind = "double"
-  static let retry = RetryPolicy.constant(.zero, maxAttempts: 3)
+  static let retry = RetryPolicy.constant(.zero)
+  static let options = JobOptions(maxAttempts: 3)
   var number: Int
 
   func run(in context: JobContext) async throws -> Int { number * 2 }
@@ -14,7 +15,8 @@ private struct Double: Job {
 private struct Message: JobPayload {
   static let kind = "message"
   static let formerKinds = ["mail"]
-  static let retry = RetryPolicy.constant(.zero, maxAttempts: 3)
+  static let retry = RetryPolicy.constant(.zero)
+  static let options = JobOptions(maxAttempts: 3)
   var text: String
 
   func validate() throws {
@@ -491,9 +493,9 @@ private struct Refusal: Error, CustomStringConvertible {
     worker.start()
     await began.pass()
     #expect(try await queue.isIdle == false)
-    async let left = queue.waitUntilIdle()
+    async let counts = queue.waitUntilIdle()
     mayEnd.open()
-    #expect(try await left == JobCounts([.ready: 1]))
+    #expect(try await counts == JobCounts([.ready: 1, .succeeded: 1]))
     #expect(try await queue.isIdle)
     await worker.stop()
     withExtendedLifetime(subscription) {}

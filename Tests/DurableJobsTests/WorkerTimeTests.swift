@@ -133,6 +133,50 @@ import Testing
     #expect(try await queue.job(id).state == .running, "it is recovered with this worker's lease")
   }
 
+  @Test func `a stop ends with its grace where the store is full, and says whose results are lost`() async throws {
+    let book = LogBook()
+    let worker = JobWorker(queue, logger: book.logger)
+    let (began, mayEnd) = (Gate(), Gate())
+    worker.register(kind: "early") { _, _ in
+      await mayEnd.pass()
+      return nil
+    }
+    worker.register(kind: "late") { _, _ in
+      began.open()
+      await untilCancelled()
+      return nil
+    }
+    let early = try await queue.enqueue(kind: "early", payload: Data())
+    let late = try await queue.enqueue(kind: "late", payload: Data())
+    worker.start()
+    await began.pass()
+    for verb in [FaultyStore.Verb.settle, .renew, .recover, .claim] {
+      store.fail(next: 1_000_000, verb, with: JobError(.diskFull, "the disk is full"))
+    }
+    mayEnd.open()
+    while store.calls(of: .settle) == 0 { await Task.yield() }
+    async let stopped: Void = worker.stop(grace: .seconds(1))
+    let hasStopped = Flag(false)
+    async let ticking: Void = {
+      while !hasStopped.value {
+        clock.advance(by: .milliseconds(100))
+        await Task.yield()
+      }
+    }()
+    await stopped
+    hasStopped.value = true
+    await ticking
+    let told = book.all.filter { $0.level == .error }.map(\.text)
+    #expect(told.first == "results could not be stored; their jobs run again: the disk is full")
+    // Another worker has them once this one's lease has lapsed, as it said no good-bye.
+    store.stopFailing()
+    clock.advance(by: Defaults.lease)
+    _ = try await store.recover(RecoveryRequest())
+    clock.advance(by: Defaults.doubtInterval)
+    _ = try await store.recover(RecoveryRequest())
+    for id in [early, late] { #expect(try await queue.job(id).state == .ready) }
+  }
+
   @Test func `C12 a worker whose job was recovered elsewhere is told so and its result is refused`() async throws {
     let began = Gate()
     let stopped = Gate()
@@ -287,15 +331,6 @@ import Testing
 
 /// Blocks the calling thread, as a handler does that knows no better.
 private func block(until semaphore: DispatchSemaphore) { semaphore.wait() }
-
-private func onAThreadOfItsOwn(_ body: @escaping @Sendable () -> Void) async {
-  await withCheckedContinuation { continuation in
-    Thread.detachNewThread {
-      body()
-      continuation.resume()
-    }
-  }
-}
 
 /// Looks again and again, without the threads of the pool.
 private func waitBlocking(until isTrue: () -> Bool) { while !isTrue() { sched_yield() } }

@@ -73,8 +73,8 @@ func snippet6() async throws {
 
 // README.md, block 8
 func snippet7() async throws {
-  let left = try await worker.runUntilIdle()  // a test, a script: until nothing is left to do now
-  print(left[.scheduled], "jobs wait for their time")
+  let counts = try await worker.runUntilIdle()  // a test, a script: until nothing is left to do now
+  print(counts[.failed], "jobs failed,", counts.unfinished, "are left")
 }
 
 // README.md, block 9
@@ -132,7 +132,8 @@ func snippet14() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
-    static let retry = RetryPolicy.exponential(maxAttempts: 5, base: .seconds(10))
+    static let options = JobOptions(maxAttempts: 5)
+    static let retry = RetryPolicy.exponential(base: .seconds(10))
       .byError { error in error is DecodingError ? .fail : nil }
   }
 }
@@ -205,7 +206,7 @@ func snippet20() async throws {
   try await queue.removeAll(where: .state(.succeeded))  // also while others run
   try await queue.pause()  // no job of this queue is claimed, in any process
   try await queue.unpause()
-  try await queue.waitUntilIdle()  // until no running worker has anything to do here
+  try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
 // README.md, block 22

@@ -24,10 +24,10 @@ extension Error where Self == JobExit {
     JobExit(way: .retry(.after(delay), because: error))
   }
 
-  /// Later, with no attempt used.
+  /// Later, with no attempt used. At least ``Defaults/leastSnooze`` from now.
   public static func snooze(for delay: Duration) -> JobExit { JobExit(way: .snooze(.after(delay))) }
 
-  /// Later, with no attempt used.
+  /// Later, with no attempt used. At least ``Defaults/leastSnooze`` from now, also if the date is past.
   public static func snooze(until date: Date) -> JobExit { JobExit(way: .snooze(.at(date))) }
 
   /// Frees the slot and keeps the job until it is resumed, or ended from outside with ``JobHandle/complete(with:)`` or

@@ -21,6 +21,12 @@ public enum JobTime: Hashable, Sendable {
   /// A date in the past means now.
   case at(Date)
 
+  /// This time, or that long from now if it is sooner.
+  func atLeast(_ wait: Duration, from now: Date) -> JobTime {
+    let least = JobTime.after(wait)
+    return date(at: now) ?? now < least.date(at: now) ?? now ? least : self
+  }
+
   /// The date that this is at `now`, in whole milliseconds; nil if it is not ahead.
   package func date(at now: Date) -> Date? {
     let date: Int64

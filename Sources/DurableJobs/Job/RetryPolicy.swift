@@ -1,4 +1,5 @@
-/// Whether, and when, a failed attempt is followed by another.
+/// Whether, and when, a failed attempt is followed by another. How many there are in all is an option of the job:
+/// ``JobOptions/maxAttempts``.
 public struct RetryPolicy: Sendable {
   /// An attempt that failed.
   public struct Attempt: Sendable {
@@ -21,14 +22,9 @@ public struct RetryPolicy: Sendable {
     case fail
   }
 
-  /// Stored with each job, unless its options say otherwise.
-  public let maxAttempts: Int
   private let decide: @Sendable (Attempt) -> Decision
 
-  public init(maxAttempts: Int = Defaults.maxAttempts, decide: @escaping @Sendable (Attempt) -> Decision) {
-    self.maxAttempts = maxAttempts
-    self.decide = decide
-  }
+  public init(decide: @escaping @Sendable (Attempt) -> Decision) { self.decide = decide }
 
   package func decision(after attempt: Attempt) -> Decision {
     attempt.number >= attempt.maxAttempts ? .fail : decide(attempt)
@@ -39,26 +35,24 @@ public struct RetryPolicy: Sendable {
   ///
   /// "Equal jitter" of Marc Brooker, *Exponential Backoff and Jitter*, 2015.
   public static func exponential(
-    maxAttempts: Int = Defaults.maxAttempts, base: Duration = Defaults.backOffBase,
-    factor: Double = Defaults.backOffFactor, cap: Duration = Defaults.backOffCap
+    base: Duration = Defaults.backOffBase, factor: Double = Defaults.backOffFactor,
+    cap: Duration = Defaults.backOffCap
   ) -> RetryPolicy {
-    RetryPolicy(maxAttempts: maxAttempts) { attempt in
+    RetryPolicy { attempt in
       .retry(
         after: BackOff(base: base, factor: factor, cap: cap)
           .delay(number: attempt.number, random: .random(in: 0...1)))
     }
   }
 
-  public static func constant(_ delay: Duration, maxAttempts: Int = Defaults.maxAttempts) -> RetryPolicy {
-    RetryPolicy(maxAttempts: maxAttempts) { _ in .retry(after: delay) }
-  }
+  public static func constant(_ delay: Duration) -> RetryPolicy { RetryPolicy { _ in .retry(after: delay) } }
 
-  /// One attempt.
-  public static let never = RetryPolicy(maxAttempts: 1) { _ in .fail }
+  /// The first attempt that fails is the last.
+  public static let never = RetryPolicy { _ in .fail }
 
   /// Asks `choose` first; where it answers nil, this policy decides.
   public func byError(_ choose: @escaping @Sendable (any Error) -> Decision?) -> RetryPolicy {
     let decide = decide
-    return RetryPolicy(maxAttempts: maxAttempts) { choose($0.error) ?? decide($0) }
+    return RetryPolicy { choose($0.error) ?? decide($0) }
   }
 }

@@ -24,7 +24,7 @@ extension WorkScope {
   package func contains(queue: String) -> Bool {
     switch self {
     case .worker(let queues, _): queues.contains(queue)
-    case .queue(let name): name == queue
+    case .queue(let name, _): name == queue
     }
   }
 
@@ -34,8 +34,10 @@ extension WorkScope {
     let kinds: Set<String> =
       switch self {
       case .worker(_, let kinds): kinds
-      case .queue(let queue):
-        workers.filter { $0.isAlive(at: now) && $0.queues.contains(queue) }.reduce(into: []) { $0.formUnion($1.kinds) }
+      case .queue(let queue, let kinds):
+        workers.filter { $0.isAlive(at: now) && $0.queues.contains(queue) }.reduce(into: kinds) {
+          $0.formUnion($1.kinds)
+        }
       }
     for route in routes where contains(queue: route.queue) {
       for state in JobState.allCases where !state.isFinished { work.left[state] += route.left[state] }

@@ -13,8 +13,9 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   /// Waits until the job has ended, in whatever process, and returns its output.
   ///
   /// Throws ``JobFailure`` if it failed, was cancelled or was skipped, ``JobError/Code/notFound`` if it was removed, and
-  /// `CancellationError` if the waiting task is cancelled. It waits for ever if no worker runs the job: one that waits for
-  /// another inside a handler holds a slot meanwhile.
+  /// `CancellationError` if the waiting task is cancelled. It waits for ever if no worker runs the job. A handler that
+  /// waits for another job holds its slot meanwhile: ``JobError/Code/wrongState`` if all slots that this process has for
+  /// that job are held so.
   public var value: Output {
     get async throws {
       let job = try await store.whenFinished(id)

@@ -29,7 +29,7 @@ extension JobQueue {
   /// Returns the id of the job that holds the unique key, if one does.
   @discardableResult
   public func enqueue(kind: String, payload: Data, options: JobOptions = JobOptions()) async throws -> JobID {
-    let new = NewJob(queue: name, kind: kind, payload: payload, terms: JobTerms(options, retry: .exponential()))
+    let new = NewJob(queue: name, kind: kind, payload: payload, terms: JobTerms(options))
     try new.check()
     return try await store.insert(JobInsertion([new])).ids[0]
   }
@@ -45,17 +45,17 @@ extension JobQueue {
         .notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
     }
     let options = P.options.overridden(by: job.options).overridden(by: options)
-    let new = NewJob(queue: name, kind: P.kind, payload: payload, terms: JobTerms(options, retry: P.retry))
+    let new = NewJob(queue: name, kind: P.kind, payload: payload, terms: JobTerms(options))
     try new.check()
     return new
   }
 }
 
 extension JobTerms {
-  init(_ options: JobOptions, retry: RetryPolicy) {
+  init(_ options: JobOptions) {
     self.init(
       priority: options.priority ?? .normal, start: options.start ?? .now,
-      maxAttempts: options.maxAttempts ?? retry.maxAttempts, timeout: options.timeout, key: options.key,
+      maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout, key: options.key,
       unique: options.unique, tags: options.tags)
   }
 }

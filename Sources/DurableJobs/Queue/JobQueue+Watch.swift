@@ -45,22 +45,19 @@ extension JobQueue {
   }
 
   /// Nothing of this queue is to be done now by any living worker. See ``OutstandingWork`` for what that leaves out.
+  ///
+  /// A worker of this process counts from the moment at which it is told to run, one of another from its first look at the
+  /// store.
   public var isIdle: Bool {
-    get async throws { try await store.outstanding(.queue(name)).isIdle }
+    get async throws { try await store.outstanding(store.scope(of: name)).isIdle }
   }
 
-  /// Waits until ``isIdle``, and returns what is left: jobs that wait for a later start, are suspended, paused, or of a
-  /// kind that no living worker knows.
-  ///
-  /// A worker counts from its first look at the store on, which ``JobWorker/start()`` does not wait for: to wait for a job
-  /// that was just enqueued for a worker that was just started, wait for the job's ``JobHandle/value``.
+  /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished`` ones
+  /// wait for a later start, are suspended, paused, or of a kind that no living worker knows.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
-    let work = try await store.firstAfterEachSignal {
-      let work = try await store.outstanding(.queue(name))
-      return work.isIdle ? work : nil
-    }
-    return work.left
+    try await store.signals.watch.idleness(of: name, in: store)
+    return try await counts()
   }
 }
 
@@ -70,40 +67,5 @@ extension JobStore {
       throw JobError(.notFound, "there is no job \(id)")
     }
     return job
-  }
-
-  /// Waits until the job has ended, and returns it as it is then.
-  package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
-    try await firstAfterEachSignal(matching: { $0.concerns(id) }) {
-      let job = try await self.job(id, detail: [])
-      return job.state.isFinished ? try await self.job(id, detail: [.output, .failures]) : nil
-    }
-  }
-
-  /// Asks `look` now and after each signal, until it answers; each sweep interval too, should a signal be lost.
-  package func firstAfterEachSignal<R: Sendable>(
-    matching isNews: @escaping @Sendable (StoreSignal) -> Bool = { _ in true },
-    _ look: @Sendable () async throws -> R?
-  ) async throws -> R {
-    let gate = Gate()
-    // Listen first and look then: what changes in between is heard.
-    let subscription = signals.listen { if isNews($0) { gate.open() } }
-    defer { withExtendedLifetime(subscription) {} }
-    while true {
-      if let answer = try await look() { return answer }
-      let timer = clock.schedule(after: Defaults.sweepInterval) { gate.open() }
-      await gate.pass()
-      timer.cancel()
-      try Task.checkCancellation()
-    }
-  }
-}
-
-extension StoreSignal {
-  fileprivate func concerns(_ id: JobID) -> Bool {
-    switch self {
-    case .committed(let changes): changes.contains { $0.id == id }
-    case .changedElsewhere: true
-    }
   }
 }

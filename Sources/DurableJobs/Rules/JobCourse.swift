@@ -86,7 +86,7 @@ public struct JobCourse: Hashable, Sendable {
       wait(time, now)
     case .snoozed(let time):
       attempt -= 1
-      wait(time, now)
+      wait(time.atLeast(Defaults.leastSnooze, from: now), now)
     case .suspended(let why):
       attempt -= 1
       state = .suspended

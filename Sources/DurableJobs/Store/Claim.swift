@@ -126,7 +126,7 @@ public struct ClaimSettlement: Hashable, Sendable {
     case retry(JobTime, message: String)
     /// The job failed, for good.
     case failed(message: String)
-    /// Later, the attempt given back.
+    /// Later, the attempt given back; not before ``Defaults/leastSnooze``.
     case snoozed(JobTime)
     /// Held, the attempt given back.
     case suspended(reason: String)

@@ -19,6 +19,21 @@ public indirect enum JobFilter: Hashable, Sendable {
     kinds.dropFirst().reduce(.kind(kinds[0])) { $0 || .kind($1) }
   }
 
+  static func queues(_ queues: Set<String>) -> JobFilter { queues.sorted().map { .queue($0) }.reduce(!.all, ||) }
+
+  /// One of these, of which there must be one.
+  static func ids(_ ids: [JobID]) -> JobFilter { ids.dropFirst().reduce(.id(ids[0])) { $0 || .id($1) } }
+
+  /// The only ids that can match; nil if it says nothing of that.
+  package var onlyIDs: [JobID]? {
+    switch self {
+    case .id(let id): [id]
+    case .or(let a, let b): if let a = a.onlyIDs, let b = b.onlyIDs { a + b } else { nil }
+    case .and(let a, let b): a.onlyIDs ?? b.onlyIDs
+    default: nil
+    }
+  }
+
   public static func && (a: JobFilter, b: JobFilter) -> JobFilter { .and(a, b) }
   public static func || (a: JobFilter, b: JobFilter) -> JobFilter { .or(a, b) }
   public static prefix func ! (a: JobFilter) -> JobFilter { .not(a) }
@@ -79,8 +94,8 @@ public struct JobQuery: Sendable {
 public enum WorkScope: Hashable, Sendable {
   /// What a worker on these queues that knows these kinds can serve.
   case worker(queues: Set<String>, kinds: Set<String>)
-  /// What any living worker can serve of this queue.
-  case queue(String)
+  /// What any living worker can serve of this queue, and jobs of these kinds.
+  case queue(String, kinds: Set<String> = [])
 }
 
 /// What keeps a scope from being idle.

@@ -46,9 +46,13 @@ public struct JobTransition: Hashable, Sendable {
   }
 }
 
-/// The signals of a store, to any number of listeners.
+/// The signals of a store, to any number of listeners; and who waits for them and works on the store in this process.
 public struct StoreSignals: Sendable {
+  package let watch = StoreWatch()
+  package let localWorkers = LocalWorkers()
   private let hub = Lock(Hub())
+  /// Whether the store was told last that somebody wants to know.
+  private let interest = Lock(false)
 
   public init() {}
 
@@ -58,31 +62,38 @@ public struct StoreSignals: Sendable {
     for listener in listeners { listener(signal) }
   }
 
-  /// Whether anybody listens: else a store may spare itself the trouble of saying what changed.
+  /// Whether anybody listens: else a store may spare itself the trouble of saying what changed. It asks again after the
+  /// commit, and tells who came meanwhile that something did.
   public var hasListeners: Bool { hub.withLock { !$0.listeners.isEmpty } }
 
   /// Calls `body` with each signal, from the thread that committed, for as long as the subscription exists. `body` must
-  /// not block.
+  /// not block. What is committed once this has returned is heard.
   public func listen(_ body: @escaping @Sendable (StoreSignal) -> Void) -> Subscription {
-    let (key, interest) = hub.withLock { hub in
+    let key = hub.withLock { hub in
       hub.lastKey += 1
       hub.listeners[hub.lastKey] = body
-      return (hub.lastKey, hub.listeners.count == 1 ? hub.interest : nil)
+      return hub.lastKey
     }
-    interest?(true)
-    return Subscription { [hub] in
-      let interest = hub.withLock { hub in
-        hub.listeners[key] = nil
-        return hub.listeners.isEmpty ? hub.interest : nil
-      }
-      interest?(false)
+    tellInterest()
+    return Subscription {
+      hub.withLock { $0.listeners[key] = nil }
+      tellInterest()
+    }
+  }
+
+  /// One after the other: who listens second must not go on before the store has done what the first needs.
+  private func tellInterest() {
+    interest.withLock { wasTold in
+      let (isWanted, tell) = hub.withLock { (!$0.listeners.isEmpty, $0.onInterest) }
+      if isWanted != wasTold { tell?(isWanted) }
+      wasTold = isWanted
     }
   }
 
   /// Calls `body` with true when the first listener has come, and with false when the last has gone. For stores that
   /// learn of other processes' commits only while somebody wants to know.
   public func onInterest(_ body: @escaping @Sendable (Bool) -> Void) {
-    hub.withLock { $0.interest = body }
+    hub.withLock { $0.onInterest = body }
   }
 
   /// Ends what it stands for when it is released.
@@ -95,6 +106,6 @@ public struct StoreSignals: Sendable {
   private struct Hub {
     var listeners: [Int: @Sendable (StoreSignal) -> Void] = [:]
     var lastKey = 0
-    var interest: (@Sendable (Bool) -> Void)?
+    var onInterest: (@Sendable (Bool) -> Void)?
   }
 }

@@ -8,6 +8,8 @@ public enum Defaults {
   public static let backOffBase = Duration.seconds(1)
   public static let backOffFactor = 3.0
   public static let backOffCap = Duration.seconds(6 * 3600)
+  /// A snooze for less waits this long: a handler that looks again and again leaves others their turn.
+  public static let leastSnooze = Duration.milliseconds(100)
   /// Process deaths in a row that a job survives, and in all. See ``JobCourse/crash(now:policy:random:)``.
   public static let maxCrashesInRow = 10
   public static let maxCrashes = 50

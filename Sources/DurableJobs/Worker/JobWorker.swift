@@ -53,8 +53,8 @@ public final class JobWorker: Sendable {
     register(type) { try await $0.run(in: $1) }
   }
 
-  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy, but for its
-  /// `maxAttempts`: how many attempts a job has is stored with it. A kind that is registered again gets the new handler.
+  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy. A kind
+  /// that is registered again gets the new handler.
   public func register<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy? = nil,
     handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
@@ -62,8 +62,7 @@ public final class JobWorker: Sendable {
     add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: P.kind, formerly: P.formerKinds)
   }
 
-  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output. The `maxAttempts`
-  /// of `retry` is not asked: it is stored with each job.
+  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output.
   public func register(
     kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (UntypedJob, JobContext) async throws -> Data?
@@ -120,14 +119,15 @@ public final class JobWorker: Sendable {
     _ = try await run(.none, limits: nil)
   }
 
-  /// Runs until nothing is left that this worker can do, and returns what is left all the same: jobs that wait for a
-  /// later start, are suspended, paused, or of a kind that it does not know. See ``OutstandingWork``.
+  /// Runs until nothing is left that this worker can do, or until it is stopped, and returns how many jobs of its queues are
+  /// in each state then. ``JobCounts/unfinished`` ones wait for a later start, are suspended, paused, or of a kind that it
+  /// does not know. See ``OutstandingWork``.
   ///
   /// Back-offs are waited for: a job that fails is run again, as its policy says, until it succeeds or has failed for
   /// good. With ten attempts, the default, that is hours.
   @discardableResult
   public func runUntilIdle() async throws -> JobCounts {
-    try await run(.idle, limits: nil).left
+    try await run(.idle, limits: nil).counts
   }
 
   /// Runs one job, if there is one that is ready, and returns whether there was.
@@ -162,7 +162,7 @@ public final class JobWorker: Sendable {
   public func stop(grace: Duration = Defaults.grace) async {
     guard let run = setup.withLock({ $0.run }) else { return }
     run.engine.stop(grace: grace)
-    if WorkerEngine.ofThisHandler !== run.engine { _ = try? await finish(run) }
+    if WorkerEngine.handler?.engine !== run.engine { _ = try? await finish(run) }
   }
 
   private func run(_ goal: WorkerState.Goal, limits: [String: Int]?) async throws -> WorkerEngine.Summary {
@@ -184,8 +184,13 @@ public final class JobWorker: Sendable {
         goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
       // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
+      store.signals.localWorkers.add(engine)
       let task = Task(executorPreference: EngineThread.shared) { [companions = setup.companions] in
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        defer {
+          store.signals.localWorkers.remove(engine)
+          store.signals.watch.workersChanged()
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
           for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
           defer { group.cancelAll() }
           return try await engine.drive()

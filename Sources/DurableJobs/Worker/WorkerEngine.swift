@@ -8,10 +8,10 @@ import Logging
 /// without the others, and because the end of the worker's own task is no order to stop at once: the engine ends when the
 /// last of them has.
 final class WorkerEngine: Sendable {
-  /// Whether a run ran any job, and what is left if its goal was to be idle.
+  /// Whether a run ran any job, and how many there are in each state after it if its goal was to be idle.
   struct Summary: Sendable {
     var hasRun = false
-    var left = JobCounts()
+    var counts = JobCounts()
   }
 
   private struct Shared {
@@ -21,8 +21,8 @@ final class WorkerEngine: Sendable {
     var closed: (any Error)?
   }
 
-  /// The engine whose handler the calling task is, or was begun by.
-  @TaskLocal static var ofThisHandler: WorkerEngine?
+  /// The handler that the calling task is, or was begun by.
+  @TaskLocal static var handler: (engine: WorkerEngine, token: ClaimToken)?
 
   private let store: any JobStore
   private let id: WorkerID
@@ -31,6 +31,7 @@ final class WorkerEngine: Sendable {
   /// What the store refused with, and was told, since it last did what it was asked.
   private let troubles = Lock<Set<String>>([])
   private let gate = Gate()
+  private let gaveBack = Gate()
 
   init(
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
@@ -49,7 +50,7 @@ final class WorkerEngine: Sendable {
   /// Claims and runs jobs until the goal is reached, or until it is stopped and every handler has returned.
   func drive() async throws -> Summary {
     let subscription = store.signals.listen { [weak self] in self?.hear($0) }
-    defer { withExtendedLifetime(subscription) {} }
+    defer { withExtendedLifetime(subscription) { gaveBack.open() } }
     var summary = Summary()
     while true {
       let step = shared.withLock { $0.state.next(uptime) }
@@ -62,15 +63,22 @@ final class WorkerEngine: Sendable {
         await recover()
       case .interrupt:
         for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+      case .giveBack(let unstored):
+        for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+        if !unstored.isEmpty { complainOfLoss(unstored, closedError) }
+        await retire()
+        gaveBack.open()
       case .askIfIdle:
         let work = try await store.outstanding(scope)
-        summary.left = work.left
         shared.withLock { $0.state.askedIfIdle(work.isIdle) }
       case .wait(let time):
         await wait(until: time)
       case .done:
         if let closed = shared.withLock({ $0.closed }) { throw closed }
         await retire()
+        if shared.withLock({ $0.state.goal }) == .idle {
+          summary.counts = try await store.counts(where: .queues(queues))
+        }
         return summary
       }
     }
@@ -82,6 +90,33 @@ final class WorkerEngine: Sendable {
     shared.withLock { $0.state.stop(graceEnd: uptime + grace) }
     gate.open()
   }
+
+  /// Gives all jobs back, without waiting for their handlers, because the store is about to close; returns once that is
+  /// done. The run ends when they have returned, with that error.
+  func giveBack() async {
+    shared.withLock { shared in
+      shared.closed = closedError
+      shared.state.storeCloses(uptime)
+    }
+    gate.open()
+    await gaveBack.pass()
+  }
+
+  /// Why the handler of `token` can't wait for that job, if it can't: it never would be run.
+  func refusal(of job: JobSnapshot, to token: ClaimToken) -> JobError? {
+    guard job.state == .ready || job.state == .scheduled else { return nil }
+    let isStuck = shared.withLock { $0.handlers[job.kind] != nil && $0.state.isStuck(token, behind: job.queue) }
+    guard isStuck, !store.signals.localWorkers.kinds(in: job.queue, except: self).contains(job.kind) else { return nil }
+    return JobError(
+      .wrongState,
+      "job \(job.id) (\(job.kind)) can't run while job \(token.job) waits for it: handlers that wait hold every slot of "
+        + "their worker for the queue '\(job.queue)'. Raise its maxConcurrentJobs, or enqueue such jobs in another queue"
+    )
+  }
+
+  func stoppedWaiting(_ token: ClaimToken) { shared.withLock { $0.state.stoppedWaiting(token) } }
+
+  func worksOn(_ other: any JobStore) -> Bool { store.signals.watch === other.signals.watch }
 
   func set(limits: [String: Int]) {
     shared.withLock { $0.state.set(limits: limits) }
@@ -150,11 +185,7 @@ final class WorkerEngine: Sendable {
     }
     switch refusal {
     case .giveUp:
-      if !settlements.isEmpty {
-        logger.error(
-          "results could not be stored; their jobs run again",
-          metadata: ["jobs": "\(settlements.map(\.token.job))", "error": "\(error.briefly)"])
-      }
+      if !settlements.isEmpty { complainOfLoss(settlements, error) }
       throw error
     case .again: complain("the store refused; trying again", error)
     case .refused(let settlement): giveBack(settlement, because: error)
@@ -170,6 +201,12 @@ final class WorkerEngine: Sendable {
       logger.error("a result could not be stored; the job is given back", metadata: job)
       shared.withLock { $0.state.replace(with: ClaimSettlement(token: refused.token, result: .interrupted)) }
     }
+  }
+
+  private func complainOfLoss(_ results: [ClaimSettlement], _ error: any Error) {
+    logger.error(
+      "results could not be stored; their jobs run again",
+      metadata: ["jobs": "\(results.map(\.token.job))", "error": "\(error.briefly)"])
   }
 
   private func renew() async {
@@ -269,7 +306,7 @@ final class WorkerEngine: Sendable {
     let context = JobContext(
       id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, running: attempt)
     do {
-      let output = try await Self.$ofThisHandler.withValue(self) { try await handler.run(claim, context) }
+      let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))
     } catch {
       let result = AttemptEnd.result(
@@ -314,9 +351,11 @@ final class WorkerEngine: Sendable {
 
   // MARK: Small ones
 
+  private var closedError: JobError { JobError(.closed, "the store was closed") }
+
   private var uptime: Duration { store.clock.uptime }
-  private var queues: Set<String> { shared.withLock { $0.state.queues } }
-  private var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
+  var queues: Set<String> { shared.withLock { $0.state.queues } }
+  var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
   private var attemptsAtWork: [RunningAttempt] { shared.withLock { Array($0.state.atWork.values) } }
   private var scope: WorkScope {
     shared.withLock { .worker(queues: $0.state.queues, kinds: $0.handlers.kinds) }

@@ -22,6 +22,8 @@ struct WorkerState: Sendable {
     case recover
     /// Cancel all handlers.
     case interrupt
+    /// Cancel all handlers, and give back all that is held without waiting for them. These results were not stored.
+    case giveBack([ClaimSettlement])
     /// Ask the store whether the goal is reached. Answered by `askedIfIdle`.
     case askIfIdle
     /// Sleep until there is an event, or until then.
@@ -38,6 +40,8 @@ struct WorkerState: Sendable {
   private var slotsTaken: [String: Int] = [:]
   /// Claims that were found lost; their handlers may be at work still.
   private var lost: Set<ClaimToken> = []
+  /// Attempts whose handlers were seen to wait for a job that itself waits for a slot of this worker.
+  private var stuck: Set<ClaimToken> = []
   /// Results that are not stored yet.
   private var results: [ClaimSettlement] = []
 
@@ -58,6 +62,7 @@ struct WorkerState: Sendable {
   private var lastProgress: Duration = .zero
   private var graceEnd: Duration?
   private var isInterrupted = false
+  private var mustGiveBack = false
 
   // A store that refuses.
   private var failures = 0
@@ -104,6 +109,11 @@ struct WorkerState: Sendable {
       hadTurn = true
       return turn
     }
+    if mustGiveBack, results.isEmpty || failures > 0 {
+      mustGiveBack = false
+      defer { dropAll() }
+      return .giveBack(results)
+    }
     hadTurn = false
     if recoveryIsDue {
       nextRecovery = now + Defaults.sweepInterval
@@ -148,7 +158,7 @@ struct WorkerState: Sendable {
 
   private var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
 
-  private var isStopping: Bool { graceEnd != nil }
+  var isStopping: Bool { graceEnd != nil }
 
   private var isOver: Bool {
     guard atWork.isEmpty, results.isEmpty else { return false }
@@ -231,10 +241,21 @@ struct WorkerState: Sendable {
 
   /// The store is gone for this process: what is not stored yet never will be, and the claims lapse.
   mutating func storeClosed(_ now: Duration) {
+    dropAll()
+    stop(graceEnd: now)
+  }
+
+  /// The store is about to close: what is in hand is stored, and the rest goes back.
+  mutating func storeCloses(_ now: Duration) {
+    stop(graceEnd: now)
+    mustGiveBack = true
+    isInterrupted = true
+  }
+
+  private mutating func dropAll() {
     results = []
     suspects = 0
     lost.formUnion(atWork.keys)
-    stop(graceEnd: now)
   }
 
   mutating func renewed(_ standings: [ClaimToken: ClaimStanding]) {
@@ -268,6 +289,7 @@ struct WorkerState: Sendable {
   mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) {
     let token = attempt.claim.token
     atWork[token] = nil
+    stuck.remove(token)
     slotsTaken[attempt.claim.queue]! -= 1
     if lost.remove(token) == nil, let settlement { results.append(settlement) }
     workMayWait = true
@@ -280,6 +302,16 @@ struct WorkerState: Sendable {
   mutating func progressReported(_ now: Duration) {
     if progressDue == nil { progressDue = max(now, lastProgress + Defaults.progressInterval) }
   }
+
+  /// The handler of `token` waits for a job of `queue` that does not run. Whether it never will: each slot of the queue is
+  /// held by a handler that waits so.
+  mutating func isStuck(_ token: ClaimToken, behind queue: String) -> Bool {
+    guard let limit = limits[queue], atWork[token] != nil else { return false }
+    stuck.insert(token)
+    return stuck.count { atWork[$0]?.claim.queue == queue } >= limit
+  }
+
+  mutating func stoppedWaiting(_ token: ClaimToken) { stuck.remove(token) }
 
   // MARK: Events from outside
 

@@ -83,6 +83,7 @@ final class Engine: Sendable {
 
   /// Runs `body` on a consistent snapshot of the file.
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
+    try writer.checkOpen()
     // What is read must not depend on whether somebody has written since the clock was set back.
     try checkProcess()
     let moment = time.moment
@@ -93,6 +94,8 @@ final class Engine: Sendable {
         return try body(connection)
       }
     } catch {
+      try writer.checkOpen()
+      if Task.isCancelled { throw CancellationError() }
       throw JobError(error, path: path)
     }
   }
@@ -119,5 +122,6 @@ final class Engine: Sendable {
   func close() {
     presence.end()
     writer.close()
+    signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed
   }
 }

@@ -50,26 +50,27 @@ final class SharedEngine: Sendable {
     }
   }
 
-  deinit { _ = letGo() }
+  deinit { if letGo() { engine.close() } }
 
   func close() async {
-    if letGo() { await engine.writer.waitUntilClosed() }
+    guard letGo() else { return }
+    await engine.signals.localWorkers.giveBack()
+    engine.close()
+    await engine.writer.waitUntilClosed()
   }
 
-  /// True if this was the last share.
+  /// True if this was the last share: then the engine is to be closed.
   private func letGo() -> Bool {
     let wasOpen = isOpen.withLock { isOpen in
       defer { isOpen = false }
       return isOpen
     }
     guard wasOpen else { return false }
-    let isLast = Self.engines.withLock { engines in
+    return Self.engines.withLock { engines in
       guard var entry = engines[key] else { return false }
       entry.shares -= 1
       engines[key] = entry.shares == 0 ? nil : entry
       return entry.shares == 0
     }
-    if isLast { engine.close() }
-    return isLast
   }
 }

@@ -74,6 +74,10 @@ final class Writer: @unchecked Sendable {
     if mustRing { bell.signal() }
   }
 
+  func checkOpen() throws {
+    if waiting.withLock(\.isClosed) { throw JobError(.closed, "the store \(path) was closed") }
+  }
+
   /// How many requests wait for the next turn.
   var waitingCount: Int { waiting.withLock { $0.requests.count } }
 

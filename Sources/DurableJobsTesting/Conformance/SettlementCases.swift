@@ -82,7 +82,8 @@ extension StoreConformance {
       let again = try await trial.start(id)
       try same(again.attempt, 1, "the attempt after the snooze")
       try same(again.payload, claimed.payload, "the payload after the snooze")
-      try await trial.end(again, .snoozed(.at(trial.after(.seconds(-1)))), as: .ready)
+      try await trial.end(again, .snoozed(.at(trial.after(.seconds(-1)))), as: .scheduled)
+      try same(try await trial.job(id).runAt, trial.after(Defaults.leastSnooze), "the end of a snooze for no time")
     },
     Case("A job that its handler suspended is held until it is resumed, its attempt given back") { subject in
       let trial = try await Trial(subject)

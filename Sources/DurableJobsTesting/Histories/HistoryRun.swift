@@ -180,7 +180,7 @@ struct HistoryRun {
       try same(try await store.counts(where: filter).withDueJobsMerged, counts, "the counts of \(filter)")
     }
     let worker = WorkScope.worker(queues: Set(HistoryMaker.queues), kinds: ["k1", "k2"])
-    for scope in HistoryMaker.queues.map({ .queue($0) }) + [worker] {
+    for scope in HistoryMaker.queues.map({ .queue($0) }) + [.queue("q1", kinds: ["k1"]), worker] {
       let work = try await store.outstanding(scope).withDueJobsMerged
       try same(work, oracle.outstanding(scope).withDueJobsMerged, "the outstanding work of \(scope)")
     }

@@ -46,7 +46,13 @@ extension JobLog {
     let time: JobTime
     switch entries[turn].event {
     case .inserted: time = job.terms.start
-    case .reported(.retry(let named, _)), .reported(.snoozed(let named)): time = named
+    case .reported(.retry(let named, _)): time = named
+    case .reported(.snoozed(let named)):
+      // Sooner than a snooze can end, it is no date.
+      guard let date = named.promise(at: entries[turn].at).date, date >= entries[turn].at.later(by: 100) else {
+        return false
+      }
+      time = named
     case .held, .released: return before(turn).isDated
     default: return false
     }
@@ -57,7 +63,10 @@ extension JobLog {
     let (event, at) = (entries[turn].event, entries[turn].at)
     switch event {
     case .inserted: return job.terms.start.promise(at: at)
-    case .reported(.retry(let time, _)), .reported(.snoozed(let time)): return time.promise(at: at)
+    case .reported(.retry(let time, _)): return time.promise(at: at)
+    case .reported(.snoozed(let time)):
+      let least = at.later(by: wrong == .snoozeOfNoTime ? 0 : 100)
+      return .at(max(time.promise(at: at).date ?? at, least)).ahead(of: at)
     case .died: return backOff
     case .held: return before(turn).due.ahead(of: at)
     case .released: return wrong == .resumeForgetsTime ? .now : before(turn).due.ahead(of: at)

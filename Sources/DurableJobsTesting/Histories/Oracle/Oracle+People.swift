@@ -107,12 +107,12 @@ extension Oracle {
     case .worker(let queues, let kinds):
       inScope = jobs.filter { queues.contains($0.job.queue) }
       canBeServed = { kinds.contains($0.job.kind) }
-    case .queue(let queue):
+    case .queue(let queue, let kinds):
       let workers = workers.filter {
         $0.queues.contains(queue) && ($0.isLiving(at: now) || wrong == .silentWorkerServes && !$0.isOver)
       }
       inScope = jobs.filter { $0.job.queue == queue }
-      canBeServed = { job in workers.contains { $0.kinds.contains(job.job.kind) } }
+      canBeServed = { job in kinds.contains(job.job.kind) || workers.contains { $0.kinds.contains(job.job.kind) } }
     }
     let served = inScope.filter(canBeServed)
     let startable = served.filter { wrong == .pausedIsActive || !pausedQueues.contains($0.job.queue) }

@@ -3,7 +3,7 @@
 package enum WrongRule: String, Sendable, CaseIterable {
   // Ends of attempts
   case retryBeatsCancel, successLosesToCancel, failureLosesToCancel
-  case interruptionCounts, snoozeCounts, suspensionCounts, lastAttemptIsSpent
+  case interruptionCounts, snoozeCounts, snoozeOfNoTime, suspensionCounts, lastAttemptIsSpent
   case handlersReasonWins
   // Deaths
   case deathCounts, firstDeathWaits, backOffHasNoCap, anyProgressForgives, onlyRowsOfDeathsEnd

@@ -1,0 +1,21 @@
+/// The workers that run on a store in this process: each from the moment at which it is told to run, which is before the
+/// store hears of it, until its run is over.
+package final class LocalWorkers: Sendable {
+  private let engines = Lock<[ObjectIdentifier: WorkerEngine]>([:])
+
+  init() {}
+
+  func add(_ engine: WorkerEngine) { engines.withLock { $0[ObjectIdentifier(engine)] = engine } }
+
+  func remove(_ engine: WorkerEngine) { engines.withLock { $0[ObjectIdentifier(engine)] = nil } }
+
+  /// The kinds that one of them serves in that queue.
+  func kinds(in queue: String, except one: WorkerEngine? = nil) -> Set<String> {
+    all.filter { $0 !== one && $0.queues.contains(queue) }.reduce(into: []) { $0.formUnion($1.kinds) }
+  }
+
+  /// Has all of them give their jobs back. For stores, before they close.
+  package func giveBack() async { for engine in all { await engine.giveBack() } }
+
+  private var all: [WorkerEngine] { engines.withLock { Array($0.values) } }
+}

@@ -15,6 +15,7 @@
     private var queue: JobQueue { JobQueue(store: store) }
 
     init() {
+      ShellCommand.superviseIfAsked()
       base = InMemoryStore(clock: clock)
       store = FaultyStore(base, fault: .noSignals)
     }

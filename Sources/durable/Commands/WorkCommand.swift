@@ -37,6 +37,7 @@
 
     func run() async throws {
       for name in queue { try NewJob.check(queue: name) }
+      Program.raiseLimitOfOpenFiles()
       let store = try options.open()
       let log = WorkLog(json: options.json)
       let handler = CommandHandler { log.tell($0, $1) }

@@ -17,6 +17,7 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
+      Program.raiseLimitOfOpenFiles()
       let handler = CommandHandler { context, event in
         guard case .couldNotStart(_, let reason) = event else { return }
         Talk.error("job \(context.id) could not be started, and comes back: \(reason)")

@@ -82,5 +82,19 @@
       #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
       try await disk.remove()
     }
+
+    @Test(
+      "what a command writes leaves room on the disk of its store",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"))
+    func roomForTheStore() async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      let id = try await durable.add("--shell", "--cwd", "/", "--", "head -c 20000000 /dev/zero; echo end")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+      var room = statvfs()
+      #expect(statvfs(durable.folder, &room) == 0)
+      #expect(UInt(room.f_bavail) * UInt(room.f_frsize) > 256 * 1024)
+      try await disk.remove()
+    }
   }
 #endif

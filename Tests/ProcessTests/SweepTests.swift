@@ -105,7 +105,13 @@
       worker.register(ShellCommand.self)
       try await worker.runUntilIdle()
       #expect(exists(id, base))
+      worker.start()
+      await until { clock.timers.contains(FolderSweep.interval) }
+      #expect(exists(id, base))
       close(lock)
+      clock.advance(by: FolderSweep.interval)
+      await until { !exists(id, base) }
+      await worker.stop()
     }
   }
 #endif

@@ -25,6 +25,7 @@
         status = tell(error)
       }
       await atEnd()
+      Screen.finish()
       if status == ExitStatus.done.rawValue, Screen.hasLostOutput { status = ExitStatus.jobFailed.rawValue }
       Foundation.exit(status)
     }

@@ -92,6 +92,19 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
+    @Test("a worker whose lines nobody reads works on, and ends when it is asked to")
+    func deafReader() async throws {
+      for _ in 0..<3 { _ = try await durable.add("--", "true") }
+      let line = """
+        mkfifo out went; exec 7<>out; dd if=/dev/zero of=out oflag=nonblock bs=4096 2>/dev/null
+        "$DURABLE" add --shell --priority=-5 -- 'echo > went' > id
+        "$DURABLE" work --concurrency 1 >&7 2>&7 & worker=$!
+        trap 'kill -9 $worker' EXIT
+        read line < went; kill -TERM $worker; wait $worker; code=$?; trap - EXIT; exit $code
+        """
+      #expect(try await durable.shell(line).status == .exited(0))
+    }
+
     @Test("a worker without stdin, stdout and stderr runs commands")
     func closedDescriptors() async throws {
       let line = """

@@ -44,6 +44,7 @@
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
       Program.raiseLimitOfOpenFiles()
       let store = try options.open()
+      Screen.stopWaitingForReaders()
       let log = WorkLog(json: options.json)
       let handler = CommandHandler { log.tell($0, $1) }
       let worker = JobWorker(

@@ -71,6 +71,7 @@
         folder.forget(run)
         throw try setback(error, command, context)
       }
+      if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }
       let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
       var stopReason = context.stopReason
       if stopReason == nil, report?.isAnswerToStop == true, await hearsOfStop() { stopReason = .shutdown }

@@ -25,6 +25,7 @@
         status = tell(error)
       }
       await atEnd()
+      Screen.finish()
       if status == ExitStatus.done.rawValue, Screen.hasLostOutput { status = ExitStatus.jobFailed.rawValue }
       Foundation.exit(status)
     }
@@ -56,13 +57,21 @@
         Screen.out.line(fullMessage(for: error))
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
-        Talk.error(inALine(message(for: error)))
+        Talk.error(inALine(withoutValues(message(for: error))))
         // The parser's last line says where to look; its others repeat the help.
         if let hint = fullMessage(for: error).split(separator: "\n").last { Talk.line(String(hint.drop { $0 == " " })) }
         return ExitStatus.usage.rawValue
       default:
         Talk.error(error.briefly)
         return ExitStatus.jobFailed.rawValue
+      }
+    }
+
+    /// Without the secret of a header that was typed right after its option's letter, which the parser takes for a name.
+    private static func withoutValues(_ message: String) -> String {
+      CommandLine.arguments.reduce(message.withoutPasswords) { message, word in
+        guard word.hasPrefix("-"), let colon = word.firstIndex(of: ":") else { return message }
+        return message.replacing(word.withoutPasswords, with: "\(word[...colon]) \(hiddenSecret)")
       }
     }
 

@@ -9,20 +9,5 @@
 
     /// Of files that are the user's own, and not the store's.
     package static var permissionsOfFiles: Int { Int(0o666 & ~umaskAtStart) }
-
-    /// A download holds a few open files. Systems allow few at first, and more to who asks.
-    package static func raiseLimitOfOpenFiles() {
-      var limit = rlimit()
-      #if canImport(Darwin)
-        let resource = RLIMIT_NOFILE
-        let most = rlim_t(OPEN_MAX)
-      #else
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        let most = rlim_t(65_536)
-      #endif
-      guard getrlimit(resource, &limit) == 0, limit.rlim_cur < min(limit.rlim_max, most) else { return }
-      limit.rlim_cur = min(limit.rlim_max, most)
-      setrlimit(resource, &limit)
-    }
   }
 #endif

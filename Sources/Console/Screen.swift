@@ -83,7 +83,30 @@
       if isFirst { Talk.error(SystemError("standard output can't be written", reason).description) }
     }
 
-    package func line(_ text: String) { write(Data((text + "\n").utf8)) }
+    package func line(_ text: String) {
+      let data = Data((text + "\n").utf8)
+      if let queue = Self.queues.withLock({ $0[descriptor] }) { queue.add(data) } else { write(data) }
+    }
+
+    private static let queues = Lock<[Int32: LineQueue]>([:])
+
+    /// From now on, who says a line does not wait until somebody reads it.
+    package static func stopWaitingForReaders() {
+      queues.withLock { queues in
+        for screen in [out, error] where queues[screen.descriptor] == nil {
+          queues[screen.descriptor] = LineQueue {
+            screen.write($0)
+          } tellOfMissing: {
+            Talk.error("\($0) lines are missing here: nobody read what came before them")
+          }
+        }
+      }
+    }
+
+    /// Before the end: waits until all lines are out, or until nobody reads them.
+    package static func finish() {
+      for screen in [out, error] { queues.withLock { $0[screen.descriptor] }?.finish() }
+    }
 
     package func coloured(_ text: String, _ colour: Colour) -> String {
       hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text

@@ -5,16 +5,37 @@
   package let hiddenSecret = "***"
 
   extension String {
-    /// This text with the passwords in its URLs hidden: `https://user:***@host`. A user without a password may be a token
-    /// where it goes over HTTP, and is hidden there.
+    /// This text with the passwords in its URLs hidden: `https://user:***@host`. A user without a password may be a token,
+    /// and is hidden too, but where it goes over SSH or FTP, which know none.
+    ///
+    /// A password with characters that must not stand in one ends at the last `@` of the word: rather too much is hidden.
     package var withoutPasswords: String {
       guard contains("://"), contains("@") else { return self }
-      return replacing(/([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@/) { match in
+      let well = /([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
+      let ill = /([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:\[]*):(?![0-9]+[\/?])\S*[\/?#]\S*@/
+      let text = replacing(well) { match in
         let (_, scheme, user, password) = match.output
         if password != nil { return "\(scheme)://\(user):\(hiddenSecret)@" }
-        let isWeb = scheme.lowercased().hasPrefix("http")
-        return "\(scheme)://\(isWeb ? hiddenSecret : String(user))@"
+        let names: Set = ["ssh", "sftp", "scp", "rsync", "ftp"]
+        let isName = scheme.lowercased().split(separator: "+").contains { names.contains(String($0)) }
+        return "\(scheme)://\(isName ? String(user) : hiddenSecret)@"
       }
+      return text.replacing(ill) { match in
+        // What is hidden already stays as it is.
+        match.output.0.contains(":\(hiddenSecret)@")
+          ? String(match.output.0) : "\(match.output.1)://\(match.output.2):\(hiddenSecret)@"
+      }
+    }
+  }
+
+  extension SystemText {
+    /// The same of what need not be UTF-8.
+    fileprivate var withoutPasswords: SystemText {
+      if isUTF8 { return SystemText(display.withoutPasswords) }
+      // What is not ASCII becomes characters that mean nothing, and bytes again.
+      let scalars = bytes.map { UnicodeScalar(UInt32($0) + ($0 < 0x80 ? 0 : 0xe000))! }
+      let text = String(String.UnicodeScalarView(scalars)).withoutPasswords
+      return SystemText(bytes: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
     }
   }
 
@@ -22,7 +43,7 @@
     /// For everybody's eyes: without the values of its environment, and without passwords in URLs.
     package var withoutSecrets: ShellCommand {
       var copy = self
-      copy.arguments = arguments.map { $0.isUTF8 ? SystemText($0.display.withoutPasswords) : $0 }
+      copy.arguments = arguments.map(\.withoutPasswords)
       copy.env = env.mapValues { _ in SystemText(hiddenSecret) }
       return copy
     }

@@ -5,7 +5,7 @@
   /// A log that takes anything and keeps the beginning and the end: a file with the head, and beside it the tail in pieces,
   /// of which the oldest are deleted.
   ///
-  /// A piece is named by where it begins in all that was written. So what is missing between two of them is known, whether
+  /// It takes no room that the store beside it may need. A piece is named by where it begins in all that was written. So what is missing between two of them is known, whether
   /// it was deleted or the disk had no room for it, also after the writer was killed.
   package struct CappedLog {
     /// Bytes of the head, and of the tail at most.
@@ -47,7 +47,9 @@
         }
         let part = rest.prefix(piece?.room ?? rest.count)
         if let piece {
-          let written = Descriptors.write(UnsafeRawBufferPointer(rebasing: part), to: piece.file)
+          let written =
+            !Self.hasRoom(for: part.count, piece.file)
+            ? 0 : Descriptors.write(UnsafeRawBufferPointer(rebasing: part), to: piece.file)
           self.piece!.room -= part.count
           isCut = written < part.count
           // One that is short from its beginning is none: little by little, they would replace the whole tail.
@@ -70,6 +72,14 @@
     package var lastLine: String? {
       String(decoding: end, as: UTF8.self).split(whereSeparator: \.isNewline).last { !$0.allSatisfy(\.isWhitespace) }
         .map(String.init)
+    }
+
+    /// Room that is left to others on the same disk: 16 MB, or an eighth of a small one.
+    private static func hasRoom(for count: Int, _ file: Int32) -> Bool {
+      var disk = statvfs()
+      guard fstatvfs(file, &disk) == 0, disk.f_blocks > 0 else { return true }
+      let unit = Int(disk.f_frsize)
+      return Int(disk.f_bavail) * unit - count >= min(16 << 20, Int(disk.f_blocks) * unit / 8)
     }
 
     private mutating func beginPiece() {

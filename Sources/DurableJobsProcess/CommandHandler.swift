@@ -1,7 +1,6 @@
 #if Process
   import DurableJobs
   import Foundation
-  import Subprocess
 
   extension ShellCommand {
     /// What a worker's screen tells of a command.
@@ -17,11 +16,15 @@
   /// Runs commands for a worker, each under a supervisor.
   package final class CommandHandler: Sendable {
     private let onEvent: @Sendable (JobContext, ShellCommand.Event) -> Void
-    private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false))
+    private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false, isStopAsked: false))
+
+    /// How long after a command's own end a stop that did that may be heard.
+    private static let hearing = Duration.milliseconds(500)
 
     package init(onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void) { self.onEvent = onEvent }
 
     package func register(with worker: JobWorker) {
+      ShellCommand.requireSupervision()
       guard let store = worker.store else { return }
       worker.register(ShellCommand.self) { [self] in try await run($0, JobFolder($1.id, in: store), $1) }
       worker.whileRunning {
@@ -29,6 +32,10 @@
         await sweep.run()
       }
     }
+
+    /// The worker was asked to stop. Who asked may have asked its commands too, as a service manager does that tells every
+    /// process: then they were interrupted.
+    package func workerIsAskedToStop() { lifeLines.withLock { $0.isStopAsked = true } }
 
     /// From now on, a command that is to stop is killed without being asked; those that were asked are killed now.
     package func killWhatStops() {
@@ -46,31 +53,41 @@
       let run: CommandRun
       do {
         try folder.create()
-        var isFree = lock.isFree
+        var isFree = try lock.isFree()
         if !isFree { isFree = await lock.endHolder() }
         guard isFree else { throw Self.leftBehind }
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt)
       } catch {
-        throw try crash(error, command, context)
+        throw try setback(error, command, context)
       }
       onEvent(context, .started(command))
       let began = ContinuousClock.now
-      let report: SupervisorReport?
+      var report: SupervisorReport?
       do {
-        report = try await supervise(RunOrder(command: command, folder: folder, run: run.number), context)
+        report = try await supervise(
+          RunOrder(command: command, folder: folder, run: run.number, openFiles: Program.openFilesAtStart), context)
       } catch {
-        folder.end(run, "could not be started: \(error)")
-        throw try crash(error, command, context)
+        folder.forget(run)
+        throw try setback(error, command, context)
       }
+      if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }
       let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
-      let result = CommandResult(report, stopReason: context.stopReason)
-      folder.end(
-        run, isGone ? "\(result)" : "\(result); something of it has left its group, and still lives",
-        exitCode: result.exitCode)
+      var stopReason = context.stopReason
+      if stopReason == nil, report?.isAnswerToStop == true, await hearsOfStop() { stopReason = .shutdown }
+      let result = CommandResult(report, stopReason: stopReason)
+      if case .postponed = result {
+        folder.forget(run)
+      } else {
+        folder.end(
+          run, isGone ? "\(result)" : "\(result); something of it has left its group, and still lives",
+          exitCode: result.exitCode)
+      }
       onEvent(context, .ended(command, result, took: began.duration(to: .now)))
       // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
       if !isGone, case .stopped = result { throw Self.leftBehind }
+      // The worker's own order to stop it would come after the grace.
+      if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: .zero) }
       return try result.output()
     }
 
@@ -80,53 +97,44 @@
           + "resume or cancel")
     }
 
-    /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own.
-    private func crash(_ error: any Error, _ command: ShellCommand, _ context: JobContext) throws -> JobExit {
+    private func hearsOfStop() async -> Bool {
+      await CommandLock.wait(for: Self.hearing) { lifeLines.withLock { $0.isStopAsked } }
+    }
+
+    /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own, and
+    /// no crash of its doing.
+    private func setback(_ error: any Error, _ command: ShellCommand, _ context: JobContext) throws -> JobExit {
       if error is CancellationError || error is JobExit { throw error }
       onEvent(context, .couldNotStart(command, error.briefly))
-      return .crash
+      return error.lasts ? .suspend(because: "it could not be started: \(error.briefly)") : CommandResult.later
     }
 
     /// Runs a supervisor to its end. Nil if that did not report how the command ended: then what is left of it was killed.
     private func supervise(_ order: RunOrder, _ context: JobContext) async throws -> SupervisorReport? {
+      let message = try JSONEncoder().encode(order) + [UInt8(ascii: "\n")]
       let (own, theirs) = try Descriptors.connected()
       let lifeLine = LifeLine(own)
+      defer { lifeLine.cut() }
+      let supervisor: SupervisorProcess
+      do {
+        defer { close(theirs) }
+        supervisor = try SupervisorProcess(input: theirs)
+      }
       lifeLines.withLock { $0.lines[context.id] = lifeLine }
       defer { lifeLines.withLock { $0.lines[context.id] = nil } }
-      var message = try JSONEncoder().encode(order)
-      message.append(UInt8(ascii: "\n"))
-      let first = message
-      var options = PlatformOptions()
-      // No terminal either: what asks for a password fails at once, and stops nobody.
-      options.createSession = true
-      let platformOptions = options
-      // A task of its own, because a cancel must not kill the supervisor: it cuts the life line. Awaited at once.
-      let task = Task {
-        defer { lifeLine.cut() }
-        return try await Subprocess.run(
-          Program.itself, arguments: [Supervisor.argument], platformOptions: platformOptions,
-          input: .fileDescriptor(.init(rawValue: theirs), closeAfterSpawningProcess: true),
-          output: .sequence, error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
-        ) { execution in
-          lifeLine.begin(with: first, group: execution.processIdentifier.value)
-          defer { lifeLine.end() }
-          var report = Data()
-          for try await buffer in execution.standardOutput { buffer.withUnsafeBytes { report.append(contentsOf: $0) } }
-          return report
-        }
-      }
-      let data = try await withTaskCancellationHandler {
-        try await task.value.closureResult
+      lifeLine.begin(with: message, group: supervisor.number)
+      let told = await withTaskCancellationHandler {
+        await supervisor.report(lifeLine)
       } onCancel: {
         lifeLine.cut()
         if self.lifeLines.withLock({ $0.areKilled }) { lifeLine.kill() }
-        // A supervisor that its command has stopped can't end it.
+        // A supervisor that is stuck can't end it.
         let limit = SupervisionCourse.longest + .seconds(1)
         DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds) { lifeLine.kill() }
       }
-      let report = try? JSONDecoder().decode(SupervisorReport.self, from: data)
+      let report = try? JSONDecoder().decode(SupervisorReport.self, from: told)
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
-      if report == nil { _ = await order.lock.killHolder(group: lifeLine.lastGroup ?? -1) }
+      if report == nil { _ = await order.lock.killHolder(group: supervisor.number) }
       return report
     }
   }

@@ -18,11 +18,12 @@
     /// this process has lost its supervisor: then nobody would end the command.
     func take() throws -> Bool {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      guard opened >= 0 else { throw SystemError("can't open \(path)") }
+      guard opened >= 0 else { throw Refusal("can't open \(path)") }
       defer { close(opened) }
-      // Away from the low numbers, which scripts take for their own files.
-      let file = fcntl(opened, F_DUPFD, 100)
-      guard file >= 0 else { throw SystemError("can't keep \(path) open") }
+      // Away from the low numbers, which scripts take for their own files, as far as there are others.
+      var file: Int32 = -1
+      for least: Int32 in [100, 30, 10, 3] where file < 0 { file = fcntl(opened, F_DUPFD, least) }
+      guard file >= 0 else { throw Refusal("can't keep \(path) open") }
       guard flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file)?.lives() != true,
         let holder = CommandHolder.thisProcess
       else {
@@ -34,19 +35,20 @@
         data.withUnsafeBytes({ pwrite(file, $0.baseAddress, $0.count, 0) }) == data.count
       else {
         defer { close(file) }
-        throw SystemError("can't write \(path)")
+        throw Refusal("can't write \(path)")
       }
       return true
     }
 
-    /// Nothing of the command lives.
-    package var isFree: Bool { isFree(besides: nil) }
-
-    /// The same, where `exception` does not count. What is found to be free forgets its holder, whose numbers may
-    /// be somebody else's later.
-    func isFree(besides exception: pid_t?) -> Bool {
+    /// Nothing of the command lives. Throws where that can't be known. With an `exception`: nothing besides it.
+    ///
+    /// What is found to be free forgets its holder, whose numbers may be somebody else's later.
+    package func isFree(besides exception: pid_t? = nil) throws -> Bool {
       let file = open(path, O_RDWR | O_CLOEXEC)
-      guard file >= 0 else { return errno == ENOENT }
+      guard file >= 0 else {
+        if errno == ENOENT { return true }
+        throw Refusal("can't open \(path)")
+      }
       defer { close(file) }
       guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
       guard let holder = Self.holder(file) else { return true }
@@ -57,7 +59,7 @@
 
     /// Waits until nothing of the command lives, no longer than `limit`. Answers whether that is so.
     package func waitUntilFree(for limit: Duration) async -> Bool {
-      await Self.wait(for: limit) { isFree }
+      await Self.wait(for: limit) { isKnownToBeFree }
     }
 
     /// Ends the holder: TERM, and KILL after ``termination``. Answers whether nothing lives then.
@@ -72,15 +74,17 @@
     func killHolder(group: pid_t? = nil) async -> Bool {
       // A launcher that has taken the lock and not yet written that it has is met the next time round.
       await Self.wait(for: Self.termination) {
-        if isFree { return true }
+        if isKnownToBeFree { return true }
         if let holder, group == nil || holder.group.number == group { holder.send(SIGKILL) }
         return false
       }
     }
 
+    private var isKnownToBeFree: Bool { (try? isFree()) ?? false }
+
     /// Looks again and again, ever more rarely: these processes are no children of this one, and nobody tells of their
     /// end. Waits also where the task was cancelled: then, above all, is waited for the end of a command.
-    private static func wait(for limit: Duration, until condition: () -> Bool) async -> Bool {
+    static func wait(for limit: Duration, until condition: () -> Bool) async -> Bool {
       let end = ContinuousClock.now + limit
       var pauses = LookPauses()
       while !condition() {

@@ -19,8 +19,11 @@
       let error = try Descriptors.pipe()
       let trouble = try Descriptors.pipe()
       let ending = try Descriptors.pipe()
-      defer { for end in [input.read, output.write, error.write, trouble.write] { close(end) } }
-      number = try Self.start([input.read, output.write, error.write, trouble.write])
+      // A TERM that comes before the launcher has become the command ends it there.
+      number = try Program.start(
+        Launcher.argument, [input.read, output.write, error.write, trouble.write], blocking: [SIGTERM])
+      // At once: a launcher that dies before it has read all is noticed by writing to it.
+      for end in [input.read, output.write, error.write, trouble.write] { close(end) }
       stdout = output.read
       stderr = error.read
       self.trouble = trouble.read
@@ -44,48 +47,17 @@
     }
 
     /// How it ended. Once ``ending`` has come to its end.
-    func reap() -> SupervisorReport.Ending {
+    func reap() throws -> SupervisorReport.Ending {
       var status: Int32 = 0
-      while waitpid(number, &status, 0) < 0, errno == EINTR {}
+      while waitpid(number, &status, 0) < 0 {
+        guard errno == EINTR else { throw Refusal("can't learn how the command ended") }
+      }
       let said = FileHandle(fileDescriptor: trouble, closeOnDealloc: true)
       if let data = try? said.readToEnd(), let trouble = try? JSONDecoder().decode(LaunchTrouble.self, from: data) {
         return .notStarted(trouble)
       }
       let signal = status & 0x7f
       return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
-    }
-
-    /// This program again, as launcher, with these as its first descriptors and no other.
-    private static func start(_ descriptors: [Int32]) throws -> pid_t {
-      #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-        let flags = POSIX_SPAWN_CLOEXEC_DEFAULT
-      #else
-        // All that this process has opened is closed by exec.
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        let flags = 0
-      #endif
-      posix_spawn_file_actions_init(&actions)
-      posix_spawnattr_init(&attributes)
-      defer {
-        posix_spawn_file_actions_destroy(&actions)
-        posix_spawnattr_destroy(&attributes)
-      }
-      posix_spawnattr_setflags(&attributes, Int16(flags))
-      for (number, descriptor) in descriptors.enumerated() {
-        posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-      }
-      let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-      let arguments: [String] = [Program.path, Launcher.argument]
-      var words = arguments.map { strdup($0) } + [nil]
-      var settings = variables.map { strdup($0) } + [nil]
-      defer { for text in words + settings { free(text) } }
-      var number: pid_t = 0
-      let code = posix_spawn(&number, Program.path, &actions, &attributes, &words, &settings)
-      guard code == 0 else { throw SystemError("can't start a process for the command", code) }
-      return number
     }
   }
 #endif

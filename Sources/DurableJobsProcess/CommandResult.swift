@@ -14,6 +14,8 @@
     case refused
     /// It can't be started, now or later, and this is why.
     case impossible(String)
+    /// It can't be started now, because something is lacking that may be there later, and this is what.
+    case postponed(String)
     /// Its supervisor died, and took the command with it.
     case supervisorDied
 
@@ -25,6 +27,7 @@
       case .exited(let code): self = .exited(code, lastLine: report?.lastLine)
       case .signalled(let signal): self = .killed(signal: signal)
       case .notStarted(.lockHeld): self = .refused
+      case .notStarted(.passing(let message)): self = .postponed(message)
       case nil: self = .supervisorDied
       }
     }
@@ -46,6 +49,7 @@
         reason == .claimLost ? "stopped, because the job is no longer this worker's" : reason.rawValue
       case .refused: "not started, because an earlier run has not ended"
       case .impossible(let message): message
+      case .postponed(let message): "not started for now: \(message)"
       case .supervisorDied: "cut short, because its supervisor died"
       }
     }
@@ -55,7 +59,7 @@
       switch self {
       case .exited(let code, _): code
       case .killed(let signal): 128 + signal
-      case .stopped, .refused, .impossible, .supervisorDied: nil
+      case .stopped, .refused, .impossible, .postponed, .supervisorDied: nil
       }
     }
 
@@ -67,9 +71,13 @@
       case .stopped: throw CancellationError()
       case .refused: throw .snooze(for: .seconds(1))
       case .impossible: throw .permanent(CommandFailure(result: self))
+      case .postponed: throw Self.later
       case .supervisorDied: throw .crash
       }
     }
+
+    /// What is lacking is given some time to come back, and not all who lack it ask again at once.
+    static var later: JobExit { .snooze(for: .milliseconds(Int.random(in: 1000...8000))) }
 
     static func name(of signal: Int32) -> String {
       switch signal {
@@ -104,7 +112,7 @@
       case .exited(0, _): "succeeded"
       case .exited, .killed, .impossible, .stopped(.timedOut): "failed"
       case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
-      case .refused, .supervisorDied, .stopped: "returned"
+      case .refused, .postponed, .supervisorDied, .stopped: "returned"
       }
     }
 

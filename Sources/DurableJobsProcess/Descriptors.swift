@@ -3,10 +3,23 @@
   import Foundation
 
   /// Pairs of descriptors that no program inherits unless it is meant to.
-  enum Descriptors {
-    static func pipe() throws -> (read: Int32, write: Int32) {
+  package enum Descriptors {
+    /// A program that was started without standard input or one of its outputs would take its first own files for them.
+    static func openStandard() {
+      for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 { _ = open("/dev/null", O_RDWR) }
+    }
+
+    /// Closes all but the standard ones, which may be anything that the program that started this one has open.
+    static func closeOthers() {
+      #if os(Linux)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for file in names.compactMap({ Int32($0) }) where file > 2 { close(file) }
+      #endif
+    }
+
+    package static func pipe() throws -> (read: Int32, write: Int32) {
       var ends: [Int32] = [-1, -1]
-      guard Foundation.pipe(&ends) == 0 else { throw SystemError("can't make a pipe") }
+      guard Foundation.pipe(&ends) == 0 else { throw Refusal("can't make a pipe") }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       return (ends[0], ends[1])
     }
@@ -16,7 +29,7 @@
     static func connected() throws -> (Int32, Int32) {
       var ends: [Int32] = [-1, -1]
       #if canImport(Darwin)
-        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { throw SystemError("can't make a pair of sockets") }
+        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { throw Refusal("can't make a pair of sockets") }
         var isOn: Int32 = 1
         for end in ends {
           _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -24,7 +37,7 @@
         }
       #else
         let type = Int32(SOCK_STREAM.rawValue) | O_CLOEXEC
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemError("can't make a pair of sockets") }
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw Refusal("can't make a pair of sockets") }
       #endif
       return (ends[0], ends[1])
     }

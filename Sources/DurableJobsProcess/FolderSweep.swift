@@ -27,6 +27,8 @@
     init(_ store: any JobStore) { self.store = store }
 
     /// Goes on until the task is cancelled, and then ends with the bite that it is in.
+    ///
+    /// A folder that can't be deleted now, or whose job can't be asked for, is looked at again by the next sweep.
     mutating func run() async {
       let news = Lock(News())
       let gate = Gate()
@@ -34,14 +36,16 @@
         if news.withLock({ $0.heard(signal) }) { gate.open() }
       }
       repeat {
-        for id in news.withLock({ $0.takeRemoved() }) { JobFolder(id, in: store).removeIfFree() }
+        for id in news.withLock({ $0.takeRemoved() }) where !JobFolder(id, in: store).removeIfFree() {
+          news.withLock { $0.isSweepWanted = true }
+        }
         let now = store.clock.uptime
         if left.isEmpty, now >= nextSweep, news.withLock({ $0.takeWish() }) {
           nextSweep = now + Self.interval
           left = JobFolder.ids(in: JobFolder.all(of: store)).sorted { $0.rawValue > $1.rawValue }
         }
         if !left.isEmpty, now >= nextBite {
-          await takeBite()
+          if await !takeBite() { news.withLock { $0.isSweepWanted = true } }
           nextBite = now + Self.pause
         }
         let time = left.isEmpty ? (news.withLock { $0.isSweepWanted } ? nextSweep : nil) : nextBite
@@ -52,13 +56,17 @@
       withExtendedLifetime(subscription) {}
     }
 
-    private mutating func takeBite() async {
+    /// Answers whether all that is to be deleted was.
+    private mutating func takeBite() async -> Bool {
+      var isDone = true
       for id in left.suffix(Self.bite) {
         // A store that can't be asked keeps its folders.
-        guard let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1)), jobs.isEmpty else { continue }
-        JobFolder(id, in: store).removeIfFree()
+        let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1))
+        if jobs?.isEmpty == false { continue }
+        if jobs == nil || !JobFolder(id, in: store).removeIfFree() { isDone = false }
       }
       left.removeLast(min(Self.bite, left.count))
+      return isDone
     }
   }
 

@@ -27,31 +27,49 @@
     package var lock: CommandLock { CommandLock(path: path + "/lock") }
 
     func create() throws {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try refusing("can't make the folder \(path)") {
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      }
     }
 
-    /// Removes it, unless something of the command lives.
-    package func removeIfFree() {
-      if lock.isFree { remove() }
+    /// Removes it, unless something of the command lives. Answers whether it is gone.
+    @discardableResult
+    package func removeIfFree() -> Bool {
+      guard (try? lock.isFree()) == true else { return false }
+      remove()
+      return access(path, F_OK) != 0
     }
 
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The runs so far, in their order.
+    /// The runs so far, in their order: the last ``mostRuns``.
     package var runs: [CommandRun] {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      return names.filter { $0.hasSuffix(".run") }.compactMap { Int($0.dropLast(4)) }.sorted().compactMap { number in
+      numbers.keys.sorted().compactMap { number in
         guard let data = FileManager.default.contents(atPath: file(number, "run")) else { return nil }
         let record = try? JSONDecoder.iso8601.decode(CommandRun.Record.self, from: data)
         return record.map { CommandRun(number: number, record: $0) }
       }
     }
 
-    /// Notes that the command is about to start.
+    /// Runs whose logs are kept.
+    package static let mostRuns = 10
+
+    /// The files of each run, also of one whose record can't be read: its number is taken all the same.
+    private var numbers: [Int: [String]] {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      return names.reduce(into: [:]) { numbers, name in
+        let parts = name.split(separator: ".")
+        if parts.count > 1, let number = Int(parts[0]) { numbers[number, default: []].append(name) }
+      }
+    }
+
+    /// Notes that the command is about to start. Of the oldest runs nothing is kept.
     func beginRun(attempt: Int) throws -> CommandRun {
+      let numbers = numbers
+      for number in numbers.keys.sorted().dropLast(Self.mostRuns - 1) { remove(numbers[number]) }
       let run = CommandRun(
-        number: (runs.last?.number ?? 0) + 1, record: .init(attempt: attempt, startedAt: Date()))
+        number: (numbers.keys.max() ?? 0) + 1, record: .init(attempt: attempt, startedAt: Date()))
       try write(run)
       return run
     }
@@ -66,13 +84,29 @@
       try? write(run)
     }
 
+    /// Nothing of it began: it was no run.
+    func forget(_ run: CommandRun) { remove(numbers[run.number]) }
+
+    private func remove(_ names: [String]?) { for name in names ?? [] { unlink("\(path)/\(name)") } }
+
     package func log(_ run: Int, _ stream: LogStream) -> String { file(run, stream.rawValue) }
 
     private func file(_ run: Int, _ suffix: String) -> String { "\(path)/\(run).\(suffix)" }
 
     private func write(_ run: CommandRun) throws {
-      try JSONEncoder.iso8601.encode(run.record)
-        .write(to: URL(fileURLWithPath: file(run.number, "run")), options: .atomic)
+      try refusing("can't write into \(path)") {
+        try JSONEncoder.iso8601.encode(run.record)
+          .write(to: URL(fileURLWithPath: file(run.number, "run")), options: .atomic)
+      }
+    }
+
+    /// In the system's words, where they are known.
+    private func refusing(_ what: String, _ body: () throws -> Void) throws {
+      do {
+        try body()
+      } catch {
+        throw error.systemCode.map { Refusal(what, $0) } ?? error
+      }
     }
   }
 

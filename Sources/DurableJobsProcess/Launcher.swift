@@ -7,6 +7,8 @@
     var command: ShellCommand
     var folder: JobFolder
     var run: Int
+    /// How many files the command may open.
+    var openFiles: UInt64?
 
     var lock: CommandLock { folder.lock }
   }
@@ -17,6 +19,13 @@
     case lockHeld
     /// It can't be started, now or later.
     case impossible(String)
+    /// It can't be started now, because something is lacking.
+    case passing(String)
+
+    init(_ error: any Error) {
+      let message = error.briefly
+      self = error.lasts ? .impossible(message) : .passing(message)
+    }
   }
 
   /// The step that becomes the command: takes its lock, sets the scene, and executes it.
@@ -34,11 +43,13 @@
       do {
         let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readToEnd() ?? Data())
         guard try order.lock.take() else { throw Refused(trouble: .lockHeld) }
-        try become(order.command)
+        try become(order)
       } catch let refused as Refused {
         reason = refused.trouble
-      } catch {
+      } catch let error as DecodingError {
         reason = .impossible("\(error)")
+      } catch {
+        reason = LaunchTrouble(error)
       }
       _ = try JSONEncoder().encode(reason).withUnsafeBytes { Descriptors.write($0, to: trouble) }
       exit(127)
@@ -52,20 +63,20 @@
     }
 
     /// Returns only by throwing.
-    private static func become(_ command: ShellCommand) throws -> Never {
+    private static func become(_ order: RunOrder) throws -> Never {
+      let command = order.command
       guard command.cwd.withCString({ chdir($0) }) == 0 else {
         let code = errno
         let folder = command.cwd.display
-        throw Refused(
-          code == ENOENT
-            ? "the folder \(folder) is gone; the command was to run in it"
-            : SystemError("can't enter the folder \(folder)", code).description)
+        if code == ENOENT { throw Refused("the folder \(folder) is gone; the command was to run in it") }
+        throw Refusal("can't enter the folder \(folder)", code)
       }
       umask(mode_t(command.umask, radix: 8) ?? 0o022)
       let null = open("/dev/null", O_RDONLY)
-      guard null >= 0, dup2(null, STDIN_FILENO) == STDIN_FILENO else { throw SystemError("can't open /dev/null") }
+      guard null >= 0, dup2(null, STDIN_FILENO) == STDIN_FILENO else { throw Refusal("can't open /dev/null") }
       close(null)
-      for signal in 1..<Int32(32) where signal != SIGKILL && signal != SIGSTOP { Foundation.signal(signal, SIG_DFL) }
+      if let count = order.openFiles { Program.limitOpenFiles(to: count) }
+      // An order to end that has come since this process began ends it here.
       var none = sigset_t()
       sigemptyset(&none)
       sigprocmask(SIG_SETMASK, &none, nil)
@@ -75,7 +86,7 @@
       switch code {
       case ENOENT: throw Refused("command not found: \(name)")
       case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(SystemError.words(code))")
-      default: throw SystemError("can't run \(name)", code)
+      default: throw Refusal("can't run \(name)", code)
       }
     }
 

@@ -7,7 +7,6 @@
     private struct State {
       var end: Int32?
       var group: pid_t?
-      var lastGroup: pid_t?
     }
 
     private let state: Lock<State>
@@ -16,16 +15,12 @@
 
     deinit { cut() }
 
-    /// The group that there was, also after its end.
-    var lastGroup: pid_t? { state.withLock { $0.lastGroup } }
-
     var isCut: Bool { state.withLock { $0.end == nil } }
 
     /// The supervisor is there: it gets its order.
     func begin(with order: Data, group: pid_t) {
       state.withLock { state in
         state.group = group
-        state.lastGroup = group
         // A supervisor that has died already is noticed by its missing report.
         if let end = state.end { _ = Descriptors.send(order, to: end) }
       }
@@ -40,6 +35,9 @@
 
     /// Ends the supervisor's whole group at once.
     func kill() { state.withLock { if let group = $0.group { _ = Foundation.kill(-group, SIGKILL) } } }
+
+    /// Lets the supervisor go on if its command has stopped it.
+    func letGoOn() { state.withLock { if let group = $0.group { _ = Foundation.kill(group, SIGCONT) } } }
 
     /// The supervisor has ended: its number may soon be another's.
     func end() { state.withLock { $0.group = nil } }

@@ -68,6 +68,15 @@
       if arguments.isEmpty { throw JobError(.invalidArgument, "the command has no words; name a program") }
     }
 
+    /// A line that the command wrote, for more eyes than its log has: without the values of variables that were given to it
+    /// alone. What is shorter than six characters is no secret.
+    func hidingValues(in line: String) -> String {
+      env.filter { !Self.isInherited($0.key) }
+        .flatMap { $0.value.display.split(whereSeparator: \.isNewline) }.filter { $0.count >= 6 }
+        .sorted { $0.count > $1.count }
+        .reduce(line) { $0.replacingOccurrences(of: $1, with: "***") }
+    }
+
     /// What is executed.
     var words: [SystemText] {
       guard shell, let line = arguments.first else { return arguments }

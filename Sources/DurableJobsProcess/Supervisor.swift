@@ -13,6 +13,16 @@
     var ending: Ending
     /// The last line that the command wrote to stderr.
     var lastLine: String?
+
+    /// As of a command that somebody has asked to end.
+    var isAnswerToStop: Bool {
+      let requests = [SIGTERM, SIGHUP, SIGINT]
+      return switch ending {
+      case .signalled(let signal): requests.contains(signal)
+      case .exited(let code): requests.contains(code - 128)
+      case .notStarted: false
+      }
+    }
   }
 
   /// Leads the process group of one command, keeps its logs, and ends the group when the worker's end of the life line
@@ -23,21 +33,35 @@
     static let argument = "supervise-command"
 
     static func run() throws -> Never {
-      // What ends the group is not for its leader, nor is that nobody reads its report any more, or a file that is full.
-      for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ] {
-        Foundation.signal(signal, SIG_IGN)
-      }
+      // What is sent to the group is not for its leader, nor is that nobody reads its report any more, or a full file.
+      for signal in ignored { Foundation.signal(signal, SIG_IGN) }
+      Descriptors.closeOthers()
       guard getpgrp() == getpid() else { throw SystemError("\(argument) is for a worker alone", EPERM) }
       // A worker that dies now leaves nothing to do.
       guard let line = readLine(strippingNewline: false), line.hasSuffix("\n") else { exit(1) }
       let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
       var supervision = Supervision(order)
-      if let report = try? JSONEncoder().encode(try supervision.run()) {
-        _ = report.withUnsafeBytes { Descriptors.write($0, to: STDOUT_FILENO) }
+      do {
+        _ = try JSONEncoder().encode(try supervision.run()).withUnsafeBytes { Descriptors.write($0, to: STDOUT_FILENO) }
+      } catch {
+        FileHandle.standardError.write(Data("\(argument): \(error.briefly)\n".utf8))
       }
       // Whatever is left of the group ends with its leader, also where the worker is no more and nobody reads the report.
       kill(0, SIGKILL)
       exit(1)
+    }
+
+    /// All but what tells of its child, lets it go on, or says that it is broken itself.
+    private static var ignored: [Int32] {
+      let kept = [
+        SIGCHLD, SIGCONT, SIGKILL, SIGSTOP, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
+      ]
+      #if os(Linux)
+        let last: Int32 = 64
+      #else
+        let last: Int32 = 31
+      #endif
+      return (1...last).filter { !kept.contains($0) }
     }
   }
 
@@ -57,18 +81,23 @@
     }
 
     mutating func run() throws -> SupervisorReport {
-      listen(until: .zero)
+      try listen(until: .zero)
       // The worker may have changed its mind already.
       if course.lifeLineIsCut { return SupervisorReport(ending: .signalled(SIGTERM)) }
-      let command = try CommandProcess(order)
+      let command: CommandProcess
+      do {
+        command = try CommandProcess(order)
+      } catch {
+        return SupervisorReport(ending: .notStarted(LaunchTrouble(error)))
+      }
       self.command = command
       stdout.source = command.stdout
       stderr.source = command.stderr
       while true {
         switch course.next(SystemClock().uptime) {
-        case .wait(let time): listen(until: time)
+        case .wait(let time): try listen(until: time)
         case .terminate: command.send(SIGTERM, hasEnded: end != nil)
-        case .look: course.isAlone = order.lock.isFree(besides: getpid())
+        case .look: course.isAlone = (try? order.lock.isFree(besides: getpid())) ?? false
         case .kill: command.send(SIGKILL, hasEnded: end != nil)
         case .done:
           stdout.log.finish()
@@ -79,7 +108,7 @@
     }
 
     /// Sleeps until the life line breaks, the command writes or ends, or the time has come.
-    private mutating func listen(until time: Duration?) {
+    private mutating func listen(until time: Duration?) throws {
       let sources = [course.lifeLineIsCut ? -1 : STDIN_FILENO, stdout.source, stderr.source, end == nil ? ending : -1]
       // A negative descriptor is passed over.
       var polls = sources.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -94,7 +123,7 @@
       if polls[2].revents != 0 { stderr.take() }
       course.outputsAreClosed = stdout.source < 0 && stderr.source < 0
       if polls[3].revents != 0, let command {
-        end = command.reap()
+        end = try command.reap()
         course.commandHasEnded = true
       }
     }

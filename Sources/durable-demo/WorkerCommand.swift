@@ -28,7 +28,17 @@
     @Argument var store: String
     @Option var concurrency = Defaults.concurrency
 
+    /// Nothing comes on standard input. It ends with the demo, however that ends, and the worker with it.
+    private static func endWithTheDemo() {
+      Thread.detachNewThread {
+        var byte: UInt8 = 0
+        while read(STDIN_FILENO, &byte, 1) < 0, errno == EINTR {}
+        kill(getpid(), SIGKILL)
+      }
+    }
+
     func run() async throws {
+      Self.endWithTheDemo()
       let store = try SQLiteStore(path: store)
       let worker = JobWorker(JobQueue(store: store), maxConcurrentJobs: concurrency)
       worker.register(ShellCommand.self, onEvent: Self.tell)

@@ -7,13 +7,20 @@
   /// A program for tests, whose workers run commands, and which is a command itself.
   ///
   ///     CommandProbe work STORE [CONCURRENCY]   runs what is stored until nothing is left to do
+  ///     CommandProbe unasked STORE              the same, without supervising if asked
+  ///     CommandProbe deaf …                     the same as without that word, where the parent ignores the end of children
   ///     CommandProbe alone FOLDER [away]        closes all that it inherited, and stays; "away": leaves its group first
   @main struct CommandProbe {
     static func main() async throws {
-      ShellCommand.superviseIfAsked()
       let arguments = CommandLine.arguments
+      if arguments[1] == "deaf" {
+        signal(SIGCHLD, SIG_IGN)
+        var words = ([arguments[0]] + arguments.dropFirst(2)).map { strdup($0) } + [nil]
+        execv(arguments[0], &words)
+      }
+      if arguments[1] != "unasked" { ShellCommand.superviseIfAsked() }
       switch arguments[1] {
-      case "work": try await work(arguments[2], concurrency: arguments.count > 3 ? Int(arguments[3])! : 1)
+      case "work", "unasked": try await work(arguments[2], concurrency: arguments.count > 3 ? Int(arguments[3])! : 1)
       case "alone": alone(arguments[2], isAway: arguments.count > 3)
       default: fatalError("unknown: \(arguments)")
       }

@@ -36,6 +36,26 @@
       #expect(!outcome.stderr.contains("DurableJobs"), "\(outcome.stderr)")
     }
 
+    @Test("add --follow exits with the command's code also where the record of its run was deleted")
+    func codeWithoutRecord() async throws {
+      let outcome = try await durable("add", "--follow", "--shell", "--", "rm -rf jobs.sqlite-jobs; exit 7")
+      #expect(outcome.status == .exited(7))
+    }
+
+    @Test("add --follow shows what a command says after it was asked to stop")
+    func lastWords() async throws {
+      let fifo = try Fifo(in: durable)
+      let more = try Fifo(in: durable, "more")
+      let line = """
+        "$DURABLE" add --follow --shell -- 'echo $$ > said; read line < more; echo bye; exit 0' & program=$!
+        read process < said; kill -TERM $program; while ! grep -q Stopping words; do sleep 0.01; done
+        echo go > more; wait $program
+        """
+      let outcome = try await durable.shell("{ \(line)\n} 2> words")
+      #expect(outcome.text == "bye\n")
+      withExtendedLifetime((fifo, more)) {}
+    }
+
     @Test("add --follow --json prints an object a line, the job first and last")
     func followInJSON() async throws {
       let outcome = try await durable(

@@ -141,6 +141,19 @@
       #expect(idle.stderr.contains("1 scheduled"))
     }
 
+    @Test("wait looks before it gives up, however little time it has")
+    func waitLooksFirst() async throws {
+      #expect(try await durable("wait", "--timeout", "0").status == .exited(0))
+      let done = try await durable.add("--", "true")
+      try await durable("work", "--drain")
+      let late = try await durable.add("--delay", "1h", "--", "true")
+      for _ in 0..<5 {
+        #expect(try await durable("wait", "--timeout", "0", "\(done)").status == .exited(0))
+        #expect(try await durable("wait", "--timeout", "0").status == .exited(0))
+        #expect(try await durable("wait", "--timeout", "0", "\(done)", "\(late)").status == .exited(4))
+      }
+    }
+
     @Test("retry without ids runs all again that failed")
     func retryAll() async throws {
       let id = try await durable.add("--shell", "--", "test -e fixed")

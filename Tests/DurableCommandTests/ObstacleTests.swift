@@ -111,6 +111,11 @@
         ("see 'ftp://me:a@b:c@host' and http://t0ken@host", "see 'ftp://me:***@host' and http://***@host"),
         ("ssh://git@host/a@b", "ssh://git@host/a@b"), ("https://host/a:b@c", "https://host/a:b@c"),
         ("https://host:80/?q=a@b", "https://host:80/?q=a@b"), ("a@b:c", "a@b:c"), ("https://:p@h", "https://:***@h"),
+        ("git+https://t0ken@h/x", "git+https://***@h/x"), ("postgres://t0ken@h/x", "postgres://***@h/x"),
+        ("git+ssh://git@h/x", "git+ssh://git@h/x"), ("postgres://bob:a#p@db/shop", "postgres://bob:***@db/shop"),
+        ("x postgres://bob:a?p/q@db/shop y", "x postgres://bob:***@db/shop y"), ("p://b:a@b#c@d/e", "p://b:***@d/e"),
+        ("https://[::1]:80/a@b", "https://[::1]:80/a@b"), ("https://me:p@h/a@b", "https://me:***@h/a@b"),
+        ("https://me:***@h/a#b@c", "https://me:***@h/a#b@c"), ("a://b:1#2@c", "a://b:***@c"),
         ("https://a@b:p@h/", "https://a@b:***@h/"), ("'https://me:it'\\''s\"@h'", "'https://me:***@h'"),
       ])
     func passwords(text: String, shown: String) { #expect(text.withoutPasswords == shown) }

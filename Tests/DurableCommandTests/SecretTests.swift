@@ -58,6 +58,37 @@
     }
 
     @Test(
+      "the value of a variable that was given to a command alone is in no stored error, whatever the command writes")
+    func valueInError() async throws {
+      let line = "echo \"refused: $TOKEN and $MODE\" >&2; exit 1"
+      let id = try await durable.add("--env", "TOKEN=s3cret", "--env", "MODE=fast", "--shell", "--", line)
+      let work = try await durable("work", "--drain")
+      #expect(work.text.contains("refused: *** and fast"), "\(work.text)")
+      let job = try await durable("show", "--secrets", "--json", "\(id)").json
+      let errors = try #require(job["errors"] as? [[String: Any]])
+      #expect(errors.first?["message"] as? String == "exited with code 1: refused: *** and fast")
+      #expect(try await durable("log", "\(id)").stderr.components(separatedBy: "s3cret").count == 2, "its own words")
+    }
+
+    @Test("a password beside bytes that are no UTF-8 is not shown")
+    func noText() async throws {
+      let words =
+        ["add", "--", "fetch"].map { Array($0.utf8) } + [
+          Array("https://me:hunter2".utf8) + [0xff, 0x85] + Array("@h/".utf8) + [0xfe]
+        ]
+      let id = try #require(Int(try await durable.run(words).line))
+      let said = try await allThatIsSaid(of: id) + durable("work", "--drain").text
+      #expect(!said.contains("hunter2"), "\(said)")
+      #expect(said.contains(#"$'https://me:***@h/\xfe'"#), "\(said)")
+    }
+
+    @Test("a header that can't be read is not repeated by what is said of it")
+    func joinedHeader() async throws {
+      let outcome = try await durable("get", "-HAuthorization: Bearer s3cret", "http://127.0.0.1:1/")
+      #expect(!(outcome.text + outcome.stderr).contains("s3cret"), "\(outcome.stderr)")
+    }
+
+    @Test(
       "no password of a URL is in what a worker says, nor in an error that was stored", arguments: [[], ["--json"]])
     func errors(options: [String]) async throws {
       let id = try await durable.add(

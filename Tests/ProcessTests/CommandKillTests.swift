@@ -88,6 +88,58 @@
       await until { ProcessList.hasEnded(command) }
     }
 
+    @Test func `a command whose worker dies before it has begun does not begin`() async throws {
+      let place = try Place()
+      // So many words keep it busy before it begins, and fit into a pipe.
+      let words = ["/bin/sh", "-c", "echo > began; exec sleep 600"] + Array(repeating: "word", count: 6000)
+      try await place.queue.enqueue(ShellCommand(words, in: place.folder))
+      let worker = try place.work()
+      var supervisor: pid_t = 0
+      var launcher: pid_t = 0
+      await until {
+        supervisor = ProcessList.children(of: worker.pid).first ?? 0
+        launcher = supervisor > 0 ? ProcessList.children(of: supervisor).first ?? 0 : 0
+        return launcher > 0
+      }
+      kill(launcher, SIGSTOP)
+      await until { ProcessList.isStopped(launcher) }
+      try #require(ProcessList.words(of: launcher).last == "launch-command", "it was met too late")
+      worker.send(SIGKILL)
+      // TERM waits for it, or, if that was lost, KILL comes 5 s later.
+      await until { ProcessList.isWaiting(SIGTERM, for: launcher) || ProcessList.hasEnded(launcher) }
+      #expect(ProcessList.isWaiting(SIGTERM, for: launcher))
+      kill(launcher, SIGCONT)
+      await until { ProcessList.hasEnded(supervisor) }
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/began"))
+    }
+
+    @Test func `a launcher that is killed before it has read its long order leaves nobody waiting`() async throws {
+      let place = try Place()
+      // More than fits into a pipe.
+      let words = ["/bin/sh", "-c", "exit 0"] + Array(repeating: "word", count: 40_000)
+      let job = try await place.queue.enqueue(ShellCommand(words, in: place.folder))
+      let worker = try place.work()
+      var launcher: pid_t = 0
+      await until {
+        let supervisor = ProcessList.children(of: worker.pid).first ?? 0
+        launcher = supervisor > 0 ? ProcessList.children(of: supervisor).first ?? 0 : 0
+        return launcher > 0
+      }
+      kill(launcher, SIGKILL)
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .failed)
+    }
+
+    @Test func `a worker whose parent ignores the end of children runs each command once`() async throws {
+      let place = try Place()
+      let job = try await place.add("echo run >> runs")
+      let worker = try ChildProcess(Place.probe, ["deaf", "work", place.folder + "/jobs.sqlite"])
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .succeeded)
+      #expect(place.lines("runs") == ["run"])
+      #expect(place.logs(job).runs.map(\.ending) == ["succeeded"])
+    }
+
     @Test func `while commands run, their supervisors sleep`() async throws {
       let place = try Place()
       let count = 16

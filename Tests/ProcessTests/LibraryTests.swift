@@ -30,6 +30,20 @@
       #expect(worker.wait() == .exited(0))
     }
 
+    @Test func `a program that can't supervise commands ends when it registers them, with words`() async throws {
+      let place = try Place()
+      let words = Pipe()
+      let program = try ChildProcess(
+        Place.probe, ["unasked", place.folder + "/jobs.sqlite"], error: words.fileHandleForWriting.fileDescriptor)
+      try words.fileHandleForWriting.close()
+      let said = String(decoding: try words.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      guard case .killed = program.wait() else {
+        Issue.record("it goes on")
+        return
+      }
+      #expect(said.contains("must begin with ShellCommand.superviseIfAsked()"))
+    }
+
     @Test func `a log is followed while it is written, over all runs, until the job has ended`() async throws {
       let place = try Place()
       let pipes = try ["first", "second"].map { try place.pipe($0) }

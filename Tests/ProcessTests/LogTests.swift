@@ -1,4 +1,5 @@
 #if Process
+  import DurableJobs
   import Foundation
   import Testing
 
@@ -89,6 +90,28 @@
       append(6 * CappedLog.pieceSize, "c", to: &log)
       let kept = CappedLog.half - CappedLog.pieceSize + 10
       #expect(story(&reader) == "\(6 * CappedLog.pieceSize - kept) left out, \(kept) c")
+    }
+
+    @Test func `a run whose record can't be read keeps its number, and its logs`() throws {
+      let job = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
+      try job.create()
+      #expect(try job.beginRun(attempt: 1).number == 1)
+      try Data("one".utf8).write(to: URL(filePath: job.log(1, .stdout)))
+      try Data("{".utf8).write(to: URL(filePath: job.path + "/1.run"))
+      #expect(try job.beginRun(attempt: 1).number == 2)
+      #expect(job.runs.map(\.number) == [2])
+      #expect(FileManager.default.contents(atPath: job.log(1, .stdout)) == Data("one".utf8))
+    }
+
+    @Test func `of many runs the last are kept, and their numbers go on`() throws {
+      let job = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
+      try job.create()
+      for number in 1...JobFolder.mostRuns + 3 {
+        #expect(try job.beginRun(attempt: 1).number == number)
+        for stream in LogStream.allCases { try Data("x".utf8).write(to: URL(filePath: job.log(number, stream))) }
+      }
+      #expect(job.runs.map(\.number) == Array(4...JobFolder.mostRuns + 3))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: job.path).count == 3 * JobFolder.mostRuns)
     }
 
     /// What is written to a name that leads to /dev/full finds no room.

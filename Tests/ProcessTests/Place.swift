@@ -109,6 +109,23 @@
 
     static func hasEnded(_ process: pid_t) -> Bool { fields(process).map { $0[0] == "Z" } ?? true }
 
+    static func words(of process: pid_t) -> [String] {
+      let data = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      return data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    static func isStopped(_ process: pid_t) -> Bool { fields(process).map { $0[0] == "T" } ?? true }
+
+    /// Whether that signal is on its way to it.
+    static func isWaiting(_ signal: Int32, for process: pid_t) -> Bool {
+      let text = FileManager.default.contents(atPath: "/proc/\(process)/status") ?? Data()
+      return String(decoding: text, as: UTF8.self).split(separator: "\n").contains { line in
+        guard line.hasPrefix("SigPnd:") || line.hasPrefix("ShdPnd:"), let field = line.split(separator: "\t").last
+        else { return false }
+        return (UInt64(field, radix: 16) ?? 0) >> UInt64(signal - 1) & 1 == 1
+      }
+    }
+
     /// How often its threads went to sleep.
     static func sleeps(of process: pid_t) -> Int {
       let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []

@@ -140,23 +140,39 @@
       shell.send(SIGKILL)
     }
 
+    @Test func `a lock that can't be looked at is neither free nor held`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      defer { rmdir(path) }
+      #expect { try CommandLock(path: path).isFree() } throws: { $0.lasts }
+    }
+
+    @Test func `what a command meets again is told from what may pass`() throws {
+      let lasting = [ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC]
+      #expect(lasting.allSatisfy { Refusal("", $0).lasts })
+      let passing = [EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, EDQUOT, ETXTBSY, EIO, ENOBUFS, EROFS]
+      #expect(passing.allSatisfy { !Refusal("", $0).lasts })
+      #expect(!CancellationError().lasts, "of which no code is known")
+      #expect { try Data().write(to: URL(filePath: "/no-such-folder/file")) } throws: { $0.lasts }
+    }
+
     @Test func `a lock that can be had is free only when its holder is dead, and forgets it then`() throws {
       let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
       defer { unlink(path) }
       let lock = CommandLock(path: path)
-      #expect(lock.isFree, "where there is no file nothing runs")
+      #expect(try lock.isFree(), "where there is no file nothing runs")
       let child = try ChildProcess("/bin/sleep", ["600"])
       try JSONEncoder().encode(try holder(of: child.pid)).write(to: URL(filePath: path))
-      #expect(!lock.isFree)
+      #expect(try !lock.isFree())
       child.send(SIGKILL)
       child.wait()
-      #expect(lock.isFree)
+      #expect(try lock.isFree())
       #expect(FileManager.default.contents(atPath: path) == Data())
       let file = open(path, O_RDWR)
       #expect(flock(file, LOCK_EX) == 0)
-      #expect(!lock.isFree, "somebody holds it")
+      #expect(try !lock.isFree(), "somebody holds it")
       close(file)
-      #expect(lock.isFree)
+      #expect(try lock.isFree())
     }
   }
 #endif

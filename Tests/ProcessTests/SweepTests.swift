@@ -15,6 +15,7 @@
     private var queue: JobQueue { JobQueue(store: store) }
 
     init() {
+      ShellCommand.superviseIfAsked()
       base = InMemoryStore(clock: clock)
       store = FaultyStore(base, fault: .noSignals)
     }
@@ -104,7 +105,13 @@
       worker.register(ShellCommand.self)
       try await worker.runUntilIdle()
       #expect(exists(id, base))
+      worker.start()
+      await until { clock.timers.contains(FolderSweep.interval) }
+      #expect(exists(id, base))
       close(lock)
+      clock.advance(by: FolderSweep.interval)
+      await until { !exists(id, base) }
+      await worker.stop()
     }
   }
 #endif

@@ -11,10 +11,11 @@
       commandName: "commands", abstract: "Real commands over real files, and two workers killed with SIGKILL.")
 
     func run() async throws {
-      let material = try DemoMaterial()
+      let scratch = try ScratchFolder()
       let worker = Lock<pid_t?>(nil)
-      let cleanUp = await CleanUp(material.folder, worker)
+      let cleanUp = await CleanUp(scratch.path, worker)
       defer { cleanUp.run() }
+      let material = DemoMaterial(in: scratch.path)
       guard material.files >= 3 else {
         throw JobError(
           .unusableFile, "the demo found no files to work on; it looks in /usr/share, /usr/lib and the like")

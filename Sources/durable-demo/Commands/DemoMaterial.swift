@@ -35,8 +35,8 @@
 
     func jobFolder(_ id: JobID) -> JobFolder { JobFolder(store: store, id: id) }
 
-    init() throws {
-      folder = try ScratchFolder().path
+    init(in folder: String) {
+      self.folder = folder
       let packers = [("gzip", "gz"), ("xz", "xz"), ("bzip2", "bz2")].filter { Self.find($0.0) != nil }.prefix(2)
       var pieces: [Piece] = []
       var bytes = 0

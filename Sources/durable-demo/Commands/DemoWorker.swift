@@ -21,9 +21,12 @@
     /// Runs a worker until nothing is left, or until `mayKill` says so while commands run. `done` counts over all workers.
     func run(_ done: inout Set<JobID>, started: (pid_t) -> Void, mayKill: (Int) -> Bool) async throws -> Death? {
       var succeeded = done
+      let lifeLine = try Descriptors.pipe()
+      defer { close(lifeLine.write) }
       let result = try await Subprocess.run(
         Program.itself, arguments: WorkerCommand.arguments(store: store, concurrency: 4),
-        input: .none, output: .sequence, error: .discarded
+        input: .fileDescriptor(.init(rawValue: lifeLine.read), closeAfterSpawningProcess: true), output: .sequence,
+        error: .discarded
       ) { execution -> Death? in
         let process = execution.processIdentifier.value
         current.withLock { $0 = process }

@@ -13,12 +13,13 @@
       var settings = termios()
       let isKnown = tcgetattr(STDIN_FILENO, &settings) == 0
       before = Lock(isKnown ? settings : nil)
-      // Ctrl-C stays a signal. Ctrl-Z would leave the shell with this screen: it does nothing.
+      // Ctrl-C stays a signal. Ctrl-Z and Ctrl-\ would leave the shell with this screen: they are keys.
       settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
       withUnsafeMutableBytes(of: &settings.c_cc) { keys in
         keys[Int(VMIN)] = 1
         keys[Int(VTIME)] = 0
         keys[Int(VSUSP)] = Self.disabled
+        keys[Int(VQUIT)] = Self.disabled
       }
       if isKnown { tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
       screen.write(Data("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l".utf8))

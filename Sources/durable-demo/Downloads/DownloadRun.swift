@@ -122,10 +122,14 @@
       options.createSession = true
       // What arrives from this machine's own server comes through no proxy.
       let environment = Environment.inherit.updating(["no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"])
+      let lifeLine = try Descriptors.pipe()
+      defer { close(lifeLine.write) }
       let result = try await Subprocess.run(
         Program.itself,
         arguments: WorkerCommand.arguments(store: store, concurrency: controls.maxConcurrent),
-        environment: environment, platformOptions: options, input: .none, output: .sequence, error: .discarded
+        environment: environment, platformOptions: options,
+        input: .fileDescriptor(.init(rawValue: lifeLine.read), closeAfterSpawningProcess: true),
+        output: .sequence, error: .discarded
       ) { execution in
         let process = Lock<pid_t?>(execution.processIdentifier.value)
         defer { process.withLock { $0 = nil } }

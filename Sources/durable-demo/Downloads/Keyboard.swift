@@ -42,7 +42,7 @@
         case "j": .down
         case "r": .random
         case "s", "\r", "\n", " ": .start
-        case "q", "\u{3}", "\u{4}": .quit
+        case "q", "\u{3}", "\u{4}", "\u{1c}": .quit
         default: nil
         }
       }

@@ -27,25 +27,38 @@
       let limit = try timeout.map { try DurationArgument.parse($0).duration }
       guard let store = ids.isEmpty ? try options.existing() : try options.existing(for: ids) else { return }
       for id in ids { _ = try await store.store.job(id, detail: []) }
-      let didEnd = try await Self.within(limit) { [ids, queue] in
-        for id in ids {
-          try await ObstacleReport.telling(of: { try await store.store.job(id, detail: .failures) }, in: store) {
-            _ = try await store.store.whenFinished(id)
+      var didEnd = try await Self.hasEnded(ids, queue, in: store)
+      if !didEnd {
+        didEnd = try await Self.within(limit) { [ids, queue] in
+          for id in ids {
+            try await ObstacleReport.telling(of: { try await store.store.job(id, detail: .failures) }, in: store) {
+              _ = try await store.store.whenFinished(id)
+            }
+          }
+          if ids.isEmpty {
+            try await ObstacleReport.telling(of: { try await store.nextReturning(queue) }, in: store) {
+              _ = try await store.queue(queue).waitUntilIdle()
+            }
           }
         }
-        if ids.isEmpty { try await Self.waitUntilIdle(store, queue) }
       }
       guard didEnd else {
         Talk.line("Still not done after \(timeout ?? "")")
         throw ExitCode(.timedOut)
       }
+      if ids.isEmpty { try await Self.tellWhatIsLeft(store, queue) }
       try await report(store)
     }
 
-    private static func waitUntilIdle(_ store: OpenStore, _ queue: String) async throws {
-      let left = try await ObstacleReport.telling(of: { try await store.nextReturning(queue) }, in: store) {
-        try await store.queue(queue).waitUntilIdle()
-      }
+    /// Asked before anything is waited for, however little time there is.
+    private static func hasEnded(_ ids: [JobID], _ queue: String, in store: OpenStore) async throws -> Bool {
+      if ids.isEmpty { return try await store.queue(queue).isIdle }
+      for id in ids where try await !store.store.job(id, detail: []).state.isFinished { return false }
+      return true
+    }
+
+    private static func tellWhatIsLeft(_ store: OpenStore, _ queue: String) async throws {
+      let left = try await store.store.outstanding(.queue(queue)).left
       guard left.unfinished > 0 else { return }
       Talk.line("Idle, with \(left.unfinishedForPeople) left")
       let ready = JobQuery(.queue(queue) && .state(.ready), limit: 1)

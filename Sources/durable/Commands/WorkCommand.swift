@@ -11,9 +11,9 @@
       commandName: "work",
       abstract: "Run what is stored, until Ctrl-C.",
       discussion: """
-        A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, then \
-        interrupts it: it goes back and runs again later. SIGTERM does the same, and exits with 0. Ctrl-C twice ends \
-        everything at once. A command never outlives its worker; a download goes on where it was.
+        A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, or what \
+        --grace says, then interrupts it: it goes back and runs again later. SIGTERM does the same, and exits with 0. \
+        Ctrl-C twice ends everything at once. A command never outlives its worker; a download goes on where it was.
         """)
 
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
@@ -24,6 +24,10 @@
       parsing: .unconditional,
       help: ArgumentHelp("Downloads from one host at once. Default: as many as run.", valueName: "number"))
     var perHost: Int?
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("What runs has so long to end after Ctrl-C or SIGTERM. Default: 10s.", valueName: "time"))
+    var grace: String?
     @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
     var queue: [String] = ["default"]
     @OptionGroup var options: StoreOptions
@@ -37,7 +41,10 @@
 
     func run() async throws {
       for name in queue { try NewJob.check(queue: name) }
+      let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
+      Program.raiseLimitOfOpenFiles()
       let store = try options.open()
+      Screen.stopWaitingForReaders()
       let log = WorkLog(json: options.json)
       let handler = CommandHandler { log.tell($0, $1) }
       let worker = JobWorker(
@@ -55,12 +62,15 @@
         let count = changes.count { $0.state == .failed }
         if count > 0 { failures.withLock { $0 += count } }
       }
-      let interruption = await Interruption(worker, handler)
+      let interruption = await Interruption(worker, handler, grace: grace)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       if !drain { Talk.line("Working on \(store.path)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
       do {
-        try await interruption.interrupting { [drain] in
-          if drain { try await worker.runUntilIdle() } else { try await worker.run() }
+        if interruption.wasAsked {
+        } else if drain {
+          try await worker.runUntilIdle()
+        } else {
+          try await worker.run()
         }
       } catch let error as JobError where interruption.wasAsked && !interruption.isOrderly {
         Talk.error(error.message)

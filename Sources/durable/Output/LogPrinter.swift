@@ -150,7 +150,7 @@
     }
   }
 
-  /// Shows the logs of a job as they grow, until it has ended.
+  /// Shows the logs of a job as they grow, until it has ended. If it is cancelled, it shows what has come by then.
   struct LogFollower: Sendable {
     let store: OpenStore
     let id: JobID
@@ -171,7 +171,11 @@
         printer.show(isFinal: job?.state.isFinished ?? true)
         guard let job, !job.state.isFinished else { return }
         if tells { try await report.look(at: job) }
-        try await Task.sleep(for: Self.interval)
+        do {
+          try await Task.sleep(for: Self.interval)
+        } catch {
+          return printer.show(isFinal: true)
+        }
       }
     }
   }

@@ -17,9 +17,15 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
+      Program.raiseLimitOfOpenFiles()
+      let code = Lock<Int32?>(nil)
       let handler = CommandHandler { context, event in
-        guard case .couldNotStart(_, let reason) = event else { return }
-        Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
+        switch event {
+        case .ended(_, let result, _): code.withLock { $0 = result.exitCode }
+        case .couldNotStart(_, let reason):
+          Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
+        default: break
+        }
       }
       let worker = JobWorker(
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
@@ -40,7 +46,10 @@
       case .succeeded: return
       case .failed, .cancelled, .skipped:
         if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
-        throw job.state == .failed ? commandsOwnCode : ExitCode(.jobFailed)
+        guard job.state == .failed else { throw ExitCode(.jobFailed) }
+        // Where another worker was faster, its record tells.
+        let own = code.withLock { $0 } ?? store.folder(id).runs.last?.exitCode ?? 0
+        throw own == 0 ? ExitCode(.jobFailed) : ExitCode(own)
       case .suspended:
         Talk.error("job \(id) is suspended: \(job.detail())")
         throw ExitCode(.jobFailed)
@@ -48,11 +57,6 @@
         Talk.line("Job \(id) stays in the store: 'durable work' goes on with it, 'durable cancel \(id)' ends it")
         throw ExitCode(.interrupted)
       }
-    }
-
-    private var commandsOwnCode: ExitCode {
-      let code = store.folder(id).runs.last?.exitCode ?? 0
-      return code == 0 ? ExitCode(.jobFailed) : ExitCode(code)
     }
 
     private func work(_ worker: JobWorker, _ interruption: Interruption) async throws {

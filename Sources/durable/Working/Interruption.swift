@@ -13,7 +13,6 @@
     private let tell: @Sendable () -> Void
     private let demands = Lock(StopDemands())
     private let watch = Lock<SignalWatch?>(nil)
-    private let running = Lock<Task<Void, any Error>?>(nil)
 
     /// How long what was asked twice may take. Then this process ends as it is: life lines break with it.
     private static let patience = Defaults.grace
@@ -21,12 +20,12 @@
     /// Listens when this returns. Calls `tell` to say that the worker stops.
     init(
       _ worker: JobWorker, _ handler: CommandHandler? = nil, grace: Duration = Defaults.grace,
-      tell: @escaping @Sendable () -> Void = Interruption.sayThatItStops
+      tell: (@Sendable () -> Void)? = nil
     ) async {
       self.worker = worker
       self.handler = handler
       self.grace = grace
-      self.tell = tell
+      self.tell = tell ?? { Self.sayThatItStops(grace) }
       let made = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [weak self] in self?.ask($0) }
       watch.withLock { $0 = made }
     }
@@ -36,14 +35,6 @@
     /// Somebody asked who takes an end with work left for a good one.
     var isOrderly: Bool { demands.withLock { $0.isOrderly } }
 
-    /// Does what runs the worker. An end that was asked for before that is one for it too.
-    func interrupting(_ body: @escaping @Sendable () async throws -> Void) async throws {
-      let task = Task { try await body() }  // awaited at once
-      running.withLock { $0 = task }
-      if wasAsked { task.cancel() }
-      try await task.value
-    }
-
     /// Stops as the first Ctrl-C does. Nothing if that was asked already.
     func stop() {
       let isFirst = demands.withLock { demands in
@@ -51,20 +42,30 @@
         _ = demands.ask(SIGINT)
         return true
       }
-      if isFirst { Task { await worker.stop(grace: grace) } }  // ended by the worker's own end
+      if isFirst { stopWorker() }
     }
 
-    static let sayThatItStops: @Sendable () -> Void = {
+    private static func sayThatItStops(_ grace: Duration) {
       let hint = Screen.error.isTerminal ? " Once more ends it at once." : ""
-      Talk.line("Stopping: what runs has \(Int(Defaults.grace.seconds)) s to end.\(hint)")
+      Talk.line("Stopping: what runs \(grace > .zero ? "has \(grace.forPeople) to end.\(hint)" : "is interrupted.")")
+    }
+
+    private func stopWorker() {
+      handler?.workerIsAskedToStop()
+      Task { [weak self] in  // ended by the end of this
+        // One that begins only now is asked, too.
+        while let self {
+          await self.worker.stop(grace: self.grace)
+          try? await Task.sleep(for: .milliseconds(50))
+        }
+      }
     }
 
     private func ask(_ signal: Int32) {
       switch demands.withLock({ $0.ask(signal) }) {
       case .stop:
+        stopWorker()
         tell()
-        running.withLock { $0?.cancel() }
-        Task { await worker.stop(grace: grace) }  // ended by the worker's own end
       case .endAll where handler != nil:
         handler?.killWhatStops()
         Task { await worker.stop(grace: .zero) }  // ended by the worker's own end

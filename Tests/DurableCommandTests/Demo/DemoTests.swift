@@ -92,7 +92,7 @@
 
     @Test(
       "ended in the middle it leaves no process and no file, and gives the terminal back",
-      arguments: ["q", "\u{3}", "SIGTERM", "SIGHUP"])
+      arguments: ["q", "\u{3}", "\u{1c}", "SIGTERM", "SIGHUP"])
     func interrupted(by key: String) async throws {
       let outcome = try await durable.onTerminal("--start", environment: environment) { terminal in
         let screen = try await terminal.shows("file-001   ")
@@ -109,6 +109,29 @@
       #expect(outcome.status == .exited(130))
       #expect(outcome.isAsBefore)
       #expect(!outcome.text.hidesCursor)
+      #expect(try isNothingLeft)
+    }
+
+    #if os(Linux)
+      @Test("the worker of a demo that is killed ends with it")
+      func killed() async throws {
+        let outcome = try await durable.onTerminal("--start", "--pace", "60", environment: environment) { terminal in
+          let worker = try #require(try await terminal.shows("file-001   ").worker)
+          kill(terminal.process.withLock { $0 }, SIGKILL)
+          await onThread { while kill(worker, 0) == 0, !isZombie(worker) { usleep(2000) } }
+        }
+        #expect(outcome.status == .signaled(SIGKILL))
+      }
+    #endif
+
+    @Test("Ctrl-C leaves nothing behind, also while the demo of commands still copies its files")
+    func earlyEnd() async throws {
+      let line = """
+        "$DURABLE" commands > /dev/null & demo=$!
+        until ls durable-demo-*/* > /dev/null 2>&1; do kill -0 $demo || exit 9; done; kill -INT $demo; wait $demo
+        """
+      let outcome = try await durable.shell("set -m\n" + line, environment: environment)
+      #expect(outcome.status == .exited(130), "\(outcome.stderr)")
       #expect(try isNothingLeft)
     }
 

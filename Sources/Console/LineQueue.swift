@@ -1,0 +1,67 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+
+  /// Lines on their way out. Who adds one does not wait: while nobody reads them they are kept, and then dropped; how many
+  /// is said when all that was kept is out.
+  final class LineQueue: Sendable {
+    private struct State {
+      /// Bytes that are not out yet.
+      var waiting = 0
+      var written = 0
+      var dropped = 0
+    }
+
+    /// What may wait: many thousands of lines.
+    static let capacity = 1 << 20
+    /// How long a reader may stand still before the end does not wait for it.
+    private static let patience = 1.0
+
+    private let state = Lock(State())
+    private let queue = DispatchQueue(label: "durable.lines")
+    private let write: @Sendable (Data) -> Void
+    private let tellOfMissing: @Sendable (Int) -> Void
+
+    init(write: @escaping @Sendable (Data) -> Void, tellOfMissing: @escaping @Sendable (Int) -> Void) {
+      self.write = write
+      self.tellOfMissing = tellOfMissing
+    }
+
+    func add(_ line: Data) {
+      let isTaken = state.withLock { state in
+        guard state.dropped == 0, state.waiting + line.count <= Self.capacity else {
+          state.dropped += 1
+          return false
+        }
+        state.waiting += line.count
+        return true
+      }
+      if isTaken { queue.async { self.put(line) } }
+    }
+
+    /// Waits until all is out, as long as something still goes out from time to time.
+    func finish() {
+      var written = -1
+      while true {
+        let isOut = DispatchSemaphore(value: 0)
+        queue.async { isOut.signal() }
+        if isOut.wait(timeout: .now() + Self.patience) == .success { return }
+        let now = state.withLock { $0.written }
+        if now == written { return }
+        written = now
+      }
+    }
+
+    private func put(_ line: Data) {
+      write(line)
+      let missing = state.withLock { state in
+        state.waiting -= line.count
+        state.written += line.count
+        guard state.waiting == 0 else { return 0 }
+        defer { state.dropped = 0 }
+        return state.dropped
+      }
+      if missing > 0 { tellOfMissing(missing) }
+    }
+  }
+#endif

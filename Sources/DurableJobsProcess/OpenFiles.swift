@@ -1,0 +1,36 @@
+#if Process
+  import Foundation
+
+  extension Program {
+    #if canImport(Darwin)
+      private static let resource = RLIMIT_NOFILE
+      private static let most = rlim_t(OPEN_MAX)
+    #else
+      private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      private static let most = rlim_t(65_536)
+    #endif
+
+    /// How many files this process was allowed to open when this was first read: at its beginning. Its commands get that.
+    static let openFilesAtStart: UInt64? = {
+      var limit = rlimit()
+      return getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
+    }()
+
+    /// A command that runs, and a download, hold a few open files. Systems allow few at first, and more to who asks.
+    package static func raiseLimitOfOpenFiles() {
+      _ = openFilesAtStart
+      var limit = rlimit()
+      guard getrlimit(resource, &limit) == 0, limit.rlim_cur < min(limit.rlim_max, most) else { return }
+      limit.rlim_cur = min(limit.rlim_max, most)
+      setrlimit(resource, &limit)
+    }
+
+    /// Takes back what was raised.
+    static func limitOpenFiles(to count: UInt64) {
+      var limit = rlimit()
+      guard getrlimit(resource, &limit) == 0 else { return }
+      limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
+      setrlimit(resource, &limit)
+    }
+  }
+#endif

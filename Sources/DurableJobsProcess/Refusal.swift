@@ -1,0 +1,42 @@
+#if Process
+  import DurableJobs
+  import Foundation
+
+  /// What the system refused to do for a command, with its code.
+  struct Refusal: Error, CustomStringConvertible {
+    let what: String
+    let code: Int32
+
+    init(_ what: String, _ code: Int32 = errno) {
+      self.what = what
+      self.code = code
+    }
+
+    var description: String { SystemError(what, code).description }
+
+    /// Whether a code speaks of the command or of its place, and will be said again. All others may pass: files, processes,
+    /// memory or room that are lacking now, a program that is being written.
+    static func lasts(_ code: Int32) -> Bool {
+      switch code {
+      case ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC, EINVAL, EPERM: true
+      default: false
+      }
+    }
+  }
+
+  extension Error {
+    /// Whether it would be met again. One that no code of the system's is known of may pass.
+    var lasts: Bool { systemCode.map { Refusal.lasts($0) } ?? false }
+
+    /// The system's own code behind it, if there is one.
+    var systemCode: Int32? {
+      switch self {
+      case let error as Refusal: return error.code
+      default:
+        let error = self as NSError
+        if error.domain == NSPOSIXErrorDomain { return Int32(error.code) }
+        return (error.userInfo[NSUnderlyingErrorKey] as? any Error)?.systemCode
+      }
+    }
+  }
+#endif

@@ -1,0 +1,34 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import Testing
+
+  @testable import Console
+
+  @Suite("Lines on their way out")
+  struct LineQueueTests {
+    @Test("while nobody reads, who says a line does not wait; what is too much is dropped, and its number said")
+    func deafReader() {
+      let reader = DispatchSemaphore(value: 0)
+      let written = Lock(0)
+      let missing = Lock<[Int]>([])
+      let queue = LineQueue { _ in
+        reader.wait()
+        written.withLock { $0 += 1 }
+      } tellOfMissing: { count in
+        missing.withLock { $0.append(count) }
+      }
+      let line = Data(count: LineQueue.capacity / 4)
+      for _ in 0..<7 { queue.add(line) }
+      for _ in 0..<4 { reader.signal() }
+      queue.finish()
+      #expect(written.withLock { $0 } == 4)
+      #expect(missing.withLock { $0 } == [3])
+      reader.signal()
+      queue.add(line)
+      queue.finish()
+      #expect(written.withLock { $0 } == 5)
+      #expect(missing.withLock { $0 } == [3])
+    }
+  }
+#endif

@@ -1,0 +1,100 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("What a worker lacks is no failure of its jobs")
+  struct ShortageTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("a worker that may open few files runs commands", arguments: [40, 64, 100])
+    func fewFiles(limit: Int) async throws {
+      let id = try await durable.add("--", "true")
+      let worked = try await durable.shell("ulimit -n \(limit); \"$DURABLE\" work --drain --concurrency 1")
+      #expect(worked.status == .exited(0), "\(worked.text)\(worked.stderr)")
+      #expect(try await durable.job(id)["crashes"] as? Int == 0)
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("where there are files for a few commands only, the others wait, and no attempt or crash is counted")
+    func tooMany() async throws {
+      for _ in 0..<16 { _ = try await durable.add("--", "sleep", "0.5") }
+      let worked = try await durable.shell("ulimit -n 64; \"$DURABLE\" work --drain --concurrency 16")
+      #expect(worked.status == .exited(0), "\(worked.text)\(worked.stderr)")
+      for id in 1...16 {
+        let job = try await durable.job(id)
+        #expect(job["state"] as? String == "succeeded")
+        #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
+        #expect((job["errors"] as? [Any])?.isEmpty == true)
+      }
+    }
+
+    @Test(
+      "a worker may open as many files as the system lets it, and its commands as many as it was given",
+      .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits"), "needs /proc"))
+    func limits() async throws {
+      let id = try await durable.add("--shell", "--", "ulimit -n; grep 'open files' /proc/$PPID/limits")
+      _ = try await durable.shell("ulimit -Sn 200; \"$DURABLE\" work --drain")
+      let lines = try await durable("log", "\(id)").text.split(separator: "\n")
+      try #require(lines.count == 2)
+      #expect(lines[0] == "200")
+      let fields = lines[1].split(separator: " ")
+      #expect(try #require(Int(fields[3])) > 200)
+      let followed = try await durable.shell("ulimit -Sn 200; \"$DURABLE\" add --follow --shell -- 'ulimit -n'")
+      #expect(followed.text == "200\n")
+    }
+
+    #if os(Linux)
+      @Test("a program that is being written is run when it is ready, in the same attempt")
+      func busyProgram() async throws {
+        try FileManager.default.copyItem(atPath: "/bin/true", toPath: durable.folder + "/program")
+        let file = open(durable.folder + "/program", O_WRONLY | O_CLOEXEC)
+        let id = try await durable.add("--", "./program")
+        let ended = try await durable.work("--drain") { worker in
+          try await worker.says("ended", id)
+          close(file)
+          await worker.ends()
+        }
+        #expect(ended.status == .exited(0))
+        let job = try await durable.job(id)
+        #expect(job["state"] as? String == "succeeded")
+        #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
+      }
+    #endif
+
+    @Test(
+      "a command whose folder has no room is run when there is room, in the same attempt",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"))
+    func diskFull() async throws {
+      let id = try await durable.add("--", "true")
+      try FileManager.default.createDirectory(atPath: durable.store + "-jobs", withIntermediateDirectories: false)
+      let disk = try await SmallDisk(at: durable.store + "-jobs")
+      disk.fill()
+      let ended = try await durable.work("--drain") { worker in
+        try await worker.says("ended", id)
+        disk.empty()
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0))
+      let job = try await durable.job(id)
+      #expect(job["state"] as? String == "succeeded")
+      #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
+      try await disk.remove()
+    }
+
+    @Test(
+      "what a command writes leaves room on the disk of its store",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"))
+    func roomForTheStore() async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      let id = try await durable.add("--shell", "--cwd", "/", "--", "head -c 20000000 /dev/zero; echo end")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+      var room = statvfs()
+      #expect(statvfs(durable.folder, &room) == 0)
+      #expect(UInt(room.f_bavail) * UInt(room.f_frsize) > 256 * 1024)
+      try await disk.remove()
+    }
+  }
+#endif

@@ -90,8 +90,8 @@
 
     @Test func `a command whose worker dies before it has begun does not begin`() async throws {
       let place = try Place()
-      // So many words keep it busy before it begins, and fit into a pipe.
-      let words = ["/bin/sh", "-c", "echo > began; exec sleep 600"] + Array(repeating: "word", count: 6000)
+      // It is busy with so many words for a while, before it begins.
+      let words = ["/bin/sh", "-c", "echo > began; exec sleep 600"] + Array(repeating: "word", count: 100_000)
       try await place.queue.enqueue(ShellCommand(words, in: place.folder))
       let worker = try place.work()
       var supervisor: pid_t = 0
@@ -100,6 +100,11 @@
         supervisor = ProcessList.children(of: worker.pid).first ?? 0
         launcher = supervisor > 0 ? ProcessList.children(of: supervisor).first ?? 0 : 0
         return launcher > 0
+      }
+      // It has got them all.
+      await until {
+        guard let order = ProcessList.files(of: launcher)[0] else { return false }
+        return !ProcessList.files(of: supervisor).values.contains(order)
       }
       kill(launcher, SIGSTOP)
       await until { ProcessList.isStopped(launcher) }

@@ -114,6 +114,15 @@
       return data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// What its descriptors lead to.
+    static func files(of process: pid_t) -> [Int32: String] {
+      let folder = "/proc/\(process)/fd"
+      let numbers = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { Int32($0) }
+      return numbers.reduce(into: [:]) { files, number in
+        files[number] = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")
+      }
+    }
+
     static func isStopped(_ process: pid_t) -> Bool { fields(process).map { $0[0] == "T" } ?? true }
 
     /// Whether that signal is on its way to it.

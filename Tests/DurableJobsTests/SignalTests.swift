@@ -58,25 +58,18 @@ import Testing
   @Test("Who listens second returns once the store has done for the first what it does for a listener")
   func secondListener() async {
     let signals = StoreSignals()
-    let (hasBegun, mayEnd) = (Flag(false), DispatchSemaphore(value: 0))
-    let (isReady, isSecondNear) = (Flag(false), Flag(false))
+    let (hasBegun, isSecondThere, isReady) = (Flag(false), Flag(false), Flag(false))
     signals.onInterest { isWanted in
       guard isWanted else { return }
       hasBegun.value = true
-      mayEnd.wait(blocking: ())
+      while !isSecondThere.value { signals.post(.committed([])) }
       isReady.value = true
     }
     async let first = onAThreadOfItsOwn { signals.listen { _ in } }
     async let second = onAThreadOfItsOwn {
       while !hasBegun.value { sched_yield() }
-      isSecondNear.value = true
-      let subscription = signals.listen { _ in }
+      let subscription = signals.listen { _ in isSecondThere.value = true }
       return (subscription, wasReady: isReady.value)
-    }
-    await onAThreadOfItsOwn {
-      while !isSecondNear.value { sched_yield() }
-      for _ in 1...1000 { sched_yield() }  // time for the second to go wrong in
-      mayEnd.signal()
     }
     #expect(await second.wasReady)
     _ = await first

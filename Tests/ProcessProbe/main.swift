@@ -7,7 +7,9 @@ switch arguments.first {
 case "meet" where arguments.count == 2: try meet(databasePath: arguments[1])
 case "turn" where arguments.count == 2: try takeTurns(databasePath: arguments[1])
 case "unique" where arguments.count == 2: try await enqueueUnique(databasePath: arguments[1])
+case "fuzz" where arguments.count == 2: try await fuzz(folder: arguments[1])
 default:
-  FileHandle.standardError.write(Data("usage: ProcessProbe meet DATABASE | turn DATABASE | unique DATABASE\n".utf8))
+  let usage = "usage: ProcessProbe meet DATABASE | turn DATABASE | unique DATABASE | fuzz FOLDER\n"
+  FileHandle.standardError.write(Data(usage.utf8))
   exit(2)
 }

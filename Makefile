@@ -1,7 +1,9 @@
-# Each target does its own set-up. SWIFT_FLAGS goes to every build; PREFIX, RUNS and DIR are explained below.
+# Each target does its own set-up. SWIFT_FLAGS goes to every build; PREFIX, RUNS, DIR, KILLS and FUZZ are explained below.
 
 PREFIX ?= /usr/local
 SWIFT_FLAGS ?=
+KILLS ?= 1000
+FUZZ ?= 5000
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 INSTALL_SCRATCH = .build-install
 # What is installed should not need the toolchain any more; on macOS the system has Swift's libraries.
@@ -31,8 +33,8 @@ test-tsan: setup ## All tests under Thread Sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \
 	  scripts/run-tests --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
 
-soak: setup ## A thousand kills instead of sixty
-	DURABLE_KILLS=1000 scripts/run-tests --enable-all-traits $(SWIFT_FLAGS) -- --filter Kill
+soak: setup ## KILLS=1000 kills instead of sixty, and FUZZ=5000 damaged stores instead of 150
+	DURABLE_KILLS=$(KILLS) DURABLE_FUZZ=$(FUZZ) scripts/run-tests --enable-all-traits $(SWIFT_FLAGS) -- --filter 'Kill|Fuzz'
 
 bench: setup ## The tables of docs/benchmarks.md: RUNS=7 pairs a row, DIR= a folder on a real disk
 	Benchmarks/scripts/run-table && table=0 || table=$$?; \

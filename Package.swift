@@ -99,7 +99,12 @@ let package = Package(
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
       exclude: ["Fixtures"]),
     .executableTarget(
-      name: "ProcessProbe", dependencies: ["DurableJobsSQLite"], path: "Tests/ProcessProbe"),
+      name: "ProcessProbe",
+      dependencies: [
+        "DurableJobsSQLite", "DurableJobsTesting", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/ProcessProbe"),
     .executableTarget(
       name: "CrashProbe",
       dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],

@@ -79,7 +79,9 @@ public final class SQLiteStore: JobStore {
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
-    try await engine.recover(request, limit: try check(request.limit))
+    let limit = try check(request.limit)
+    if !request.isRetiring { try await engine.mend(limit: limit) }
+    return try await engine.recover(request, limit: limit)
   }
 
   public func change(

@@ -6,7 +6,7 @@
   import Testing
 
   /// What of the files beside a download is believed, and by whose word.
-  @Suite(.timeLimit(.minutes(5))) struct BelievedTests {
+  @Suite struct BelievedTests {
     let server: LyingServer
     let setting: Setting
 

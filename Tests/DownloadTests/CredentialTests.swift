@@ -6,7 +6,7 @@
   import Testing
 
   /// Users and passwords of a file, and who is told them.
-  @Suite(.timeLimit(.minutes(5))) struct CredentialTests {
+  @Suite struct CredentialTests {
     let server: LyingServer
     let other: LyingServer
     let folder: TestFolder

@@ -7,7 +7,7 @@
   @testable import DurableJobsHTTP
 
   /// A whole file whose job never came to tell of it: its process was killed, and then the job was ended from outside.
-  @Suite(.timeLimit(.minutes(5))) struct LeftoverTests {
+  @Suite struct LeftoverTests {
     let server: LyingServer
     let setting: Setting
     let download: Download

@@ -5,7 +5,7 @@
   import Testing
 
   /// Pages for people that come in place of a file, as from a log-in before a network.
-  @Suite(.timeLimit(.minutes(5))) struct PageTests {
+  @Suite struct PageTests {
     let server: LyingServer
     let setting: Setting
 

@@ -6,7 +6,7 @@
   import Testing
 
   /// Passwords and headers are in what is stored to be sent, and in nothing else that is stored, told or printed.
-  @Suite(.timeLimit(.minutes(5))) struct SecretTests {
+  @Suite struct SecretTests {
     /// The secret itself, and what is sent of it.
     static let words = ["s3cret", "c2VjcmV0", "czNjcmV0", Data("kim:s3cret".utf8).base64EncodedString()]
     static let headers = [Download.Header("Authorization", "Bearer s3cret"), .init("X-Key", "s3cret")]

@@ -6,7 +6,7 @@
   import Testing
 
   /// A file that is there already, whoever brought it, and what its server tells of it.
-  @Suite(.timeLimit(.minutes(5))) struct SkipTests {
+  @Suite struct SkipTests {
     let server: LyingServer
     let setting: Setting
 

@@ -5,7 +5,7 @@
   import Testing
 
   /// What goes over the wire for a URL.
-  @Suite(.timeLimit(.minutes(5))) struct TargetTests {
+  @Suite struct TargetTests {
     let server: LyingServer
     let setting: Setting
 

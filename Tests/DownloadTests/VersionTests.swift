@@ -6,7 +6,7 @@
   import Testing
 
   /// Another version of a file, of which a part is here: it comes beside the part, which goes once the new file is whole.
-  @Suite(.timeLimit(.minutes(5))) struct VersionTests {
+  @Suite struct VersionTests {
     let server: LyingServer
     let setting: Setting
     let first = Answer.file(content)

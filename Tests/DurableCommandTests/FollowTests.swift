@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("What is waited for", .timeLimit(.minutes(1)))
+  @Suite("What is waited for")
   struct FollowTests {
     let durable: Durable
 

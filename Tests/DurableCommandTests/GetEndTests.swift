@@ -5,7 +5,7 @@
   import Subprocess
   import Testing
 
-  @Suite("durable get ends", .timeLimit(.minutes(2)))
+  @Suite("durable get ends")
   struct GetEndTests {
     let durable: Durable
     let server: LyingServer

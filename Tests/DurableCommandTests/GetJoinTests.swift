@@ -7,7 +7,7 @@
 
   @testable import durable
 
-  @Suite("durable get joins what is there", .timeLimit(.minutes(2)))
+  @Suite("durable get joins what is there")
   struct GetJoinTests {
     let durable: Durable
     let server: LyingServer

@@ -5,7 +5,7 @@
   import Subprocess
   import Testing
 
-  @Suite("durable get keeps secrets", .timeLimit(.minutes(2)))
+  @Suite("durable get keeps secrets")
   struct GetSecretsTests {
     let durable: Durable
     let server: LyingServer

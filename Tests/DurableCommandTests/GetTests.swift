@@ -7,7 +7,7 @@
 
   @testable import durable
 
-  @Suite("durable get", .timeLimit(.minutes(2)))
+  @Suite("durable get")
   struct GetTests {
     let durable: Durable
     let server: LyingServer

@@ -5,7 +5,7 @@
   import LyingServer
   import Testing
 
-  @Suite("JSON", .timeLimit(.minutes(1)))
+  @Suite("JSON")
   struct JSONTests {
     let durable: Durable
 

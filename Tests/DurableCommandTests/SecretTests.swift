@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("Secrets", .timeLimit(.minutes(1)))
+  @Suite("Secrets")
   struct SecretTests {
     let durable: Durable
 

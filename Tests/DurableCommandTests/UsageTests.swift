@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("What is typed", .timeLimit(.minutes(1)))
+  @Suite("What is typed")
   struct UsageTests {
     let durable: Durable
 

@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @Suite("Who works", .timeLimit(.minutes(1)))
+  @Suite("Who works")
   struct WorkerLifeTests {
     let durable: Durable
 

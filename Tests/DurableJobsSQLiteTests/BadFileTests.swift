@@ -196,7 +196,8 @@ import Testing
       (4874, JobError.Code.storeFailed, "can't be written"), (778, .storeFailed, "can't be written"),
       (10, .storeFailed, "can't be written"), (266, .storeFailed, "can't be read"),
       (3850, .storeFailed, "can't be locked"), (3082, .storeFailed, "memory"), (7, .storeFailed, "memory"),
-      (1, .storeFailed, "integrity_check"), (19, .storeFailed, "integrity_check"), (13, .diskFull, "no room"),
+      (1, .storeFailed, "integrity_check"), (19, .damaged, "integrity_check"), (20, .damaged, "a row"),
+      (18, .damaged, "a row"), (13, .diskFull, "no room"),
     ] as [(Int32, JobError.Code, String)])
   func words(code: Int32, expected: JobError.Code, words: String) {
     let error = JobError(SQLiteFailure(code: code, on: nil), path: "/a/jobs.sqlite")

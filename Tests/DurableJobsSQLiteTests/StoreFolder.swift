@@ -7,8 +7,13 @@ import Foundation
 final class StoreFolder: Sendable {
   let path: String
 
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("durable-\(UUID().uuidString.prefix(8))").path
+  /// `inMemory`: where nothing waits for a disk, if there is such a place.
+  init(inMemory: Bool = false) throws {
+    let memory = URL(fileURLWithPath: "/dev/shm")
+    let parent =
+      inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+      ? memory : FileManager.default.temporaryDirectory
+    path = parent.appendingPathComponent("durable-\(UUID().uuidString.prefix(8))").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 

@@ -9,7 +9,9 @@ case "turn" where arguments.count == 2: try takeTurns(databasePath: arguments[1]
 case "unique" where arguments.count == 2: try await enqueueUnique(databasePath: arguments[1])
 case "run" where arguments.count == 2: try await runProgram(databasePath: arguments[1], isLeft: false)
 case "leave" where arguments.count == 2: try await runProgram(databasePath: arguments[1], isLeft: true)
+case "fuzz" where arguments.count == 2: try await fuzz(folder: arguments[1])
 default:
-  FileHandle.standardError.write(Data("usage: ProcessProbe meet | turn | unique | run | leave DATABASE\n".utf8))
+  FileHandle.standardError.write(
+    Data("usage: ProcessProbe meet | turn | unique | run | leave DATABASE, or fuzz FOLDER\n".utf8))
   exit(2)
 }

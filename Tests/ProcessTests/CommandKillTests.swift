@@ -6,7 +6,7 @@
   import Testing
 
   /// Commands whose keepers are really killed.
-  @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: hasProcessTable, "finds processes in /proc"))
+  @Suite(.serialized, .enabled(if: hasProcessTable, "finds processes in /proc"))
   struct CommandKillTests {
     /// 30, or a fifth of what `DURABLE_KILLS` says.
     static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init).map { $0 / 5 } ?? 30

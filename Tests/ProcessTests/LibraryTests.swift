@@ -7,7 +7,7 @@
   import Testing
 
   /// Commands in a program that is not `durable`.
-  @Suite(.timeLimit(.minutes(5))) struct LibraryTests {
+  @Suite struct LibraryTests {
     @Test func `a program runs commands with one line at its beginning and one for its worker`() async throws {
       let place = try Place()
       let job = try await place.queue.enqueue(

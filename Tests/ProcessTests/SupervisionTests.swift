@@ -82,7 +82,7 @@
   }
 
   /// Who lives is told from who died, and from who has only the same number.
-  @Suite(.timeLimit(.minutes(5))) struct HolderTests {
+  @Suite struct HolderTests {
     /// A process of its own group, as its own command.
     private func holder(of process: pid_t) throws -> CommandHolder {
       let start = try #require(ProcessEntry(process)).start

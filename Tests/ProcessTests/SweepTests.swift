@@ -7,7 +7,7 @@
   @testable import DurableJobsProcess
 
   /// Logs go with their jobs.
-  @Suite(.timeLimit(.minutes(5))) struct SweepTests {
+  @Suite struct SweepTests {
     private let clock = ManualClock()
     private let base: InMemoryStore
     /// What its worker hears nothing from, as if another process had done it.

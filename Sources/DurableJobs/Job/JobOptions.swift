@@ -37,7 +37,7 @@ public enum JobTime: Hashable, Sendable {
       date = overflow ? (delay < .zero ? .min : .max) : sum
     case .at(let moment): date = moment.milliseconds
     }
-    return date > now.milliseconds ? Date(milliseconds: min(date, 9_000_000_000_000_000)) : nil
+    return date > now.milliseconds ? Date(milliseconds: min(date, Date.latest)) : nil
   }
 }
 

@@ -75,6 +75,8 @@ package struct ClaimNumber: Hashable, Sendable {
   package static let nobody = ClaimNumber(rawValue: 1 << 40)
 
   package var worker: Int64 { rawValue >> Self.bits }
+  /// Numbers of rows beyond would not fit.
+  package static let highestWorker: Int64 = 1 << 38
   package static func range(ofWorker row: Int64) -> ClosedRange<Int64> { row << bits...row << bits | (limit - 1) }
 
   /// Says that the job was claimed once, and is no token's number: the claim ended otherwise than by its worker's word.
@@ -107,5 +109,10 @@ package struct WorkerRow: Sendable {
   package static let taken: Int64 = -1
 
   /// A lease of 30 s is lapsed 30 s later.
-  package func isAlive(at now: Int64) -> Bool { leaseUntil > now }
+  package func isAlive(at now: Int64) -> Bool { Self.isAlive(until: leaseUntil, at: now) }
+
+  /// A lease that nobody grants is none.
+  package static func isAlive(until lease: Int64, at now: Int64) -> Bool { now < lease && lease <= Date.latest }
+
+  static func lease(_ length: Duration, from now: Int64) -> Int64 { min(now + length.milliseconds, Date.latest) }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The last time that a process saw, from which it knows how far the clock was set back since.
 package struct SeenTime: Sendable {
   private var latest: Int64
@@ -6,7 +8,7 @@ package struct SeenTime: Sendable {
   /// How often the clock was seen to be set back: what was reckoned from a later time holds no more.
   package private(set) var setBacks = 0
 
-  package init(latest: Int64) { self.latest = latest }
+  package init(latest: Int64) { self.latest = (0...Date.latest).contains(latest) ? latest : 0 }
 
   /// How many milliseconds are missing at `now`; 0 if no more than a clock is corrected in passing.
   package func setBack(at now: Int64, _ uptime: Duration) -> Int64 {

@@ -19,7 +19,7 @@ public struct RecoveryReport: Hashable, Sendable {
   public var recovered: Int
   /// Finished jobs deleted.
   public var pruned: Int
-  /// Rows that could not be read, and were left alone.
+  /// Jobs whose rows are damaged. Each was suspended with the reason; or left alone, if its row can't be written.
   public var unreadable: [JobID]
   /// More was found than `limit`: come again at once.
   public var hasMore: Bool

@@ -49,11 +49,14 @@ extension Duration {
 }
 
 extension Date {
+  /// No store keeps a later time, in milliseconds since 1970.
+  package static let latest: Int64 = 9_000_000_000_000_000
+
   /// Milliseconds since 1970, the unit in which stores keep time.
   package var milliseconds: Int64 {
     let value = (timeIntervalSince1970 * 1000).rounded()
     if value.isNaN { return 0 }
-    return value >= 9e15 ? 9_000_000_000_000_000 : value <= -9e15 ? -9_000_000_000_000_000 : Int64(value)
+    return Int64(min(max(value, -Double(Self.latest)), Double(Self.latest)))
   }
 
   package init(milliseconds: Int64) {

@@ -4,7 +4,13 @@ import Foundation
 extension WriteTransaction {
   func save(_ changes: Changes) throws {
     for row in changes.workers { try save(row) }
-    for change in changes.jobs { try save(change) }
+    for change in changes.jobs {
+      do {
+        try save(change)
+      } catch let failure as SQLiteFailure where failure.concernsRow {
+        try seize(change.before.id, because: failure.message)
+      }
+    }
     for row in changes.removed { try delete(row) }
     for worker in changes.asked { try run(.askStop, worker) }
     for worker in changes.goneWorkers { try bury(worker) }
@@ -46,7 +52,7 @@ extension WriteTransaction {
 
   // MARK: What stands beside a job
 
-  private func put(note: String?, of id: Int64) throws {
+  func put(note: String?, of id: Int64) throws {
     guard let note else { return try run(.deleteNote, id) }
     let put = try connection[.putNote]
     put.bind(1, id)

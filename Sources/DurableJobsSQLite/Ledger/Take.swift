@@ -31,7 +31,13 @@ extension WriteTransaction {
       mark.bind(1, job.id.rawValue)
       mark.bind(2, claim.rawValue)
       mark.bind(3, now)
-      try mark.run()
+      do {
+        try mark.run()
+      } catch let failure as SQLiteFailure where failure.concernsRow {
+        batch.hasMore = true
+        try seize(job.id, because: failure.message)
+        continue
+      }
       FaultPoint.claimMarked.reach()
       try moved(job.id, route: job.route.id, from: .ready, to: .running)
       claimed.append((job.id, WriterMemory.Held(claim: claim, route: job.route.id, unique: job.terms.unique)))
@@ -128,7 +134,7 @@ extension WriteTransaction {
       let statement = try connection.picker(cursors.count)
       statement.bind(1, route.id)
       // One more than can be taken, to know whether there is more.
-      let limit = Int64(free[route.queue] ?? 0) + 1
+      let limit = Int64((free[route.queue] ?? 0) + 1 + memory.untouchable.count)
       statement.bind(2, limit)
       if try statement.step() {
         cursors.append(
@@ -147,6 +153,7 @@ extension WriteTransaction {
         continue
       }
       switch read(cursor) {
+      case _ where memory.untouchable.contains(JobID(rawValue: cursor.id)): break
       case .success(let job):
         picked.append(job)
         free[cursor.route.queue] = left - 1
@@ -186,11 +193,5 @@ extension WriteTransaction {
     let terms = try StoredTerms(text: text)
     memory.lastTerms = (text, terms)
     return terms
-  }
-
-  /// Holds a job whose row can't be read, so that it is in nobody's way, and remembers to report it.
-  private func setAside(_ id: JobID, because reason: String) throws {
-    _ = try run(ChangeVerb(.suspend(reason: "its row in the store is damaged: \(reason)"), [id], limit: 1, now: now))
-    unreadable.append(id)
   }
 }

@@ -41,6 +41,7 @@ extension WriteTransaction {
   }
 
   private func make(_ row: WorkerRow) throws -> WorkerRow {
+    try forgetWildNumbers()
     let insert = try connection[.insertWorker]
     insert.bind(1, row.leaseUntil)
     insert.bind(2, row.worker.name)
@@ -55,6 +56,16 @@ extension WriteTransaction {
     made.id = connection.lastInsertedID
     made.claims = process.firstClaim
     return made
+  }
+
+  /// After a number that is too high for claims there would be no other, or none at all.
+  private func forgetWildNumbers() throws {
+    let highest = ClaimNumber.highestWorker
+    let next = min(max(now / 1000, 1 << 16), highest / 2)
+    for sql in [
+      "DELETE FROM durable_worker WHERE id>\(highest)",
+      "UPDATE sqlite_sequence SET seq=\(next) WHERE name='durable_worker' AND NOT seq BETWEEN 0 AND \(highest)",
+    ] { try Statement(sql, on: connection.handle).run() }
   }
 
   /// A heartbeat writes one row, the worker's, however many jobs it holds.

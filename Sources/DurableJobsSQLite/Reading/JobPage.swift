@@ -26,7 +26,7 @@ struct JobPage {
     from = ""
     sql = ""
 
-    let comparison = order == .oldestFirst ? ">" : "<"
+    let comparison = (order == .oldestFirst ? ">" : "<") + (after == nil ? "=" : "")
     let start = after?.rawValue ?? (order == .oldestFirst ? .min : .max)
     // A condition on the id always: so a page is a search from there and no scan.
     var id = "j.id"
@@ -39,8 +39,7 @@ struct JobPage {
       from = "durable_tag t CROSS JOIN durable_job j ON j.id=t.job WHERE t.tag=\(value(tag))"
       id = "t.job"
     } else if let line = line(parts) {
-      // Nothing has the id 0.
-      from = line.isEmpty ? "durable_job j WHERE j.id=0" : "durable_job j WHERE j.id IN(\(line))"
+      from = "durable_job j WHERE j.id IN(\(line))"
     } else {
       from = "durable_job j WHERE j.state<\(stubCode)"
     }
@@ -48,8 +47,7 @@ struct JobPage {
     sql = "\(from) ORDER BY \(id)\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
   }
 
-  /// The ids of few jobs in given states, by way of the index; an empty text where there is none, and nil where this is
-  /// not the way.
+  /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
   private func line(_ parts: [JobFilter]) -> String? {
     guard
       let states = parts.compactMap(\.states).reduce(
@@ -59,12 +57,9 @@ struct JobPage {
         }), !states.contains(.succeeded)
     else { return nil }
     let ofRoute = parts.filter(\.isOfRoute)
-    let possible = routes.filter { route in
-      ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } && states.contains { route.counts[$0] > 0 }
-    }
+    let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
     let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
     guard count <= Self.fewJobs else { return nil }
-    guard count > 0 else { return "" }
     return """
       SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(possible.map(\.id)))) \
       AND state IN(\(Self.list(states.map(\.code)))) AND state<>7
@@ -93,12 +88,12 @@ struct JobPage {
     return "?\(values.count)"
   }
 
-  /// No route has the number -1; an empty list would have SQLite look through the table for nothing.
-  private static func isOne(of routes: [RouteTotals]) -> String {
-    "j.route IN(\(list(routes.isEmpty ? [-1] : routes.map(\.id))))"
-  }
+  private static func isOne(of routes: [RouteTotals]) -> String { "j.route IN(\(list(routes.map(\.id))))" }
 
-  private static func list(_ numbers: [Int64]) -> String { numbers.map(String.init).joined(separator: ",") }
+  /// Nothing has the number -1; an empty list would have SQLite look through the table for nothing.
+  private static func list(_ numbers: [Int64]) -> String {
+    numbers.isEmpty ? "-1" : numbers.map(String.init).joined(separator: ",")
+  }
 
   func statement(selecting columns: String, on connection: OpaquePointer) throws -> Statement {
     let statement = try Statement("SELECT \(columns) FROM \(sql)", on: connection)

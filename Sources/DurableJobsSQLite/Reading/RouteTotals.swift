@@ -7,6 +7,8 @@ struct RouteTotals {
   let kind: String
   let isPaused: Bool
   var counts: JobCounts
+  /// As far as the numbers themselves can tell.
+  var isSound = true
 
   static let sql = """
     SELECT r.id,q.name,r.kind,q.paused,r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped
@@ -37,12 +39,14 @@ struct RouteTotals {
       if let running {
         running.bind(1, routes.int(0))
         while try running.step() { counts[.running] = running.count(0) }
-        counts[.ready] = max(routes.count(4) - counts.total, 0)
       }
+      let rest = routes.count(4) - counts.total
+      if isCounting { counts[.ready] = max(rest, 0) }
       all.append(
         RouteTotals(
           id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "", isPaused: routes.int(3) != 0,
-          counts: counts))
+          counts: counts,
+          isSound: rest >= 0 && (4...11).allSatisfy { routes.isInt($0) && routes.int($0) == routes.count($0) }))
     }
     return all
   }

@@ -26,7 +26,7 @@ extension SQLiteStore {
     let now = engine.time.now
     return try await engine.read { try KnownWorker.readAll(on: $0) }.map { row in
       var worker = row.worker
-      worker.standing = row.leaseUntil > now ? .alive : .silent
+      worker.standing = WorkerRow.isAlive(until: row.leaseUntil, at: now) ? .alive : .silent
       if row.leaseUntil == WorkerRow.taken { worker.standing = .dead }
       if case .dead = engine.folder.standing(of: row.session) { worker.standing = .dead }
       return worker

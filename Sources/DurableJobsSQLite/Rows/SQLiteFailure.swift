@@ -17,6 +17,9 @@ struct SQLiteFailure: Error {
     code = error.extendedResultCode.rawValue
     message = error.message ?? "\(error.extendedResultCode)"
   }
+
+  /// It says something of one row, and nothing of the store.
+  var concernsRow: Bool { [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG].contains(code & 0xff) }
 }
 
 extension JobError {
@@ -46,6 +49,12 @@ extension JobError {
           .damaged,
           "the store \(path) is damaged (\(failure.message)). It was left as it is; restore a backup, or move it away "
             + "and salvage what `sqlite3 \(path) .recover` can read"
+        )
+      case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG:
+        (
+          .damaged,
+          "the store \(path) refused a row (\(failure.message)), and would again: a row beside it is damaged. Look at the "
+            + "file with `sqlite3 \(path) 'PRAGMA integrity_check'`"
         )
       case SQLITE_FULL:
         (.diskFull, "there is no room for the store \(path): nothing was stored. Free some space and try again")

@@ -92,6 +92,7 @@ final class Statement {
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
   func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_BLOB }
+  func isInt(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_INTEGER }
   func intOrNull(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
 
   func text(_ column: Int32) -> String? {

@@ -1,3 +1,6 @@
+import DurableJobs
+import Foundation
+
 /// The statements that the writer keeps prepared. `state<>7` stands in every one that is to use `durable_job_line`:
 /// SQLite does not see by itself that another state implies it. `INDEXED BY` has a statement that lost its index refused
 /// and not slow.
@@ -15,7 +18,7 @@ enum HeldStatement: Int, CaseIterable {
   // Settlements
   case succeed, insertOutput
   // A job and what is beside it
-  case load, save, appendFailure, trimFailures, putProgress
+  case load, save, seize, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
@@ -36,9 +39,9 @@ enum HeldStatement: Int, CaseIterable {
       INSERT INTO durable_job(route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
       VALUES(?1,?2,?3,?4,?7,0,1099511627776,?5,?6,?6)
       """
-    case .insertSpec: "INSERT INTO durable_spec(id,created_at,options,payload) VALUES(?1,?2,?3,?4)"
-    case .insertKey: "INSERT INTO durable_job_key(key,job) VALUES(?1,?2)"
-    case .insertTag: "INSERT INTO durable_tag(tag,job) VALUES(?1,?2)"
+    case .insertSpec: "INSERT OR REPLACE INTO durable_spec(id,created_at,options,payload) VALUES(?1,?2,?3,?4)"
+    case .insertKey: "INSERT OR IGNORE INTO durable_job_key(key,job) VALUES(?1,?2)"
+    case .insertTag: "INSERT OR IGNORE INTO durable_tag(tag,job) VALUES(?1,?2)"
 
     case .keyHolder:
       // A row that damage or another program left behind holds nothing: the job has the last word.
@@ -60,7 +63,7 @@ enum HeldStatement: Int, CaseIterable {
       INSERT INTO durable_queue(name,paused) VALUES(?1,?2)
       ON CONFLICT(name) DO UPDATE SET paused=excluded.paused WHERE paused<>excluded.paused
       """
-    case .bumpChanges: "UPDATE durable_meta SET changes=changes+1 WHERE id=1"
+    case .bumpChanges: "UPDATE durable_meta SET changes=(changes&\(Self.ring))+1 WHERE id=1"
     case .count:
       """
       UPDATE durable_route SET jobs=jobs+?2,blocked=blocked+?3,scheduled=scheduled+?4,suspended=suspended+?5,
@@ -74,8 +77,8 @@ enum HeldStatement: Int, CaseIterable {
       """
     case .nextDue:
       """
-      SELECT rank FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=3 AND state<>7
-      ORDER BY rank LIMIT 1
+      SELECT rank FROM durable_job INDEXED BY durable_job_line
+      WHERE route=?1 AND state=3 AND state<>7 AND rank<=\(Date.latest) ORDER BY rank LIMIT 1
       """
     case .promote:
       """
@@ -105,12 +108,20 @@ enum HeldStatement: Int, CaseIterable {
       """
       UPDATE durable_job SET state=?2,rank=?3,links=?4,attempt=?5,run_at=?6,entered_at=?7,claim=?8 WHERE id=?1
       """
+    case .seize:
+      """
+      UPDATE durable_job SET state=6,rank=0,entered_at=?2,links=links&\(Links.unique.rawValue)|\(Links.note.rawValue)
+      WHERE id=?1
+      """
     case .appendFailure:
+      // A number that can't be one, or would have no next, is passed over.
       """
-      INSERT INTO durable_failure(job,number,attempt,at,message)
-      VALUES(?1,1+ifnull((SELECT max(number) FROM durable_failure WHERE job=?1),0),?2,?3,?4) RETURNING number
+      INSERT OR REPLACE INTO durable_failure(job,number,attempt,at,message)
+      VALUES(?1,1+ifnull((SELECT max(number) FROM durable_failure WHERE job=?1 AND number BETWEEN 1 AND \(Self.ring)),0),
+        ?2,?3,?4)
+      RETURNING number
       """
-    case .trimFailures: "DELETE FROM durable_failure WHERE job=?1 AND number<=?2"
+    case .trimFailures: "DELETE FROM durable_failure WHERE job=?1 AND(number<=?2 OR number>\(Self.ring))"
     case .putProgress:
       """
       INSERT INTO durable_progress(id,fraction,message,at,highest) VALUES(?1,?2,?3,?4,?2)
@@ -135,8 +146,8 @@ enum HeldStatement: Int, CaseIterable {
     case .grantLease: "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4 WHERE id=?1"
     case .workerLease: "SELECT lease_until FROM durable_worker WHERE id=?1"
     case .renewLease: "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1 RETURNING asked"
-    case .askStop: "UPDATE durable_worker SET asked=asked+1 WHERE id=?1"
-    case .takeWorker: "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND lease_until=?2"
+    case .askStop: "UPDATE durable_worker SET asked=(asked&\(Self.ring))+1 WHERE id=?1"
+    case .takeWorker: "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND CAST(lease_until AS INT)=?2"
     case .deleteWorker: "DELETE FROM durable_worker WHERE id=?1"
     case .heldBy:
       """
@@ -147,7 +158,9 @@ enum HeldStatement: Int, CaseIterable {
     case .epoch: "SELECT epoch FROM durable_meta WHERE id=1"
     case .nextEpoch:
       """
-      UPDATE durable_meta SET epoch=epoch+1,epoch_at=?1,epoch_job=ifnull((SELECT max(id) FROM durable_job),0) WHERE id=1
+      UPDATE durable_meta SET epoch=(epoch&\(Self.ring))+1,epoch_at=?1,
+        epoch_job=ifnull((SELECT max(id) FROM durable_job),0)
+      WHERE id=1
       """
     case .rebase:
       """
@@ -170,6 +183,9 @@ enum HeldStatement: Int, CaseIterable {
     case .deleteProgress: "DELETE FROM durable_progress WHERE id=?1"
     }
   }
+
+  /// Counters that only have to change begin anew here: they never come to where there is no next.
+  static let ring: Int64 = 0xffff_ffff
 
   /// Reads the ready jobs of a route in order. There is one for each route that a claim has open at once.
   static let pick = """

@@ -17,6 +17,8 @@ final class WriteTransaction {
   var signsOfLife: [Int64] = []
   /// Damaged rows that were met.
   var unreadable: [JobID] = []
+  /// The numbers of routes are not to be trusted.
+  var isMiscounted = false
   /// Claims that were made, and such as are no more.
   var claimed: [(job: JobID, claim: WriterMemory.Held)] = []
   var letGo: [ClaimToken] = []
@@ -48,7 +50,7 @@ final class WriteTransaction {
     while try epoch.step() { memory.epoch = epoch.int(0) }
     guard memory.epoch == known else { return }
     try run(.nextEpoch, now)
-    memory.epoch += 1
+    memory.epoch = (memory.epoch & HeldStatement.ring) + 1
     for route in try memory.routes.all(on: connection) {
       let rebase = try connection[.rebase]
       rebase.bind(1, route.id)
@@ -70,6 +72,7 @@ final class WriteTransaction {
       try statement.run()
       FaultPoint.countsWritten.reach()
     }
+    if isMiscounted { try recount() }
   }
 
   func configure(_ settings: [StoreSetting]) throws {

@@ -26,6 +26,8 @@ final class WriterMemory {
   /// The newest row last.
   var workers: [WorkerID: [OwnWorker]] = [:]
   var held: [JobID: Held] = [:]
+  /// Damaged jobs that could not even be set aside.
+  var untouchable: Set<JobID> = []
   /// Terms are often the same text for many jobs in a row.
   var lastTerms: (text: String, terms: StoredTerms)?
 

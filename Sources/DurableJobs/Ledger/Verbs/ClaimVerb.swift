@@ -38,15 +38,15 @@ package struct ClaimVerb: Verb {
   /// The worker's row as it is to be written; nil if it may stay as it is. A lease that has two thirds of its length left is
   /// left alone, so that a busy worker does not write its row with each claim.
   private func greeted(_ row: WorkerRow?) -> WorkerRow? {
-    let length = request.lease.milliseconds
+    let leaseUntil = WorkerRow.lease(request.lease, from: now)
     guard var row, row.claims + 1 < ClaimNumber.limit else {
       return WorkerRow(
-        id: nil, worker: request.worker, leaseUntil: now + length, kinds: request.kinds, queues: request.queues)
+        id: nil, worker: request.worker, leaseUntil: leaseUntil, kinds: request.kinds, queues: request.queues)
     }
-    let left = row.leaseUntil - now
+    let (left, length) = (row.leaseUntil &- now, leaseUntil - now)  // a wild lease is too long, or too short
     let isNews = row.kinds != request.kinds || row.queues != request.queues
     guard isNews || left < length / 3 * 2 || left > length else { return nil }
-    row.leaseUntil = now + length
+    row.leaseUntil = leaseUntil
     row.kinds = request.kinds
     row.queues = request.queues
     return row

@@ -24,7 +24,7 @@ package struct RenewVerb: Verb {
     case .begin:
       phase = .held
       var next = LedgerRequest()
-      next.renew = (request.worker, book.now + request.lease.milliseconds)
+      next.renew = (request.worker, WorkerRow.lease(request.lease, from: book.now))
       next.hold = request.renewals.map(\.token)
       return next
     case .held:

@@ -1,0 +1,64 @@
+import DurableJobs
+
+/// Rows that can't be what a store wrote: what concerns one job stops one job.
+extension WriteTransaction {
+  /// Holds what nobody would ever come to, gives back what runs for nobody, and counts anew what was counted wrong.
+  func mend(limit: Int) throws {
+    let damage = try Damage(limit: limit, on: connection.handle)
+    for id in damage.rows where !memory.untouchable.contains(id) {
+      try seize(id, because: "its state, its queue or its time is none")
+    }
+    let strays = damage.strays.filter { !memory.untouchable.contains($0) }
+    _ = try run(ChangeVerb(.reset, strays, limit: limit, now: now))
+    if damage.isMiscounted || !damage.rows.isEmpty { isMiscounted = true }
+    memory.routes.forget()
+    if !damage.isNothing { news.tell(.all) }
+  }
+
+  /// Holds a ready job that can't be read, so that it is in nobody's way, and remembers to report it.
+  func setAside(_ id: JobID, because reason: String) throws {
+    unreadable.append(id)
+    _ = try run(ChangeVerb(.suspend(reason: Self.note(reason)), [id], limit: 1, now: now))
+  }
+
+  /// The same by force, whatever its row says. One that can't even be written is passed over by this process from now on.
+  func seize(_ id: JobID, because reason: String) throws {
+    if !unreadable.contains(id) { unreadable.append(id) }
+    do {
+      let seize = try connection[.seize]
+      seize.bind(1, id.rawValue)
+      seize.bind(2, now)
+      try seize.run()
+      isMiscounted = true
+      try put(note: Self.note(reason), of: id.rawValue)
+    } catch let failure as SQLiteFailure where failure.concernsRow {
+      memory.untouchable.insert(id)
+    }
+  }
+
+  private static func note(_ reason: String) -> String { "its row in the store is damaged: \(reason)" }
+
+  /// Goes through all jobs, so only after damage.
+  func recount() throws {
+    let states = [
+      "blocked": 2, "scheduled": 3, "suspended": 6, "succeeded": 7, "failed": 8, "cancelled": 9, "skipped": 10,
+    ]
+    let names = states.keys.joined(separator: ",")
+    let numbers = states.values.map { "count(*) FILTER(WHERE state=\($0))" }.joined(separator: ",")
+    let sums = (["jobs"] + states.keys).map { "ifnull(max(n.\($0)),0)" }.joined(separator: ",")
+    try Statement(
+      """
+      WITH n(route,jobs,\(names)) AS MATERIALIZED(
+        SELECT route,count(*),\(numbers) FROM durable_job WHERE state BETWEEN 2 AND 10 GROUP BY route)
+      UPDATE durable_route SET (jobs,\(names))=(SELECT \(sums) FROM n WHERE n.route=durable_route.id)
+      """, on: connection.handle
+    ).run()
+  }
+}
+
+extension Engine {
+  func mend(limit: Int) async throws {
+    let damage = try await read { try Damage(limit: limit, on: $0) }
+    if !damage.isNothing { try await write(.other) { try $0.mend(limit: limit) } }
+  }
+}

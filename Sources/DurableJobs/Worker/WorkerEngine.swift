@@ -256,7 +256,7 @@ final class WorkerEngine: Sendable {
         logger.debug("jobs of dead workers are back", metadata: ["count": "\(report.recovered)"])
       }
       if !report.unreadable.isEmpty {
-        logger.error("rows that can't be read were left alone", metadata: ["jobs": "\(report.unreadable)"])
+        logger.error("jobs whose rows are damaged were suspended", metadata: ["jobs": "\(report.unreadable)"])
       }
     } catch {
       complain("recovery failed; trying again later", error)

@@ -41,6 +41,8 @@
       case body(from: Int64, until: Int64?, FileVersion)
       /// All bytes are here.
       case complete
+      /// As many bytes are here as the server has, of whichever version: ask again, for the last one.
+      case askForLastByte
       /// The answer does not fit to what is here: ask again, for the whole file.
       case askForAll(because: String)
       /// The body is encoded, though it was asked not to be: ask again with a client that decodes.
@@ -157,7 +159,7 @@
         question.known.total.map({ $0 == total }) ?? true,
         !question.known.contradicts(version(total: total))
       else { return .askForAll(because: "the server refused the rest of the file") }
-      return .complete
+      return question.hasChecksum || question.known.isRepeated(by: version(total: total)) ? .complete : .askForLastByte
     }
 
     private var encoding: String? {

@@ -160,7 +160,13 @@
         switch reply.answer.verdict(on: question) {
         case .complete where !onlyLooks:
           isComplete = true
-        case .complete:
+        case .askForLastByte where !onlyLooks:
+          fruitless += 1
+          guard fruitless < 3 else {
+            throw Setback.forNow(DownloadError(.unusableAnswer, "the server refused the rest of the file"))
+          }
+          try part.dropLastByte()
+        case .complete, .askForLastByte:
           asksForAll = true
         case .askForAll(let reason):
           fruitless += 1

@@ -62,6 +62,8 @@
     private let netrc: String?
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
     private let leftovers = Leftovers()
+    /// By their paths, which downloads brought files under names that servers gave them, and when.
+    private let serverNamed = Lock<[String: (identity: String, at: Date)]>([:])
     private let subscription: StoreSignals.Subscription
 
     /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
@@ -104,6 +106,9 @@
         attempt.tell(.began)
         let result = try await transfer(attempt).run()
         if let leftover = result.leftover { leftovers.add(context.id, leftover) }
+        if !result.file.wasThere, (result.file.path as NSString).lastPathComponent != download.expectedName {
+          serverNamed.withLock { $0[result.file.path] = (download.identity, store.clock.now) }
+        }
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
@@ -125,6 +130,12 @@
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
             order: .newestFirst, limit: 10)
           return try await store.jobs(query).map(\.id)
+        },
+        cameSince: { [store, serverNamed] path in
+          guard let came = serverNamed.withLock({ $0[path] }), came.identity != download.identity,
+            let job = try await store.jobs(JobQuery(.id(attempt.job), limit: 1)).first
+          else { return false }
+          return job.createdAt <= came.at
         })
     }
 

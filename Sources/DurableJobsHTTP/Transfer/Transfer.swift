@@ -13,6 +13,9 @@
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
     /// The last jobs of this store with the same download that ended without success.
     let ended: @Sendable () async throws -> [JobID]
+    /// Whether another download here brought the file at that path, under a name of its server's, after this one was asked
+    /// for.
+    let cameSince: @Sendable (String) async throws -> Bool
     let url: String
     /// The name that is given, or that the URL gives.
     let name: FileName
@@ -25,7 +28,8 @@
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
-      ended: @escaping @Sendable () async throws -> [JobID]
+      ended: @escaping @Sendable () async throws -> [JobID],
+      cameSince: @escaping @Sendable (String) async throws -> Bool
     ) throws {
       self.job = job
       self.download = download
@@ -34,6 +38,7 @@
       self.permissions = permissions
       self.recorded = recorded
       self.ended = ended
+      self.cameSince = cameSince
       url = download.url.withoutCredentials
       if let wish = download.name {
         guard let name = FileName(exactly: wish) else {
@@ -138,7 +143,10 @@
       var mayBeCut = false
       var asksForAll = false
       // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
-      let there = part.folder.status(of: name.description).flatMap { mayBeServers($0) ? $0.size : nil } ?? 0
+      let there =
+        part.folder.status(of: name.description).flatMap {
+          mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil
+        } ?? 0
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
       // What a cut leaves is gone on from at once, once; then others go first.
@@ -276,15 +284,17 @@
       let final = finalName(part.record.name)
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
+      var replaces = try await replaces(final, part.folder)
+      if replaces, try await cameSince(part.folder.path(of: final.description)) { replaces = false }
       guard
         let file = try part.finish(
-          as: final, by: job, modified: modified, sha256: sha256, replacing: download.overwrites)
+          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }
         let told = ServerFile(part.record.version, modified: part.record.modified)
         guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
-          throw fileExists(part.folder.path(of: final.description))
+          throw fileExists(final, part.folder)
         }
         part.discard()
         part.discardOther()

@@ -72,6 +72,25 @@
       #expect(try await !durable("status").text.contains("hush"))
     }
 
+    @Test("a header may follow its option at once, as with curl, and is not printed", arguments: ["hush", "hush=="])
+    func joined(value: String) async throws {
+      server.serve("/a.bin", .file(content))
+      let outcome = try await durable(
+        "get", "-HAuthorization: Bearer \(value)", "-HX-One:1", "-o", "out", server.url("/a.bin"))
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(!(outcome.stderr + outcome.text).contains("hush"))
+      let request = try #require(server.requests("/a.bin").first)
+      #expect(request["Authorization"] == "Bearer \(value)")
+      #expect(request["X-One"] == "1")
+    }
+
+    @Test("a password with a question mark is not printed")
+    func questionMark() async throws {
+      let outcome = try await durable("get", "-o", "out", "http://bob:hush?x@127.0.0.1:1/f")
+      #expect(outcome.status == .exited(2))
+      #expect(!outcome.stderr.contains("hush"), "\(outcome.stderr)")
+    }
+
     @Test("headers come from a file and from standard input", arguments: ["headers.txt", "-"])
     func headers(name: String) async throws {
       server.serve("/a.bin", .file(content))

@@ -17,6 +17,10 @@
       var size: TerminalSize?
       /// Those that had news here since the last look: what a look says of them may be older.
       var fresh: Set<JobID> = []
+      /// The identities of those that are asked for.
+      var asked: Set<String> = []
+      /// What others left behind and began here.
+      var strangers: Set<JobID> = []
       /// Those whose end was told.
       var told: Set<JobID> = []
       var began: Duration
@@ -52,8 +56,13 @@
 
     // MARK: News
 
-    /// So many are asked for, and will be added or refused.
-    func expect(_ count: Int) { state.withLock { $0.screen.expect(count) } }
+    /// These are asked for, and will be added or refused.
+    func expect(_ downloads: [Download]) {
+      state.withLock { state in
+        state.screen.expect(downloads.count)
+        state.asked = Set(downloads.map(\.identity))
+      }
+    }
 
     func add(_ id: JobID, name: String, size: Int64?) {
       state.withLock { state in
@@ -74,12 +83,16 @@
     func hear(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
       let now = clock.uptime
       let attempt = JobAttempt(context)
+      if case .began = event, isStranger(context.id, download) {
+        // By the limits of this call, and not of that one.
+        say("another call left \(download.url.withoutCredentials) behind; it is fetched, too, into \(download.folder)")
+      }
       let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)
         state.fresh.insert(context.id)
         state.isChanged = true
         let line = state.diary.line(attempt, download, event, now: now)
-        // What nobody asked for has a bar, as it takes its share, and no lines.
+        // What nobody asked for has a bar, as it takes its share, and no other lines.
         guard state.screen.isOwn(context.id) else { return nil }
         if let line, line.mark == .done || line.mark == .failed { state.told.insert(context.id) }
         guard isLive else { return line }
@@ -96,6 +109,12 @@
       } else {
         Screen.out.line(line.text(for: .out))
       }
+    }
+
+    /// Whether it is none of those that are asked for, and was not told yet.
+    private func isStranger(_ id: JobID, _ download: Download) -> Bool {
+      let identity = download.identity
+      return state.withLock { !$0.asked.contains(identity) && $0.strangers.insert(id).inserted }
     }
 
     /// Whether it ended here, and its line was written.

@@ -63,7 +63,7 @@
 
     /// Throws the exit code if not all succeeded.
     func run() async throws {
-      display.expect(downloads.count)
+      display.expect(downloads)
       let interruption = await Interruption(worker(for: intake.queue), grace: .zero) { [display, gate] in
         display.isStopping()
         gate.open()

@@ -336,6 +336,23 @@
       #expect(line.first?.contains("another call") == true && line.first?.contains(durable.folder) == true)
     }
 
+    @Test("a server that can't go on has its file begin anew, and Ctrl-C says so")
+    func interruptedForNothing() async throws {
+      let url = server.url("/a.bin")
+      for answer in [Answer.file(content, etag: nil, lastModified: nil), .file(content).with("Accept-Ranges", "none")] {
+        server.serve("/a.bin", answer.holding(after: 290_000))
+        let outcome = try await durable.get("-o", "out", url) { [server] process in
+          await server.held("/a.bin")
+          kill(process, SIGINT)
+        }
+        #expect(outcome.status == .exited(130))
+        #expect(outcome.stderr.contains("begins anew"), "\(outcome.stderr)")
+        #expect(!outcome.stderr.contains("what has come is kept"), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("durable get -o out \(url)"), "\(outcome.stderr)")
+        server.release()
+      }
+    }
+
     // MARK: On a terminal
 
     private static let plain: [Environment.Key: String?] = ["TERM": "xterm", "XTERM_VERSION": "test"]

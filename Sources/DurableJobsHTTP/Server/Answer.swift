@@ -81,6 +81,9 @@
       headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date, isForAll: [429, 503].contains(status)) }
     }
 
+    /// Whether it says that the rest of the file can be asked for; nil if it says nothing.
+    var takesRanges: Bool? { headers.first(name: "Accept-Ranges").map { $0.lowercased().contains("bytes") } }
+
     /// The name that the server gives the file.
     var fileName: String? { headers.first(name: "Content-Disposition").flatMap(ContentDisposition.fileName) }
 

@@ -208,7 +208,8 @@
           let old = from > 0 ? part.record : nil
           try part.learn(
             version, serverName: reply.answer.fileName ?? old?.name,
-            modified: reply.answer.lastModified ?? old?.modified, isDecoded: question.decodes)
+            modified: reply.answer.lastModified ?? old?.modified, isDecoded: question.decodes,
+            takesRanges: from > 0 ? true : reply.answer.takesRanges)
           try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
           if before > 0 { reception.goesOn(before) }

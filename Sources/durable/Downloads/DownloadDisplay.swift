@@ -154,7 +154,7 @@
 
     func isStopping() {
       let hint = isLive ? " Once more ends it at once." : ""
-      let text = "Stopping; what has come is kept.\(hint)"
+      let text = "Stopping.\(hint)"
       guard isLive else { return Talk.line(text) }
       state.withLock { state in
         state.screen.isHeldUp(by: text)
@@ -242,6 +242,9 @@
       }
       Screen.error.write(Data(text.utf8))
     }
+
+    /// Those of which something came here.
+    var begun: Set<JobID> { state.withLock { $0.screen.begun } }
 
     /// All of it in a line, at the end.
     var outcome: String {

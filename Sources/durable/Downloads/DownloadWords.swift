@@ -92,6 +92,21 @@
       return Int64(value)
     }
 
+    /// What becomes of what has come of files, by their names.
+    static func keeping(_ files: [(name: String, prospect: Download.Prospect)]) -> String {
+      let lost = files.filter { $0.prospect > .goesOn }.sorted { $0.name < $1.name }
+      guard let first = lost.first else { return "what has come is kept" }
+      let isSure = lost.allSatisfy { $0.prospect == .beginsAnew }
+      let others = lost.count < files.count ? ", and what has come of others is kept" : ""
+      guard lost.count > 1 else {
+        let why = isSure ? "its server can't go on with it" : "its server doesn't say that it can go on with it"
+        return "\(first.name.withVisibleControls) \(isSure ? "begins" : "may begin") anew: \(why)\(others)"
+      }
+      let why = isSure ? "their servers can't go on with them" : "their servers don't say that they can go on with them"
+      return
+        "\(first.name.withVisibleControls) and \(lost.count - 1) more \(isSure ? "" : "may ")begin anew: \(why)\(others)"
+    }
+
     /// The folder, without symbolic links in its path.
     static func folder(_ path: String) throws -> URL {
       var info = stat()

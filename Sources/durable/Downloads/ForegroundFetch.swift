@@ -183,7 +183,9 @@
         Talk.error("\(failure.name): \(failure.message)")
       }
       if interruption.wasAsked, !left.isEmpty {
-        Talk.line("\(left.count) of \(downloads.count) left; what has come is kept. \(again.hint)")
+        let begun = try await store.jobs(Array(display.begun.intersection(left)), detail: .payload)
+        let prospects = begun.values.compactMap { Download($0) }.map { (name: $0.expectedName, prospect: $0.prospect) }
+        Talk.line("\(left.count) of \(downloads.count) left; \(DownloadWords.keeping(prospects)). \(again.hint)")
         throw ExitCode(.interrupted)
       }
       if !failures.isEmpty { throw ExitCode(.jobFailed) }

@@ -46,7 +46,7 @@
       /// broke, a network that is away.
       case waits(String, for: Duration)
       case succeeded(DownloadedFile)
-      /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
+      /// The attempt failed. Another follows after that time, unless it is final or the last.
       case failed(DownloadError, isFinal: Bool, retryAfter: Duration?)
       /// It was stopped, and goes on where it is.
       case stopped
@@ -168,9 +168,7 @@
         }
         if retryAfter.isForAll, let url = try? attempt.download.address { hosts.pause(url.origin, for: told) }
         // One that asks for too little is left the time that grows with each attempt.
-        let time = max(told, attempt.backOff(error))
-        attempt.tell(.failed(error, isFinal: false, retryAfter: time))
-        return JobExit.retry(after: time, because: error)
+        return attempt.again(error, after: max(told, attempt.backOff(error)))
       default:
         attempt.tell(.stopped)
         return error
@@ -245,8 +243,16 @@
     }
 
     func fail(_ error: DownloadError, isFinal: Bool) -> any Error {
-      tell(.failed(error, isFinal: isFinal, retryAfter: nil))
-      return isFinal ? JobExit.permanent(error) : error
+      guard !isFinal else {
+        tell(.failed(error, isFinal: true, retryAfter: nil))
+        return JobExit.permanent(error)
+      }
+      return again(error, after: backOff(error))
+    }
+
+    func again(_ error: DownloadError, after time: Duration) -> any Error {
+      tell(.failed(error, isFinal: false, retryAfter: time))
+      return JobExit.retry(after: time, because: error)
     }
 
     func wait(_ reason: String, _ time: Duration) -> any Error {

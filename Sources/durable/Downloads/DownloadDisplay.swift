@@ -23,6 +23,8 @@
       var strangers: Set<JobID> = []
       /// Those whose end was told.
       var told: Set<JobID> = []
+      /// Those whose failure stands on the screen with all of its reason.
+      var explained: Set<JobID> = []
       var began: Duration
     }
 
@@ -31,6 +33,8 @@
 
     private let json: Bool
     private let isLive: Bool
+    /// What is told on one output is read on the other, too.
+    private let isOneReader: Bool
     private let clock = SystemClock()
     private let state: Lock<State>
     private let resumption: Lock<(any DispatchSourceSignal)?>
@@ -39,6 +43,7 @@
       self.json = json
       // Both, or what goes to a file or into another program would be among the bars, or nowhere.
       isLive = !json && Screen.out.canMove && Screen.error.canMove
+      isOneReader = !json && Self.isSameFile(STDOUT_FILENO, STDERR_FILENO)
       state = Lock(State(began: clock.uptime))
       resumption = Lock(nil)
       guard isLive else { return }
@@ -52,6 +57,12 @@
       }
       source.activate()
       resumption.withLock { $0 = source }
+    }
+
+    private static func isSameFile(_ one: Int32, _ other: Int32) -> Bool {
+      var (first, second) = (stat(), stat())
+      return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev
+        && first.st_ino == second.st_ino
     }
 
     // MARK: News
@@ -76,6 +87,7 @@
       state.withLock { state in
         state.screen.refuse()
         state.isChanged = true
+        state.told.insert(id)
       }
       tellEnd(id, name: name, file: nil, failure: message)
     }
@@ -99,7 +111,7 @@
         if let line, line.mark == .done || line.mark == .failed, state.screen.asked > 1 || line.mark == .done {
           var named = line
           if line.mark == .failed { named.title = download.expectedName }
-          state.finished.append(named.text(for: .error, withID: false))
+          Self.append(named, to: &state)
         }
         return nil
       }
@@ -143,13 +155,25 @@
       if isLive {
         state.withLock { state in
           guard state.screen.asked > 1 || failure == nil else { return }
-          state.finished.append(line.text(for: .error, withID: false))
+          Self.append(line, to: &state)
         }
       } else if json {
         Screen.out.json(JobEvent(ended: id, file, failure: failure))
       } else {
         Screen.out.line(line.text(for: .out))
       }
+    }
+
+    private static func append(_ line: WorkLine, to state: inout State) {
+      let text = line.text(for: .error, withID: false)
+      state.finished.append(text)
+      // On a narrow terminal it is cut.
+      if line.mark == .failed, text.hasSuffix(line.detail) { state.explained.insert(line.id) }
+    }
+
+    /// Whether the reason of its failure was told in full where errors are read.
+    func hasExplained(_ id: JobID) -> Bool {
+      state.withLock { $0.explained.contains(id) || !isLive && isOneReader && $0.told.contains(id) }
     }
 
     func isStopping() {

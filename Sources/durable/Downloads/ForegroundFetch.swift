@@ -179,7 +179,7 @@
         }
       }
       if downloads.count > 1, !json { Talk.line(display.outcome) }
-      for failure in failures.sorted(by: { $0.id < $1.id }) {
+      for failure in failures.sorted(by: { $0.id < $1.id }) where !display.hasExplained(failure.id) {
         Talk.error("\(failure.name): \(failure.message)")
       }
       if interruption.wasAsked, !left.isEmpty {

@@ -125,6 +125,37 @@
       #expect(try await !durable("show", "1", "--json").text.contains("hush"))
     }
 
+    @Test("a file of passwords in any character set is read, byte by byte")
+    func netrcOfBytes() async throws {
+      server.serve("/a.bin", .file(content))
+      let password: [UInt8] = [0x68, 0xe9, 0x85, 0x21]
+      let line =
+        Data("machine elsewhere login me password x\nmachine \(server.host) login me password ".utf8) + password
+      try line.write(to: URL(fileURLWithPath: durable.folder + "/.netrc"))
+      let outcome = try await durable(
+        "get", "-o", "out", server.url("/a.bin"), environment: ["HOME": durable.folder])
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      let expected = "Basic " + (Data("me:".utf8) + password).base64EncodedString()
+      #expect(server.requests("/a.bin").first?["Authorization"] == expected)
+    }
+
+    @Test("a ~/.netrc that can't be read is told once, and the files come", arguments: [nil, "machine a login \"hush"])
+    func brokenNetrc(text: String?) async throws {
+      server.serve("/a.bin", .file(content))
+      server.serve("/b.bin", .file(content))
+      let path = durable.folder + "/.netrc"
+      if let text {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      } else {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      }
+      let outcome = try await durable(
+        "get", "-o", "out", server.url("/a.bin"), server.url("/b.bin"), environment: ["HOME": durable.folder])
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(outcome.stderr.components(separatedBy: path).count == 2, "\(outcome.stderr)")
+      #expect(!outcome.stderr.contains("hush"))
+    }
+
     @Test("a URL with and without a password is one file, which is fetched once")
     func sameFile() async throws {
       server.serve("/a.bin", .file(content))

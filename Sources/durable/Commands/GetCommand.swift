@@ -121,7 +121,7 @@
       try checkNumbers()
       let typed = try urls.map { try DownloadWords.url($0) }
       let folder = try DownloadWords.folder(folder)
-      _ = try DownloadWords.netrc(netrcFile)
+      if let netrcFile { _ = try DownloadWords.netrc(netrcFile) }
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
       try checkFile(isOne: typed.count == 1 && list == nil)
       if header.count(where: { $0 == "@-" }) + (list == "-" ? 1 : 0) > 1 {

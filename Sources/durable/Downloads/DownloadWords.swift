@@ -138,8 +138,16 @@
         return URL(fileURLWithPath: path)
       }
       let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-      let path = home + "/.netrc"
-      return access(path, R_OK) == 0 ? URL(fileURLWithPath: path) : nil
+      let file = URL(fileURLWithPath: home + "/.netrc")
+      guard access(file.path, F_OK) == 0 else { return nil }
+      do {
+        try Downloader.check(netrc: file)
+        return file
+      } catch {
+        // Nobody has asked for it.
+        Talk.error("\(error); it is left aside")
+        return nil
+      }
     }
 
     static func certificates(_ path: String) throws -> URL {

@@ -256,6 +256,36 @@
       #expect(!setting.folder.names.contains("a.bin"))
     }
 
+    @Test func `a part that was removed while it grew has the file begin anew`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
+      async let job = fetch()
+      await server.held("/a.bin")
+      try await setting.received(300_000)
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin.part"))
+      server.release()
+      let done = try await job
+      #expect(done.state == .succeeded, "\(done.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, nil])
+    }
+
+    @Test(arguments: [300_000, 1000])
+    func `where the folder was moved away, nothing is told to be in its place`(size: Int64) async throws {
+      let away = try TestFolder("away")
+      let file = Content(size)
+      server.serve("/a.bin", .file(file).holding(after: size / 2))
+      async let job = setting.attempt(setting.download(server.url("/a.bin")))
+      await server.held("/a.bin")
+      try FileManager.default.moveItem(atPath: setting.folder.url.path, toPath: away.path("moved"))
+      try FileManager.default.createDirectory(at: setting.folder.url, withIntermediateDirectories: false)
+      server.release()
+      let ended = try await job
+      #expect(ended.state == .failed)
+      #expect(setting.errors.map(\.code) == [.unusableFolder])
+      #expect(ended.lastError.contains(setting.folder.url.path), "\(ended.lastError)")
+      #expect(setting.folder.names == [])
+    }
+
     @Test func `a file that a crash left unsaid is not taken where another checksum is wanted`() async throws {
       #expect(try await fetch().state == .succeeded)
       var status = stat()

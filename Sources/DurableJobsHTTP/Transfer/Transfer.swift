@@ -55,12 +55,12 @@
     struct Result {
       var file: DownloadedFile
       /// To be removed once the job's success is stored.
-      var leftover: Leftover?
+      var proof: NamingProof?
     }
 
-    /// What stays beside a file that has its name: the record of its part, which nobody else has as long as the part is held
+    /// What proves that this job brought a file that has its name, beside which it stays: the record of its part, which nobody else has as long as the part is held
     /// here, or a second name.
-    struct Leftover {
+    struct NamingProof {
       let folder: Folder
       let record: String?
       let mark: String
@@ -77,17 +77,17 @@
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
         guard let (file, record) = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
-        return Result(file: file, leftover: Leftover(folder: folder, record: record, mark: mark, part: nil))
+        return Result(file: file, proof: NamingProof(folder: folder, record: record, mark: mark, part: nil))
       }
       if let file = try PartFile.marked(mark, as: name, in: folder, download) {
-        return Result(file: file, leftover: Leftover(folder: folder, record: nil, mark: mark, part: nil))
+        return Result(file: file, proof: NamingProof(folder: folder, record: nil, mark: mark, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
       let part = try part(in: folder)
       do {
         let file = try await reception.watching(part) { try await fetch(part) }
-        let leftover = Leftover(folder: folder, record: part.leftRecord, mark: mark, part: part)
-        return Result(file: file, leftover: file.wasThere ? nil : leftover)
+        let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
+        return Result(file: file, proof: file.wasThere ? nil : proof)
       } catch is PartFile.Taken {
         throw isTaken(folder)
       } catch {
@@ -99,7 +99,7 @@
     }
 
     private func isTaken(_ folder: Folder) -> Setback {
-      .mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
+      .heldUp(by: "another download writes \(folder.path(of: name.part))", for: .seconds(2))
     }
 
     /// The part of that name; where another URL's has it, and the name is not given, one of this URL's own.
@@ -252,8 +252,9 @@
       guard let total else { return }
       while let free = part.folder.freeBytes, free < total - part.length {
         guard !part.discardOther() else { continue }
-        throw Setback.mustWait(
-          "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free", .seconds(10))
+        throw Setback.heldUp(
+          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free",
+          for: .seconds(10))
       }
     }
 

@@ -33,7 +33,7 @@
       arguments: [
         ([], "nothing to get"), (["example.org/x"], "write https://example.org/x"),
         (["ftp://example.org/x"], "not ftp"),
-        ([url, "nonsense"], "nonsense"), (["-o", "missing", url], "mkdir -p missing"), (["-o", "file", url], "-O"),
+        ([url, "nonsense"], "nonsense"), (["-o", "missing/x", url], "mkdir -p missing"), (["-o", "file", url], "-O"),
         (["-O", "name", url, url + "2"], "one URL"), (["-O", "a/b", url], "-o"),
         (["-O", "..", url], "-O: '..' can't be"), (["-O", String(repeating: "x", count: 250), url], "-O: "),
         (["--sha256", "abc", url], "--sha256: 'abc' is no SHA-256"), (["--header", "Accept", url], "colon is missing"),
@@ -368,6 +368,16 @@
       #expect(outcome.status == .exited(1))
       #expect(outcome.text.components(separatedBy: "answered 404").count == 2, "\(outcome.text)")
       #expect(outcome.stderr.components(separatedBy: "answered 404").count == (redirection.isEmpty ? 2 : 1))
+    }
+
+    @Test("a folder that isn't there is made, but not what it is in")
+    func makesFolder() async throws {
+      let outcome = try await durable("get", "-o", "new/", server.url("/a.bin"))
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(holds(content, "new/a.bin"))
+      let refused = try await durable("get", "-o", "newer", "nonsense")
+      #expect(refused.status == .exited(2))
+      #expect(!FileManager.default.fileExists(atPath: durable.folder + "/newer"))
     }
 
     // MARK: On a terminal

@@ -24,7 +24,7 @@
 
     @Option(
       name: [.customShort("o"), .customLong("folder")],
-      help: ArgumentHelp("The folder for the files; it must exist.", valueName: "folder"))
+      help: ArgumentHelp("The folder for the files. It is made if what it is in exists.", valueName: "folder"))
     var folder = "."
     @Option(
       name: [.customShort("O"), .customLong("name")],
@@ -120,7 +120,6 @@
       }
       try checkNumbers()
       let typed = try urls.map { try DownloadWords.url($0) }
-      let folder = try DownloadWords.folder(folder)
       if let netrcFile { _ = try DownloadWords.netrc(netrcFile) }
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
       try checkFile(isOne: typed.count == 1 && list == nil)
@@ -134,13 +133,16 @@
           list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
             ?? "nothing to get. Give URLs, as in: durable get https://example.org/file, or a list with -i")
       }
-      let downloads = (typed + listed).map {
+      var downloads = (typed + listed).map {
         Download(
-          from: $0, to: folder, named: name, sha256: sha256, size: size,
+          from: $0, to: URL(fileURLWithPath: folder), named: name, sha256: sha256, size: size,
           acceptsUnknownLength: acceptUnknownLength, headers: headers, overwrites: overwrite,
           skipsExisting: skipExisting, keepsServerTime: remoteTime, caCertificates: certificates)
       }
       if overwrite { try checkReplacing(downloads) }
+      // The last, as it may be made.
+      let path = try DownloadWords.folder(folder).standardizedFileURL.path
+      for index in downloads.indices { downloads[index].folder = path }
       return downloads
     }
 

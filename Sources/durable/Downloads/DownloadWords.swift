@@ -107,15 +107,17 @@
         "\(first.name.withVisibleControls) and \(lost.count - 1) more \(isSure ? "" : "may ")begin anew: \(why)\(others)"
     }
 
-    /// The folder, without symbolic links in its path.
+    /// The folder, without symbolic links in its path. It is made if there is none, but not what it is in.
     static func folder(_ path: String) throws -> URL {
       var info = stat()
-      guard stat(path, &info) == 0 else {
-        if errno == ENOENT {
+      if stat(path, &info) != 0 {
+        guard errno == ENOENT else { throw ValidationError("-o \(SystemError(path).description)") }
+        guard mkdir(path, 0o777) == 0 else {
           throw ValidationError(
-            "-o \(path): there is no such folder. Create it with: mkdir -p \(SystemText(path).shellQuoted)")
+            "-o \(path): there is no such folder, and it can't be made: \(SystemError.words()). Create it with: "
+              + "mkdir -p \(SystemText(path).shellQuoted)")
         }
-        throw ValidationError("-o \(SystemError(path).description)")
+        guard stat(path, &info) == 0 else { throw ValidationError("-o \(SystemError(path).description)") }
       }
       guard info.st_mode & S_IFMT == S_IFDIR else {
         throw ValidationError("-o \(path): this is a file. -o takes a folder; the name of the file goes to -O")

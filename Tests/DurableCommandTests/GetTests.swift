@@ -396,7 +396,7 @@
         // Nothing comes any more: the speed has come to its stop.
         let text = try await terminal.shows("two bars that stand still") {
           $0.lines.count == 4 && $0.text.matches(of: /of 300 kB/).count == 2
-            && $0.text.matches(of: #/ {2}0 B/s/#).count >= 2
+            && $0.text.matches(of: #/ {2}0 B/s/#).count >= 2 && $0.lines[3].hasSuffix(", 0 B/s")
         }
         #expect(text.lines[0].hasPrefix("failed  missing  the server answered 404"))
         let bars = text.lines[1...2].sorted()

@@ -6,15 +6,17 @@
 
   extension AsyncParsableCommand {
     /// Runs what the arguments say, and ends the process with the exit code that ``ExitStatus`` gives it. `atEnd` is done
-    /// before that, however it went.
-    package static func runProgram(atEnd: () async -> Void = {}) async -> Never {
+    /// before that, however it went. `reading` makes of the arguments what the parser is to see.
+    package static func runProgram(
+      reading: ([String]) -> [String] = { $0 }, atEnd: () async -> Void = {}
+    ) async -> Never {
       // A closed output is noticed where it is written to, and ends the process quietly.
       signal(SIGPIPE, SIG_IGN)
       _ = Program.umaskAtStart
       var status: Int32
       do {
         try checkCommandName()
-        var command = try parseAsRoot()
+        var command = try parseAsRoot(reading(Array(CommandLine.arguments.dropFirst())))
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
         } else {

@@ -46,7 +46,7 @@
       /// broke, a network that is away.
       case waits(String, for: Duration)
       case succeeded(DownloadedFile)
-      /// The attempt failed. Another follows, after that time if the server named one, unless it is final or the last.
+      /// The attempt failed. Another follows after that time, unless it is final or the last.
       case failed(DownloadError, isFinal: Bool, retryAfter: Duration?)
       /// It was stopped, and goes on where it is.
       case stopped
@@ -61,7 +61,9 @@
     private let permissions: Int?
     private let netrc: String?
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
-    private let leftovers = Leftovers()
+    private let proofs = NamingProofs()
+    /// By their paths, which downloads brought files under names that servers gave them, and when.
+    private let serverNamed = Lock<[String: (identity: String, at: Date)]>([:])
     private let subscription: StoreSignals.Subscription
 
     /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
@@ -84,8 +86,8 @@
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
       clients = Clients(connectTimeout: limits.connectTimeout)
       proxies = Proxies(environment: environment)
-      subscription = store.signals.listen { [leftovers] signal in
-        if case .committed(let changes) = signal { leftovers.heard(changes) }
+      subscription = store.signals.listen { [proofs] signal in
+        if case .committed(let changes) = signal { proofs.heard(changes) }
       }
     }
 
@@ -97,13 +99,16 @@
     }
 
     private func run(_ download: Download, _ context: JobContext) async throws -> DownloadedFile {
-      let attempt = Attempt(download: download, context: context, clock: store.clock, onEvent: onEvent)
+      let attempt = DownloadAttempt(download: download, context: context, clock: store.clock, onEvent: onEvent)
       do {
         let seat = try await seat(download)
         defer { withExtendedLifetime(seat) {} }
         attempt.tell(.began)
         let result = try await transfer(attempt).run()
-        if let leftover = result.leftover { leftovers.add(context.id, leftover) }
+        if let proof = result.proof { proofs.add(context.id, proof) }
+        if !result.file.wasThere, (result.file.path as NSString).lastPathComponent != download.expectedName {
+          serverNamed.withLock { $0[result.file.path] = (download.identity, store.clock.now) }
+        }
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
@@ -111,7 +116,7 @@
       }
     }
 
-    private func transfer(_ attempt: Attempt) throws -> Transfer {
+    private func transfer(_ attempt: DownloadAttempt) throws -> Transfer {
       let download = attempt.download
       return try Transfer(
         job: attempt.job, download: download,
@@ -125,6 +130,12 @@
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
             order: .newestFirst, limit: 10)
           return try await store.jobs(query).map(\.id)
+        },
+        cameSince: { [store, serverNamed] path in
+          guard let came = serverNamed.withLock({ $0[path] }), came.identity != download.identity,
+            let job = try await store.jobs(JobQuery(.id(attempt.job), limit: 1)).first
+          else { return false }
+          return job.createdAt <= came.at
         })
     }
 
@@ -134,12 +145,12 @@
       case .seat(let seat): return seat
       case .isBusy: throw Setback.hasNoTurn(.seconds(.random(in: 1...3)))
       case .isPaused(let rest):
-        throw Setback.mustWait("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
+        throw Setback.heldUp(by: "\(url.hostAndPort) asked to wait", for: rest + .seconds(.random(in: 0...0.5)))
       }
     }
 
     /// What the job is told of an attempt that brought no file.
-    private func end(_ error: any Error, _ attempt: Attempt) async -> any Error {
+    private func end(_ error: any Error, _ attempt: DownloadAttempt) async -> any Error {
       if let error = error as? DownloadError, error.isUnreached, await isSpared(attempt) {
         return attempt.wait(error.message, attempt.backOff(error))
       }
@@ -150,16 +161,14 @@
       case let error as DownloadError: return attempt.fail(error, isFinal: error.isFinal)
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
-      case Setback.mustWait(let reason, let time): return attempt.wait(reason, time)
+      case Setback.heldUp(let reason, let time): return attempt.wait(reason, time)
       case Setback.busy(let error, let retryAfter):
         guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
           return attempt.fail(error, isFinal: false)
         }
         if retryAfter.isForAll, let url = try? attempt.download.address { hosts.pause(url.origin, for: told) }
         // One that asks for too little is left the time that grows with each attempt.
-        let time = max(told, attempt.backOff(error))
-        attempt.tell(.failed(error, isFinal: false, retryAfter: time))
-        return JobExit.retry(after: time, because: error)
+        return attempt.again(error, after: max(told, attempt.backOff(error)))
       default:
         attempt.tell(.stopped)
         return error
@@ -168,7 +177,7 @@
 
     /// Whether an attempt that reached nobody uses none up. A network may be away for a day: after the first few, only one
     /// within two hours counts.
-    private func isSpared(_ attempt: Attempt) async -> Bool {
+    private func isSpared(_ attempt: DownloadAttempt) async -> Bool {
       guard attempt.number > 8,
         let job = try? await store.jobs(JobQuery(.id(attempt.job), detail: .failures, limit: 1)).first,
         let last = job.failures.last?.at
@@ -196,87 +205,21 @@
     }
   }
 
-  /// What one attempt tells, to the job and to who watches here.
-  private final class Attempt: Sendable {
-    let download: Download
-    var job: JobID { context.id }
-    var number: Int { context.attempt }
-    private let context: JobContext
-    private let clock: any JobClock
-    private let onEvent: @Sendable (JobContext, Download, Downloader.Event) -> Void
-    private let news: Lock<(next: Duration, fraction: Double)>
+  /// What proves that files in their place were brought by their jobs. It goes when the success is stored: an attempt
+  /// that comes after a crash needs it.
+  private final class NamingProofs: Sendable {
+    private let proofs = Lock<[JobID: Transfer.NamingProof]>([:])
 
-    init(
-      download: Download, context: JobContext, clock: any JobClock,
-      onEvent: @escaping @Sendable (JobContext, Download, Downloader.Event) -> Void
-    ) {
-      self.download = download
-      self.context = context
-      self.clock = clock
-      self.onEvent = onEvent
-      // A file that is here at once needs no telling.
-      news = Lock((next: clock.uptime + .milliseconds(100), fraction: 0))
-    }
-
-    func tell(_ event: Downloader.Event) { onEvent(context, download, event) }
-
-    @Sendable func received(_ bytes: Int64, of total: Int64?) {
-      let now = clock.uptime
-      let fraction = total.map { $0 > 0 ? Double(bytes) / Double($0) : 0 } ?? 0
-      let isDue = news.withLock { news in
-        guard now >= news.next else { return false }
-        news = (now + .milliseconds(100), fraction)
-        return true
-      }
-      guard isDue else { return }
-      tell(.received(bytes, of: total))
-      report(fraction, total.map { "\(bytes.megabytes) of \($0.megabytes) MB" } ?? "\(bytes.megabytes) MB")
-    }
-
-    func fail(_ error: DownloadError, isFinal: Bool) -> any Error {
-      tell(.failed(error, isFinal: isFinal, retryAfter: nil))
-      return isFinal ? JobExit.permanent(error) : error
-    }
-
-    func wait(_ reason: String, _ time: Duration) -> any Error {
-      tell(.waits(reason, for: time))
-      report(news.withLock { $0.fraction }, "waits: \(reason)")
-      return JobExit.snooze(for: time)
-    }
-
-    /// How long the next attempt would be waited for after this one.
-    func backOff(_ error: DownloadError) -> Duration {
-      let failed = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
-      guard case .retry(let time) = Download.retry.decision(after: failed) else { return .zero }
-      return time
-    }
-
-    /// It only throws where the task was cancelled, which the transfer notices by itself.
-    private func report(_ fraction: Double, _ message: String) {
-      try? context.report(progress: fraction, message)
-    }
-  }
-
-  extension Int64 {
-    /// As in "12.3".
-    fileprivate var megabytes: String { "\(self / 1_000_000).\(self % 1_000_000 / 100_000)" }
-  }
-
-  /// What stays beside files that are in their place. It goes when the success is stored: an attempt that comes after a crash
-  /// needs it.
-  private final class Leftovers: Sendable {
-    private let leftovers = Lock<[JobID: Transfer.Leftover]>([:])
-
-    func add(_ id: JobID, _ leftover: Transfer.Leftover) { leftovers.withLock { $0[id] = leftover } }
+    func add(_ id: JobID, _ proof: Transfer.NamingProof) { proofs.withLock { $0[id] = proof } }
 
     /// Told of a claim, or of progress, after the end of the attempt was added here, it waits on.
     func heard(_ changes: [JobTransition]) {
-      let ended = leftovers.withLock { leftovers in
+      let ended = proofs.withLock { proofs in
         changes.filter { $0.state != .running }.compactMap { change in
-          leftovers.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
+          proofs.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
         }
       }
-      for leftover in ended { leftover.remove() }
+      for proof in ended { proof.remove() }
     }
   }
 #endif

@@ -3,7 +3,7 @@
   import DurableJobsProcess
 
   ShellCommand.superviseIfAsked()
-  await DurableCommand.runProgram { await OpenStore.closeAll() }
+  await DurableCommand.runProgram(reading: GetCommand.partingHeaders) { await OpenStore.closeAll() }
 #else
   import Foundation
 

@@ -54,6 +54,22 @@
       #expect(setting.folder.names == [])
     }
 
+    @Test(
+      arguments: [(0, ""), (1, ""), (50, ""), (99, "hello"), (100, "hello"), (103, "hello"), (101, "")], [false, true])
+    func `a status that is none ends an attempt and nothing else`(answer: (Int, String), isRedirected: Bool)
+      async throws
+    {
+      server.serve("/b.bin", .page(answer.0, answer.1))
+      server.serve("/a.bin", isRedirected ? .redirect(to: "/b.bin") : .page(answer.0, answer.1))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(setting.errors.first.map { [.unusableAnswer, .refused].contains($0.code) } == true, "\(setting.errors)")
+      #expect(setting.folder.names == [])
+      server.serve("/c.bin", .file(content))
+      let next = try await setting.fetch(setting.download(server.url("/c.bin")))
+      #expect(next.state == .succeeded, "\(next.lastError)")
+    }
+
     @Test func `an old server that says the length gives a file`() async throws {
       server.serve("/a.bin", .file(content).speaking("HTTP/1.0"))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))

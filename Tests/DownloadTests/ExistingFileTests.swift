@@ -130,13 +130,53 @@
       #expect(try setting.folder.text("a.bin") == "precious")
     }
 
-    @Test func `a file under the name that the server gives is not replaced`() async throws {
+    @Test(arguments: [false, true])
+    func `a file under a name that the server alone gives is not replaced`(overwrites: Bool) async throws {
       server.serve("/a.bin", .file(content).with("Content-Disposition", "attachment; filename=b.bin"))
       try setting.folder.write("precious", to: "b.bin")
-      let job = try await fetch()
+      let job = try await fetch(overwrites: overwrites)
       #expect(job.state == .failed)
-      #expect(job.lastError.contains("--overwrite"), "\(job.lastError)")
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains(setting.folder.path("b.bin")), "\(job.lastError)")
+      #expect(job.lastError.contains("with --overwrite") && job.lastError.contains("with -O"), "\(job.lastError)")
       #expect(try setting.folder.text("b.bin") == "precious")
+      let named = try setting.download(server.url("/a.bin"), named: "b.bin", overwrites: true)
+      #expect(try await setting.fetch(named).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "b.bin"))
+    }
+
+    @Test func `a file under its server's name is replaced by the download that brought it`() async throws {
+      let disposition = ("Content-Disposition", "attachment; filename=b.bin")
+      server.serve(
+        "/a.bin", .file(content).with(disposition.0, disposition.1), .file(changed).with(disposition.0, disposition.1))
+      #expect(try await fetch().state == .succeeded)
+      let job = try await fetch(overwrites: true)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(changed, as: "b.bin"))
+    }
+
+    @Test(arguments: ["b.bin", "a.bin"])
+    func `what one download brought under a server's name, another that was asked for before does not replace`(
+      name: String
+    ) async throws {
+      let disposition = ("Content-Disposition", "attachment; filename=\(name)")
+      server.serve("/1", .file(content).with(disposition.0, disposition.1))
+      // The second has that name by its server, too, or by its URL.
+      let second = name == "a.bin" ? "/a.bin" : "/2"
+      server.serve(second, .file(changed).with(disposition.0, disposition.1))
+      let downloads = try ["/1", second].map { try setting.download(server.url($0), overwrites: true) }
+      try await setting.jobs.queue.enqueue(contentsOf: downloads)
+      let first = try await setting.fetch(downloads[0])
+      let other = try await setting.fetch(downloads[1])
+      #expect(first.state == .succeeded, "\(first.lastError)")
+      #expect(other.state == .failed)
+      #expect(other.lastError.contains(setting.folder.path(name)), "\(other.lastError)")
+      #expect(try setting.folder.holds(content, as: name))
+      guard name == "a.bin" else { return }
+      try await setting.jobs.advance(by: .seconds(1))
+      let later = try await setting.fetch(downloads[1])
+      #expect(later.state == .succeeded, "it was asked for when the other was there: \(later.lastError)")
+      #expect(try setting.folder.holds(changed, as: name))
     }
 
     // MARK: Parts
@@ -214,6 +254,36 @@
       #expect(try await job.state == .failed)
       #expect(setting.errors.last?.code == .fileExists)
       #expect(!setting.folder.names.contains("a.bin"))
+    }
+
+    @Test func `a part that was removed while it grew has the file begin anew`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
+      async let job = fetch()
+      await server.held("/a.bin")
+      try await setting.received(300_000)
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin.part"))
+      server.release()
+      let done = try await job
+      #expect(done.state == .succeeded, "\(done.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, nil])
+    }
+
+    @Test(arguments: [300_000, 1000])
+    func `where the folder was moved away, nothing is told to be in its place`(size: Int64) async throws {
+      let away = try TestFolder("away")
+      let file = Content(size)
+      server.serve("/a.bin", .file(file).holding(after: size / 2))
+      async let job = setting.attempt(setting.download(server.url("/a.bin")))
+      await server.held("/a.bin")
+      try FileManager.default.moveItem(atPath: setting.folder.url.path, toPath: away.path("moved"))
+      try FileManager.default.createDirectory(at: setting.folder.url, withIntermediateDirectories: false)
+      server.release()
+      let ended = try await job
+      #expect(ended.state == .failed)
+      #expect(setting.errors.map(\.code) == [.unusableFolder])
+      #expect(ended.lastError.contains(setting.folder.url.path), "\(ended.lastError)")
+      #expect(setting.folder.names == [])
     }
 
     @Test func `a file that a crash left unsaid is not taken where another checksum is wanted`() async throws {

@@ -1,6 +1,7 @@
 #if HTTP
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsTesting
   import Foundation
   import LyingServer
   import Testing
@@ -124,6 +125,20 @@
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(server.requests.count == 1)
       #expect(try setting.folder.holds(content, as: "debian.iso"))
+    }
+
+    @Test(arguments: [1000, 1_000_000], [0o600, 0o644])
+    func `a file has the permissions that the downloader gives, small or large`(size: Int64, permissions: Int)
+      async throws
+    {
+      server.serve("/a.bin", .file(Content(size)))
+      let jobs = TestJobs()
+      Downloader(store: jobs.queue.store, permissions: permissions, environment: [:]).register(with: jobs.worker)
+      let id = try await jobs.queue.enqueue(setting.download(server.url("/a.bin"))).id
+      try await jobs.drain()
+      #expect(try await jobs.queue.job(id).state == .succeeded)
+      let status = try FileManager.default.attributesOfItem(atPath: setting.folder.path("a.bin"))
+      #expect((status[.posixPermissions] as? NSNumber)?.intValue == permissions)
     }
 
     // MARK: What stands in the way

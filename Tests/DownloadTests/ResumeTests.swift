@@ -197,10 +197,26 @@
       #expect(server.bytesSent == content.size)
     }
 
-    @Test func `all bytes were here already: the server says that nothing is left`() async throws {
+    @Test func `all bytes were here already: the server says that nothing is left, and of which version`() async throws {
       let requests = try await fetch(.file(content).framed(.chunkedCut).holding(after: content.size), .file(content))
       #expect(requests.map(\.rangeStart) == [nil, 1_000_000])
       #expect(server.exchanges.map(\.status) == [200, 416])
+    }
+
+    @Test func `that nothing is left of no version that it names is asked again, by a byte`() async throws {
+      let whole = Answer.file(content).framed(.chunkedCut).holding(after: content.size)
+      let requests = try await fetch(whole, .file(content).notRepeating("ETag", "Last-Modified"), .file(content))
+      #expect(requests.map(\.rangeStart) == [nil, 1_000_000, 999_999])
+      #expect(server.exchanges.map(\.status) == [200, 416, 206])
+    }
+
+    @Test func `that nothing is left of another version of the same length is not believed`() async throws {
+      server.serve(
+        "/a.bin", .file(content).framed(.chunkedCut).holding(after: content.size),
+        .file(changed, etag: "\"second\"").notRepeating("ETag", "Last-Modified").ignoringIfRange())
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
     }
 
     @Test func `an answer with fewer bytes than it says is gone on from`() async throws {

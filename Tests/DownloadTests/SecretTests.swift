@@ -96,7 +96,7 @@
       "http://kim:s3cret@127.0.0.1:1", "kim:s3cret@127.0.0.1:1", "socks5://kim:s3cret@127.0.0.1:1",
       "https://kim:s3cret@h:1",
       "kim:s3cret@", "http://kim:s3/cret@h:1", "http://kim:s3cret@h:99999", "http://kim:s3#cret@h",
-      "http://kim:s3cret@no-such-host.invalid",
+      "http://kim:s3cret@no-such-host.invalid", "http://kim:s3cret?x@h:1", "http://kim:x?s3cret@h:1",
     ]) func `a proxy that is no good is told without them`(proxy: String) async throws {
       for url in ["http://files.example/a.bin", "https://files.example/a.bin"] {
         let setting = try Setting(environment: ["http_proxy": proxy, "https_proxy": proxy])

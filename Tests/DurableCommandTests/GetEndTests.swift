@@ -57,6 +57,15 @@
       #expect(holds("a.bin"), "\(outcome.stderr)")
     }
 
+    @Test("in JSON, control characters of all kinds are escaped")
+    func controls() async throws {
+      #expect(try await durable("get", "--detach", "-o", "out", server.url("/a.bin")).status == .exited(0))
+      #expect(try await durable("cancel", "1", "--reason", "a\u{7}b\u{85}c\u{9b}d\u{7f}").status == .exited(0))
+      let shown = try await durable("show", "1", "--json")
+      #expect(shown.text.contains(#""a\u0007b\u0085c\u009bd\u007f""#), "\(shown.text)")
+      #expect(try shown.json["reason"] as? String == "a\u{7}b\u{85}c\u{9b}d\u{7f}")
+    }
+
     @Test("Ctrl-C twice ends it at once, and the same command goes on")
     func twice() async throws {
       let outcome = try await durable.get("-o", "out", server.url("/a.bin")) { [server] process in

@@ -133,6 +133,15 @@
       #expect(screen.lines(at: .seconds(3), width: 80, height: 24).count == 2)
     }
 
+    @Test("at the end, bytes of what is not done are told as such")
+    func outcome() {
+      var screen = running(["a", "b"])
+      screen.succeeded(id(0), size: 1_000_000, wasThere: false, at: .seconds(3))
+      #expect(screen.outcome(after: .seconds(2)) == "1 of 2 done, 1 left: 2.0 MB of all in 2.0 s, 1.0 MB/s")
+      screen.succeeded(id(1), size: 1_000_000, wasThere: false, at: .seconds(3))
+      #expect(screen.outcome(after: .seconds(2)) == "2 of 2 done: 2.0 MB in 2.0 s, 1.0 MB/s")
+    }
+
     @Test("slots are taken for ours that can run and for strangers that do, not for ours that wait")
     func slots() {
       var screen = DownloadScreen()

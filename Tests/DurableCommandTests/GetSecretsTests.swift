@@ -72,6 +72,25 @@
       #expect(try await !durable("status").text.contains("hush"))
     }
 
+    @Test("a header may follow its option at once, as with curl, and is not printed", arguments: ["hush", "hush=="])
+    func joined(value: String) async throws {
+      server.serve("/a.bin", .file(content))
+      let outcome = try await durable(
+        "get", "-HAuthorization: Bearer \(value)", "-HX-One:1", "-o", "out", server.url("/a.bin"))
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(!(outcome.stderr + outcome.text).contains("hush"))
+      let request = try #require(server.requests("/a.bin").first)
+      #expect(request["Authorization"] == "Bearer \(value)")
+      #expect(request["X-One"] == "1")
+    }
+
+    @Test("a password with a question mark is not printed")
+    func questionMark() async throws {
+      let outcome = try await durable("get", "-o", "out", "http://bob:hush?x@127.0.0.1:1/f")
+      #expect(outcome.status == .exited(2))
+      #expect(!outcome.stderr.contains("hush"), "\(outcome.stderr)")
+    }
+
     @Test("headers come from a file and from standard input", arguments: ["headers.txt", "-"])
     func headers(name: String) async throws {
       server.serve("/a.bin", .file(content))
@@ -104,6 +123,37 @@
       let request = try #require(server.requests("/a.bin").first)
       #expect(request["Authorization"] == password.map { "Basic " + Data("me:\($0)".utf8).base64EncodedString() })
       #expect(try await !durable("show", "1", "--json").text.contains("hush"))
+    }
+
+    @Test("a file of passwords in any character set is read, byte by byte")
+    func netrcOfBytes() async throws {
+      server.serve("/a.bin", .file(content))
+      let password: [UInt8] = [0x68, 0xe9, 0x85, 0x21]
+      let line =
+        Data("machine elsewhere login me password x\nmachine \(server.host) login me password ".utf8) + password
+      try line.write(to: URL(fileURLWithPath: durable.folder + "/.netrc"))
+      let outcome = try await durable(
+        "get", "-o", "out", server.url("/a.bin"), environment: ["HOME": durable.folder])
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      let expected = "Basic " + (Data("me:".utf8) + password).base64EncodedString()
+      #expect(server.requests("/a.bin").first?["Authorization"] == expected)
+    }
+
+    @Test("a ~/.netrc that can't be read is told once, and the files come", arguments: [nil, "machine a login \"hush"])
+    func brokenNetrc(text: String?) async throws {
+      server.serve("/a.bin", .file(content))
+      server.serve("/b.bin", .file(content))
+      let path = durable.folder + "/.netrc"
+      if let text {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      } else {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      }
+      let outcome = try await durable(
+        "get", "-o", "out", server.url("/a.bin"), server.url("/b.bin"), environment: ["HOME": durable.folder])
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(outcome.stderr.components(separatedBy: path).count == 2, "\(outcome.stderr)")
+      #expect(!outcome.stderr.contains("hush"))
     }
 
     @Test("a URL with and without a password is one file, which is fetched once")

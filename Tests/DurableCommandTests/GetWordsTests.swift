@@ -40,7 +40,8 @@
       for text in [
         "https://me:se?cret@/x", "https://me:secret@example.org/a b", "ftp://me:secret@example.org/x",
         "me:secret@example.org/x", "https://me:secret@example.org:99999/x", "https://me:hidden/secret@example.org/x",
-        "https://me:secret@example.org/\u{1b}", "https://me:secret@:80/x",
+        "https://me:secret@example.org/\u{1b}", "https://me:secret@:80/x", "http://me:secret?x@example.org/x",
+        "http://me:se?secret@example.org/x", "me:secret?x@example.org", "http://[?a=b@c&secret",
       ] {
         let error = #expect(throws: ValidationError.self) { try DownloadWords.url(text) }
         #expect(error?.message.contains("secret") == false, "\(error?.message ?? "")")
@@ -123,6 +124,9 @@
           "Go on with: durable get -- https://a.example/-H -H (and the password and the headers again, not shown here)"
         ),
         (["get", "-H", "@h", "--header=@h", "x"], "Go on with: durable get -H @h --header=@h x"),
+        (
+          ["get", "-H@h", "-HA: secret", "x"], "Go on with: durable get -H@h x (and the headers again, not shown here)"
+        ),
         (["get", String(repeating: "x", count: 600)], "Go on with the same command, or with: durable work"),
       ] as [([String], String)])
     func again(arguments: [String], hint: String) {

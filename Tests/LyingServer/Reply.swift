@@ -90,7 +90,7 @@
       _ answer: Answer, status: Int, range: Range<Int64>, fields: [(String, String)]
     ) {
       self.status = status
-      var lines = ["\(answer.version) \(status) \(status < 300 ? "Fine" : "Not so fine")"]
+      var lines = ["\(answer.version) \("00\(status)".suffix(3)) \(status < 300 ? "Fine" : "Not so fine")"]
       lines += (answer.fields + fields).map { "\($0.name): \($0.value)" }
       var isChunked = false
       var closes = answer.cut != nil

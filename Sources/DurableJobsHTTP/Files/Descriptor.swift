@@ -50,14 +50,14 @@
       return begin + Int64(bytes.count)
     }
 
-    /// In one step, behind what is there; all of it or nothing.
+    /// Behind what is there; all of it or nothing.
     func append(_ lines: Data, _ path: String) throws {
       let end = lseek(number, 0, SEEK_END)
-      let count = lines.withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, end) }
-      guard count == lines.count else {
-        let error = DownloadError.disk("write to", path)
+      do {
+        _ = try lines.withUnsafeBytes { try write($0, at: Int64(end), path) }
+      } catch {
         // The next line must not go on where this one was cut off.
-        if count > 0 { ftruncate(number, end) }
+        ftruncate(number, end)
         throw error
       }
     }

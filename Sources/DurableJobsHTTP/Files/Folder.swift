@@ -36,6 +36,17 @@
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
 
+    /// Throws if it is no longer what stands at its path: a file that is told to be there would not be.
+    func checkPlace() throws {
+      var (own, found) = (stat(), stat())
+      guard fstat(descriptor.number, &own) == 0, stat(path, &found) == 0, own.st_dev == found.st_dev,
+        own.st_ino == found.st_ino
+      else {
+        throw DownloadError(
+          .unusableFolder, "the folder \(path) was moved or removed while the file came; what came is still in it")
+      }
+    }
+
     /// Every name below is one component; anything else would be a way out of the folder.
     private func check(_ name: String) throws {
       guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })

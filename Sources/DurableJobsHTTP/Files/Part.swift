@@ -69,7 +69,7 @@
 
     /// There are bytes, and a way to tell that others go on from them.
     func canGoOn(hasChecksum: Bool) -> Bool {
-      length > 0 && !record.isDecoded && (hasChecksum || record.version.validator != nil)
+      length > 0 && record.canGoOn(hasChecksum: hasChecksum)
     }
 
     // MARK: Its files

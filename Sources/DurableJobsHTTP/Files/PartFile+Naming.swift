@@ -29,6 +29,7 @@
         }
       }
       try trusting { try folder.flush(files.record, part.recordPath) }
+      try folder.checkPlace()
       guard try folder.rename(part.name.part, to: final.description, replacing: replacing) else { return nil }
       try folder.flush()
       discardOther()
@@ -55,6 +56,7 @@
       if let modified { try file.set(modified: modified, folder.path(of: mark)) }
       try folder.flush(file, folder.path(of: mark))
       let status = try status(of: file, mark)
+      try folder.checkPlace()
       switch try folder.link(mark, to: final.description) {
       case .isImpossible: return .isImpossible
       case .isTaken: return .isTaken
@@ -71,7 +73,10 @@
     private func status(of file: Descriptor, _ name: String) throws -> FileStatus {
       let path = folder.path(of: name)
       let status = try FileStatus(of: file, path)
-      guard folder.status(of: name) == status else {
+      guard let there = folder.status(of: name) else {
+        throw DownloadError(.disk, "\(path) was removed while it grew; the file begins anew")
+      }
+      guard there == status else {
         throw DownloadError(.fileExists, "\(path) was replaced by something else; remove it")
       }
       return status

@@ -119,11 +119,12 @@
 
     /// What the server says of the file whose bytes come now.
     func learn(
-      _ version: FileVersion, serverName: String?, modified: Date?, isDecoded: Bool
+      _ version: FileVersion, serverName: String?, modified: Date?, isDecoded: Bool, takesRanges: Bool? = nil
     ) throws {
       try state.withLock { state in
         try state.part.change { record in
           record.isDecoded = isDecoded
+          record.takesRanges = takesRanges
           record.version = version
           record.name = serverName
           record.modified = modified

@@ -17,6 +17,8 @@
     var modified: Date?
     /// The part holds what came out of a decoder: no server can be asked for the rest of that.
     var isDecoded = false
+    /// Whether its server says that it can be asked for the rest; nil if it says nothing.
+    var takesRanges: Bool?
     /// The most bytes that were ever here.
     var highest: Int64 = 0
     /// Bytes that were on the disk at the last flush. Nothing else is trusted: what was only written may be gone though the
@@ -34,7 +36,7 @@
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, version, name, modified, isDecoded, highest, whole
+      case url, sha256, version, name, modified, isDecoded, takesRanges, highest, whole
     }
 
     init(url: String, sha256: String? = nil) {

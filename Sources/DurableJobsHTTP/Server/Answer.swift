@@ -41,6 +41,8 @@
       case body(from: Int64, until: Int64?, FileVersion)
       /// All bytes are here.
       case complete
+      /// As many bytes are here as the server has, of whichever version: ask again, for the last one.
+      case askForLastByte
       /// The answer does not fit to what is here: ask again, for the whole file.
       case askForAll(because: String)
       /// The body is encoded, though it was asked not to be: ask again with a client that decodes.
@@ -78,6 +80,9 @@
     private var retryAfter: RetryAfter? {
       headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date, isForAll: [429, 503].contains(status)) }
     }
+
+    /// Whether it says that the rest of the file can be asked for; nil if it says nothing.
+    var takesRanges: Bool? { headers.first(name: "Accept-Ranges").map { $0.lowercased().contains("bytes") } }
 
     /// The name that the server gives the file.
     var fileName: String? { headers.first(name: "Content-Disposition").flatMap(ContentDisposition.fileName) }
@@ -157,7 +162,7 @@
         question.known.total.map({ $0 == total }) ?? true,
         !question.known.contradicts(version(total: total))
       else { return .askForAll(because: "the server refused the rest of the file") }
-      return .complete
+      return question.hasChecksum || question.known.isRepeated(by: version(total: total)) ? .complete : .askForLastByte
     }
 
     private var encoding: String? {

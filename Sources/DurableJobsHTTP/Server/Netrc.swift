@@ -20,16 +20,17 @@
       }
       let data: Data
       do { data = try Data(contentsOf: URL(filePath: path)) } catch { throw refuse("it can't be read") }
-      guard let text = String(validating: data, as: UTF8.self) else { throw refuse("it is no UTF-8") }
-      guard let netrc = Netrc(text) else { throw refuse("a quoted word has no end") }
+      guard let netrc = Netrc(data) else { throw refuse("a quoted word has no end") }
       self = netrc
     }
 
-    /// Nil if a quoted word has no end.
-    init?(_ text: String) {
+    /// Nil if a quoted word has no end. A password is sent as it stands there, in whatever character set: to what is read here
+    /// each byte is a character.
+    init?(_ data: some Sequence<UInt8>) {
+      let text = String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
       var words: [String] = []
       var isMacro = false
-      for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      for line in text.split(omittingEmptySubsequences: false, whereSeparator: { ["\n", "\r", "\r\n"].contains($0) }) {
         // A macro goes up to an empty line.
         if isMacro, !line.allSatisfy(\.isBlank) { continue }
         isMacro = false
@@ -93,8 +94,18 @@
       let name = host.trimmingCharacters(in: ["[", "]"])
       let entry = entries.first { $0.machine.map { [host, name].contains($0) } ?? !isNamed }
       guard let entry, !entry.login.isEmpty || !entry.password.isEmpty else { return nil }
-      return HTTPURL.Credentials(user: Array(entry.login.utf8), password: Array(entry.password.utf8))
+      return HTTPURL.Credentials(user: entry.login.bytes, password: entry.password.bytes)
     }
+  }
+
+  extension Downloader {
+    /// Throws ``DownloadError/Code/invalidDownload`` if no passwords can be read from that file.
+    package static func check(netrc: URL) throws { _ = try Netrc(path: netrc.path) }
+  }
+
+  extension String {
+    /// Of characters that are bytes.
+    fileprivate var bytes: [UInt8] { unicodeScalars.map { UInt8($0.value) } }
   }
 
   extension Character {

@@ -54,10 +54,12 @@
     /// The same without a query, which may be signed.
     var withoutQuery: String { firstIndex(of: "?").map { self[..<$0] + "?…" } ?? String(self) }
 
-    /// For an error, of a text that may be no URL: without all up to a last `@`, but for a scheme, and without a query.
+    /// For an error, of a text that may be no URL: without all up to a last `@`, but for a scheme, and without a query. Where
+    /// an `@` comes after a `?`, either may be of a password, and nothing but the scheme is shown.
     package var withoutSecrets: String {
       let text = withoutQuery
       let scheme = text.range(of: "//").map { text[..<$0.upperBound] } ?? ""
+      if let question = firstIndex(of: "?"), self[question...].contains("@") { return scheme + "…" }
       let rest = text.lastIndex(of: "@").map { text[text.index(after: $0)...] } ?? text.dropFirst(scheme.count)
       return String(scheme + rest)
     }

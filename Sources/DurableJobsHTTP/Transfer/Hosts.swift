@@ -10,7 +10,7 @@
       deinit { leave() }
     }
 
-    enum Answer {
+    enum Admission {
       case seat(Seat)
       /// All its seats were taken for as long as one may wait here.
       case isBusy
@@ -40,7 +40,7 @@
     }
 
     /// Waits for a seat, first come, first served, but no longer than `patience`.
-    func enter(_ name: String, patience: Duration) async throws -> Answer {
+    func enter(_ name: String, patience: Duration) async throws -> Admission {
       let waiter = Waiter()
       let now = clock.uptime
       let pause = hosts.withLock { hosts -> Duration in

@@ -7,7 +7,7 @@
     /// The connection broke, but the file is further than it was: no attempt is used.
     case wentFurther(DownloadError)
     /// Nothing is wrong with the download; something else must happen first.
-    case mustWait(String, Duration)
+    case heldUp(by: String, for: Duration)
     /// Others that talk to the same host go first, and there is nothing to tell.
     case hasNoTurn(Duration)
     /// The server can't serve it now, and may say when to come again.

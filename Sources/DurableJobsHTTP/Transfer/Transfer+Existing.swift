@@ -22,8 +22,9 @@
           return found
         }
       }
-      let mayBe = mayBeServers(status)
-      if mayBe, !download.overwrites, let (file, job) = try await recorded(path),
+      let replaces = try await replaces(name, folder)
+      let mayBe = mayBeServers(status, isReplaced: replaces)
+      if mayBe, !replaces, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
         // Of a process that died between storing the success and this.
@@ -32,14 +33,14 @@
         // Whether that is skipped is for its server to say.
         if !download.skipsExisting { return found }
       }
-      if try await wasLeft(name, folder), mayBe, !download.overwrites, !download.skipsExisting { return found }
+      if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
         return found
       }
-      guard isFinalName, !download.overwrites, told != nil || !mayBe else { return nil }
-      throw fileExists(path)
+      guard isFinalName, !replaces, told != nil || !mayBe else { return nil }
+      throw fileExists(name, folder)
     }
 
     /// Whether an earlier job of this download named that file and never came to say so: its process died, and it was ended
@@ -62,12 +63,34 @@
     }
 
     /// Whether what its server tells of it can make a file that is there the one that is wanted.
-    func mayBeServers(_ file: FileStatus) -> Bool {
+    func mayBeServers(_ file: FileStatus, isReplaced: Bool) -> Bool {
       file.isRegular && download.sha256 == nil && download.size ?? file.size == file.size
-        && (download.skipsExisting || !download.overwrites)
+        && (download.skipsExisting || !isReplaced)
     }
 
-    func fileExists(_ path: String) -> DownloadError {
+    /// Whether a file of that name is replaced. Who says so knows the name that he gives, or that the URL has; what a server
+    /// calls its file may be anything that is there, and replaces only what the same download brought.
+    func replaces(_ name: FileName, _ folder: Folder) async throws -> Bool {
+      guard download.overwrites, name != self.name else { return download.overwrites }
+      guard let there = folder.status(of: name.description),
+        let (file, _) = try await recorded(folder.path(of: name.description))
+      else { return false }
+      return file.size == there.size && file.modified == there.modified
+    }
+
+    func fileExists(_ name: FileName, _ folder: Folder) -> DownloadError {
+      let path = folder.path(of: name.description)
+      guard name == self.name else {
+        return DownloadError(
+          .fileExists,
+          "\(path) is there already, and the file has this name by its server alone; move it away, or name the file "
+            + "with -O, and replace it with --overwrite")
+      }
+      guard !download.overwrites else {
+        return DownloadError(
+          .fileExists,
+          "\(path) was brought by another download since this one was asked for, and is not replaced; ask for it again")
+      }
       let why = download.skipsExisting ? ", and is not as the server's file" : ""
       return DownloadError(
         .fileExists, "\(path) is there already\(why); move it away, or replace it with --overwrite")

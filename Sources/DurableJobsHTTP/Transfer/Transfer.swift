@@ -13,6 +13,9 @@
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
     /// The last jobs of this store with the same download that ended without success.
     let ended: @Sendable () async throws -> [JobID]
+    /// Whether another download here brought the file at that path, under a name of its server's, after this one was asked
+    /// for.
+    let cameSince: @Sendable (String) async throws -> Bool
     let url: String
     /// The name that is given, or that the URL gives.
     let name: FileName
@@ -25,7 +28,8 @@
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
-      ended: @escaping @Sendable () async throws -> [JobID]
+      ended: @escaping @Sendable () async throws -> [JobID],
+      cameSince: @escaping @Sendable (String) async throws -> Bool
     ) throws {
       self.job = job
       self.download = download
@@ -34,6 +38,7 @@
       self.permissions = permissions
       self.recorded = recorded
       self.ended = ended
+      self.cameSince = cameSince
       url = download.url.withoutCredentials
       if let wish = download.name {
         guard let name = FileName(exactly: wish) else {
@@ -50,12 +55,12 @@
     struct Result {
       var file: DownloadedFile
       /// To be removed once the job's success is stored.
-      var leftover: Leftover?
+      var proof: NamingProof?
     }
 
-    /// What stays beside a file that has its name: the record of its part, which nobody else has as long as the part is held
+    /// What proves that this job brought a file that has its name, beside which it stays: the record of its part, which nobody else has as long as the part is held
     /// here, or a second name.
-    struct Leftover {
+    struct NamingProof {
       let folder: Folder
       let record: String?
       let mark: String
@@ -72,17 +77,17 @@
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
         guard let (file, record) = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
-        return Result(file: file, leftover: Leftover(folder: folder, record: record, mark: mark, part: nil))
+        return Result(file: file, proof: NamingProof(folder: folder, record: record, mark: mark, part: nil))
       }
       if let file = try PartFile.marked(mark, as: name, in: folder, download) {
-        return Result(file: file, leftover: Leftover(folder: folder, record: nil, mark: mark, part: nil))
+        return Result(file: file, proof: NamingProof(folder: folder, record: nil, mark: mark, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
       let part = try part(in: folder)
       do {
         let file = try await reception.watching(part) { try await fetch(part) }
-        let leftover = Leftover(folder: folder, record: part.leftRecord, mark: mark, part: part)
-        return Result(file: file, leftover: file.wasThere ? nil : leftover)
+        let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
+        return Result(file: file, proof: file.wasThere ? nil : proof)
       } catch is PartFile.Taken {
         throw isTaken(folder)
       } catch {
@@ -94,7 +99,7 @@
     }
 
     private func isTaken(_ folder: Folder) -> Setback {
-      .mustWait("another download writes \(folder.path(of: name.part))", .seconds(2))
+      .heldUp(by: "another download writes \(folder.path(of: name.part))", for: .seconds(2))
     }
 
     /// The part of that name; where another URL's has it, and the name is not given, one of this URL's own.
@@ -138,7 +143,10 @@
       var mayBeCut = false
       var asksForAll = false
       // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
-      let there = part.folder.status(of: name.description).flatMap { mayBeServers($0) ? $0.size : nil } ?? 0
+      let there =
+        part.folder.status(of: name.description).flatMap {
+          mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil
+        } ?? 0
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
       // What a cut leaves is gone on from at once, once; then others go first.
@@ -160,7 +168,13 @@
         switch reply.answer.verdict(on: question) {
         case .complete where !onlyLooks:
           isComplete = true
-        case .complete:
+        case .askForLastByte where !onlyLooks:
+          fruitless += 1
+          guard fruitless < 3 else {
+            throw Setback.forNow(DownloadError(.unusableAnswer, "the server refused the rest of the file"))
+          }
+          try part.dropLastByte()
+        case .complete, .askForLastByte:
           asksForAll = true
         case .askForAll(let reason):
           fruitless += 1
@@ -194,7 +208,8 @@
           let old = from > 0 ? part.record : nil
           try part.learn(
             version, serverName: reply.answer.fileName ?? old?.name,
-            modified: reply.answer.lastModified ?? old?.modified, isDecoded: question.decodes)
+            modified: reply.answer.lastModified ?? old?.modified, isDecoded: question.decodes,
+            takesRanges: from > 0 ? true : reply.answer.takesRanges)
           try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
           if before > 0 { reception.goesOn(before) }
@@ -237,8 +252,9 @@
       guard let total else { return }
       while let free = part.folder.freeBytes, free < total - part.length {
         guard !part.discardOther() else { continue }
-        throw Setback.mustWait(
-          "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free", .seconds(10))
+        throw Setback.heldUp(
+          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free",
+          for: .seconds(10))
       }
     }
 
@@ -270,15 +286,17 @@
       let final = finalName(part.record.name)
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
+      var replaces = try await replaces(final, part.folder)
+      if replaces, try await cameSince(part.folder.path(of: final.description)) { replaces = false }
       guard
         let file = try part.finish(
-          as: final, by: job, modified: modified, sha256: sha256, replacing: download.overwrites)
+          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }
         let told = ServerFile(part.record.version, modified: part.record.modified)
         guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
-          throw fileExists(part.folder.path(of: final.description))
+          throw fileExists(final, part.folder)
         }
         part.discard()
         part.discardOther()

@@ -24,7 +24,7 @@
 
     @Option(
       name: [.customShort("o"), .customLong("folder")],
-      help: ArgumentHelp("The folder for the files; it must exist.", valueName: "folder"))
+      help: ArgumentHelp("The folder for the files. It is made if what it is in exists.", valueName: "folder"))
     var folder = "."
     @Option(
       name: [.customShort("O"), .customLong("name")],
@@ -102,6 +102,15 @@
       ).run()
     }
 
+    /// `-HNAME: VALUE` as two words, as curl takes it: the parser would not, and print all of it.
+    static func partingHeaders(_ words: [String]) -> [String] {
+      guard words.first == "get" else { return words }
+      let end = words.firstIndex(of: "--") ?? words.endIndex
+      return words[..<end].flatMap { word in
+        word.hasPrefix("-H") && word != "-H" && !word.hasPrefix("-H=") ? ["-H", String(word.dropFirst(2))] : [word]
+      } + words[end...]
+    }
+
     // MARK: What is asked for
 
     /// Throws where anything is wrong, before anything is touched.
@@ -111,8 +120,7 @@
       }
       try checkNumbers()
       let typed = try urls.map { try DownloadWords.url($0) }
-      let folder = try DownloadWords.folder(folder)
-      _ = try DownloadWords.netrc(netrcFile)
+      if let netrcFile { _ = try DownloadWords.netrc(netrcFile) }
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
       try checkFile(isOne: typed.count == 1 && list == nil)
       if header.count(where: { $0 == "@-" }) + (list == "-" ? 1 : 0) > 1 {
@@ -125,13 +133,16 @@
           list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
             ?? "nothing to get. Give URLs, as in: durable get https://example.org/file, or a list with -i")
       }
-      let downloads = (typed + listed).map {
+      var downloads = (typed + listed).map {
         Download(
-          from: $0, to: folder, named: name, sha256: sha256, size: size,
+          from: $0, to: URL(fileURLWithPath: folder), named: name, sha256: sha256, size: size,
           acceptsUnknownLength: acceptUnknownLength, headers: headers, overwrites: overwrite,
           skipsExisting: skipExisting, keepsServerTime: remoteTime, caCertificates: certificates)
       }
       if overwrite { try checkReplacing(downloads) }
+      // The last, as it may be made.
+      let path = try DownloadWords.folder(folder).standardizedFileURL.path
+      for index in downloads.indices { downloads[index].folder = path }
       return downloads
     }
 

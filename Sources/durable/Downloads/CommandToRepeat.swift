@@ -31,8 +31,8 @@
         } else if text == "-H" || text == "--header" {
           guard let value = rest.popFirst() else { break }
           if Self.isFile(value.display) { words += [word, value] } else { hidesHeaders = true }
-        } else if text.hasPrefix("-H=") || text.hasPrefix("--header=") {
-          if Self.isFile(text.drop { $0 != "=" }.dropFirst()) { words.append(word) } else { hidesHeaders = true }
+        } else if let prefix = ["--header=", "-H=", "-H"].first(where: { text.hasPrefix($0) }) {
+          if Self.isFile(text.dropFirst(prefix.count)) { words.append(word) } else { hidesHeaders = true }
         } else {
           words.append(visible(word))
         }

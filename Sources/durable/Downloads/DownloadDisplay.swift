@@ -17,8 +17,14 @@
       var size: TerminalSize?
       /// Those that had news here since the last look: what a look says of them may be older.
       var fresh: Set<JobID> = []
+      /// The identities of those that are asked for.
+      var asked: Set<String> = []
+      /// What others left behind and began here.
+      var strangers: Set<JobID> = []
       /// Those whose end was told.
       var told: Set<JobID> = []
+      /// Those whose failure stands on the screen with all of its reason.
+      var explained: Set<JobID> = []
       var began: Duration
     }
 
@@ -27,6 +33,8 @@
 
     private let json: Bool
     private let isLive: Bool
+    /// What is told on one output is read on the other, too.
+    private let isOneReader: Bool
     private let clock = SystemClock()
     private let state: Lock<State>
     private let resumption: Lock<(any DispatchSourceSignal)?>
@@ -35,6 +43,7 @@
       self.json = json
       // Both, or what goes to a file or into another program would be among the bars, or nowhere.
       isLive = !json && Screen.out.canMove && Screen.error.canMove
+      isOneReader = !json && Self.isSameFile(STDOUT_FILENO, STDERR_FILENO)
       state = Lock(State(began: clock.uptime))
       resumption = Lock(nil)
       guard isLive else { return }
@@ -50,10 +59,21 @@
       resumption.withLock { $0 = source }
     }
 
+    private static func isSameFile(_ one: Int32, _ other: Int32) -> Bool {
+      var (first, second) = (stat(), stat())
+      return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev
+        && first.st_ino == second.st_ino
+    }
+
     // MARK: News
 
-    /// So many are asked for, and will be added or refused.
-    func expect(_ count: Int) { state.withLock { $0.screen.expect(count) } }
+    /// These are asked for, and will be added or refused.
+    func expect(_ downloads: [Download]) {
+      state.withLock { state in
+        state.screen.expect(downloads.count)
+        state.asked = Set(downloads.map(\.identity))
+      }
+    }
 
     func add(_ id: JobID, name: String, size: Int64?) {
       state.withLock { state in
@@ -67,6 +87,7 @@
       state.withLock { state in
         state.screen.refuse()
         state.isChanged = true
+        state.told.insert(id)
       }
       tellEnd(id, name: name, file: nil, failure: message)
     }
@@ -74,19 +95,23 @@
     func hear(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
       let now = clock.uptime
       let attempt = JobAttempt(context)
+      if case .began = event, isStranger(context.id, download) {
+        // By the limits of this call, and not of that one.
+        say("another call left \(download.url.withoutCredentials) behind; it is fetched, too, into \(download.folder)")
+      }
       let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)
         state.fresh.insert(context.id)
         state.isChanged = true
         let line = state.diary.line(attempt, download, event, now: now)
-        // What nobody asked for has a bar, as it takes its share, and no lines.
+        // What nobody asked for has a bar, as it takes its share, and no other lines.
         guard state.screen.isOwn(context.id) else { return nil }
         if let line, line.mark == .done || line.mark == .failed { state.told.insert(context.id) }
         guard isLive else { return line }
         if let line, line.mark == .done || line.mark == .failed, state.screen.asked > 1 || line.mark == .done {
           var named = line
           if line.mark == .failed { named.title = download.expectedName }
-          state.finished.append(named.text(for: .error, withID: false))
+          Self.append(named, to: &state)
         }
         return nil
       }
@@ -96,6 +121,12 @@
       } else {
         Screen.out.line(line.text(for: .out))
       }
+    }
+
+    /// Whether it is none of those that are asked for, and was not told yet.
+    private func isStranger(_ id: JobID, _ download: Download) -> Bool {
+      let identity = download.identity
+      return state.withLock { !$0.asked.contains(identity) && $0.strangers.insert(id).inserted }
     }
 
     /// Whether it ended here, and its line was written.
@@ -124,7 +155,7 @@
       if isLive {
         state.withLock { state in
           guard state.screen.asked > 1 || failure == nil else { return }
-          state.finished.append(line.text(for: .error, withID: false))
+          Self.append(line, to: &state)
         }
       } else if json {
         Screen.out.json(JobEvent(ended: id, file, failure: failure))
@@ -133,9 +164,21 @@
       }
     }
 
+    private static func append(_ line: WorkLine, to state: inout State) {
+      let text = line.text(for: .error, withID: false)
+      state.finished.append(text)
+      // On a narrow terminal it is cut.
+      if line.mark == .failed, text.hasSuffix(line.detail) { state.explained.insert(line.id) }
+    }
+
+    /// Whether the reason of its failure was told in full where errors are read.
+    func hasExplained(_ id: JobID) -> Bool {
+      state.withLock { $0.explained.contains(id) || !isLive && isOneReader && $0.told.contains(id) }
+    }
+
     func isStopping() {
       let hint = isLive ? " Once more ends it at once." : ""
-      let text = "Stopping; what has come is kept.\(hint)"
+      let text = "Stopping.\(hint)"
       guard isLive else { return Talk.line(text) }
       state.withLock { state in
         state.screen.isHeldUp(by: text)
@@ -223,6 +266,9 @@
       }
       Screen.error.write(Data(text.utf8))
     }
+
+    /// Those of which something came here.
+    var begun: Set<JobID> { state.withLock { $0.screen.begun } }
 
     /// All of it in a line, at the end.
     var outcome: String {

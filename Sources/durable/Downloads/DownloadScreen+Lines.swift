@@ -109,7 +109,11 @@
     func outcome(after time: Duration) -> String {
       let failures = failed > 0 ? ", \(failed) failed" : ""
       let speed = fetched > 0 && time.seconds >= 0.1 ? ", \((Double(fetched) / time.seconds).asSpeed)" : ""
-      return "\(done) of \(asked) done\(failures): \(fetched.asBytes) in \(time.forPeople)\(speed)"
+      // The bytes of those are counted, too.
+      let left = asked - done - failed
+      let unfinished = left > 0 ? ", \(left) left" : ""
+      let amount = fetched.asBytes + (left > 0 ? " of all" : "")
+      return "\(done) of \(asked) done\(failures)\(unfinished): \(amount) in \(time.forPeople)\(speed)"
     }
 
     private func timeLeft(_ bytes: Int64?, _ speed: Double?) -> String {

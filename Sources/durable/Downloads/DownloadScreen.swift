@@ -59,6 +59,11 @@
     /// How many are asked for.
     var asked: Int { total + toCome }
 
+    /// Those of ours of which something came here, and that are not done.
+    var begun: Set<JobID> {
+      Set(items.filter { $0.value.isOwn && $0.value.received > 0 }.keys)
+    }
+
     // MARK: News
 
     /// So many are asked for, and will be added or refused.

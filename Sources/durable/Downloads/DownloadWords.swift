@@ -92,15 +92,32 @@
       return Int64(value)
     }
 
-    /// The folder, without symbolic links in its path.
+    /// What becomes of what has come of files, by their names.
+    static func keeping(_ files: [(name: String, prospect: Download.Prospect)]) -> String {
+      let lost = files.filter { $0.prospect > .goesOn }.sorted { $0.name < $1.name }
+      guard let first = lost.first else { return "what has come is kept" }
+      let isSure = lost.allSatisfy { $0.prospect == .beginsAnew }
+      let others = lost.count < files.count ? ", and what has come of others is kept" : ""
+      guard lost.count > 1 else {
+        let why = isSure ? "its server can't go on with it" : "its server doesn't say that it can go on with it"
+        return "\(first.name.withVisibleControls) \(isSure ? "begins" : "may begin") anew: \(why)\(others)"
+      }
+      let why = isSure ? "their servers can't go on with them" : "their servers don't say that they can go on with them"
+      return
+        "\(first.name.withVisibleControls) and \(lost.count - 1) more \(isSure ? "" : "may ")begin anew: \(why)\(others)"
+    }
+
+    /// The folder, without symbolic links in its path. It is made if there is none, but not what it is in.
     static func folder(_ path: String) throws -> URL {
       var info = stat()
-      guard stat(path, &info) == 0 else {
-        if errno == ENOENT {
+      if stat(path, &info) != 0 {
+        guard errno == ENOENT else { throw ValidationError("-o \(SystemError(path).description)") }
+        guard mkdir(path, 0o777) == 0 else {
           throw ValidationError(
-            "-o \(path): there is no such folder. Create it with: mkdir -p \(SystemText(path).shellQuoted)")
+            "-o \(path): there is no such folder, and it can't be made: \(SystemError.words()). Create it with: "
+              + "mkdir -p \(SystemText(path).shellQuoted)")
         }
-        throw ValidationError("-o \(SystemError(path).description)")
+        guard stat(path, &info) == 0 else { throw ValidationError("-o \(SystemError(path).description)") }
       }
       guard info.st_mode & S_IFMT == S_IFDIR else {
         throw ValidationError("-o \(path): this is a file. -o takes a folder; the name of the file goes to -O")
@@ -123,8 +140,16 @@
         return URL(fileURLWithPath: path)
       }
       let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-      let path = home + "/.netrc"
-      return access(path, R_OK) == 0 ? URL(fileURLWithPath: path) : nil
+      let file = URL(fileURLWithPath: home + "/.netrc")
+      guard access(file.path, F_OK) == 0 else { return nil }
+      do {
+        try Downloader.check(netrc: file)
+        return file
+      } catch {
+        // Nobody has asked for it.
+        Talk.error("\(error); it is left aside")
+        return nil
+      }
     }
 
     static func certificates(_ path: String) throws -> URL {

@@ -63,7 +63,7 @@
 
     /// Throws the exit code if not all succeeded.
     func run() async throws {
-      display.expect(downloads.count)
+      display.expect(downloads)
       let interruption = await Interruption(worker(for: intake.queue), grace: .zero) { [display, gate] in
         display.isStopping()
         gate.open()
@@ -179,11 +179,13 @@
         }
       }
       if downloads.count > 1, !json { Talk.line(display.outcome) }
-      for failure in failures.sorted(by: { $0.id < $1.id }) {
+      for failure in failures.sorted(by: { $0.id < $1.id }) where !display.hasExplained(failure.id) {
         Talk.error("\(failure.name): \(failure.message)")
       }
       if interruption.wasAsked, !left.isEmpty {
-        Talk.line("\(left.count) of \(downloads.count) left; what has come is kept. \(again.hint)")
+        let begun = try await store.jobs(Array(display.begun.intersection(left)), detail: .payload)
+        let prospects = begun.values.compactMap { Download($0) }.map { (name: $0.expectedName, prospect: $0.prospect) }
+        Talk.line("\(left.count) of \(downloads.count) left; \(DownloadWords.keeping(prospects)). \(again.hint)")
         throw ExitCode(.interrupted)
       }
       if !failures.isEmpty { throw ExitCode(.jobFailed) }

@@ -200,12 +200,17 @@
     @Test func `Beyond the end, all is here if the total says so`() {
       var question = resuming
       question.offset = 1000
-      #expect(verdict(416, ["Content-Range": "bytes */1000"], question) == "complete")
+      let said: HTTPHeaders = ["Content-Range": "bytes */1000"]
+      #expect(verdict(416, said + ["ETag": "\"a\""], question) == "complete")
+      #expect(verdict(416, said, question) == "ask for the last byte", "it names no version")
       #expect(verdict(416, ["Content-Range": "bytes */900"], question) == "ask for all")
       #expect(verdict(416, ["Content-Range": "bytes */100"], resuming) == "ask for all", "half of it is not all")
       #expect(verdict(416, [:], question) == "ask for all")
       #expect(verdict(416, ["Content-Range": "bytes */1000", "ETag": "\"b\""], question) == "ask for all")
       #expect(verdict(416, [:]).hasPrefix("failed: the server answered 416"))
+      question.known = FileVersion(total: 1000)
+      question.hasChecksum = true
+      #expect(verdict(416, said, question) == "complete", "the checksum decides")
     }
 
     @Test func `A size that is not the wanted one is told before the file comes`() {
@@ -276,6 +281,7 @@
       switch self {
       case .body(let from, let until, _): "body \(from)-\(until.map { "\($0)" } ?? "?")"
       case .complete: "complete"
+      case .askForLastByte: "ask for the last byte"
       case .askForAll: "ask for all"
       case .askDecoded: "ask decoded"
       case .redirect(let target): "redirect to \(target)"

@@ -6,7 +6,7 @@
 
   @Suite struct NetrcTests {
     private func found(_ host: String, in text: String, isNamed: Bool = false) throws -> String? {
-      try #require(Netrc(text)).credentials(for: host, isNamed: isNamed).map {
+      try #require(Netrc(text.utf8)).credentials(for: host, isNamed: isNamed).map {
         String(decoding: $0.user, as: UTF8.self) + ":" + String(decoding: $0.password, as: UTF8.self)
       }
     }
@@ -60,7 +60,7 @@
 
     @Test(arguments: ["machine a login \"kim", "machine a login \"kim\\", "\""])
     func `A quoted word without an end is an error`(text: String) {
-      #expect(Netrc(text) == nil)
+      #expect(Netrc(text.utf8) == nil)
     }
   }
 #endif

@@ -1,0 +1,40 @@
+#if HTTP
+  import Foundation
+
+  extension Download {
+    /// What becomes of the bytes that are here when the download goes on.
+    package enum Prospect: Comparable, Sendable {
+      case goesOn
+      /// Its server doesn't say that it can be asked for the rest.
+      case mayBeginAnew
+      case beginsAnew
+    }
+
+    /// By the records of its parts. Without any there is nothing to lose.
+    package var prospect: Prospect {
+      guard let folder = try? Folder(path: folder) else { return .goesOn }
+      let url = url.withoutCredentials
+      let name = name.flatMap { FileName(exactly: $0) } ?? FileName(of: self.url)
+      let own = name.apart(for: url)
+      let records = [name, name.new, own, own.new].compactMap { name in
+        (try? folder.open(name.record, O_RDONLY)).flatMap { $0 }
+          .flatMap { try? $0.read(folder.path(of: name.record)) }.flatMap { PartRecord($0) }
+      }
+      return records.filter { $0.url == url }.map { $0.prospect(hasChecksum: sha256 != nil) }.min() ?? .goesOn
+    }
+  }
+
+  extension PartRecord {
+    /// There is a way to tell that others go on from what is here.
+    func canGoOn(hasChecksum: Bool) -> Bool { !isDecoded && (hasChecksum || version.validator != nil) }
+
+    func prospect(hasChecksum: Bool) -> Download.Prospect {
+      guard canGoOn(hasChecksum: hasChecksum) else { return .beginsAnew }
+      return switch takesRanges {
+      case true: .goesOn
+      case nil: .mayBeginAnew
+      case false: .beginsAnew
+      }
+    }
+  }
+#endif

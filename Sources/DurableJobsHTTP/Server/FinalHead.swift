@@ -1,0 +1,34 @@
+#if HTTP
+  import AsyncHTTPClient
+  import NIOCore
+  import NIOHTTP1
+
+  /// Refuses an answer that comes to its end without a head that could be one, which the client would not survive: its
+  /// status is below 100, or it is an interim one and has a body. It comes behind an ``EarlyEnd``, whose ends it sees, too.
+  final class FinalHead: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    /// Of a head that another has to follow.
+    private var interim: HTTPResponseStatus?
+    private var isRefused = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard !isRefused else { return }
+      switch unwrapInboundIn(data) {
+      case .head(let head):
+        interim = head.status.code < 200 && head.status != .switchingProtocols ? head.status : nil
+        if head.status.code < 100 { return refuse(head.status, context) }
+      case .body, .end:
+        if let interim { return refuse(interim, context) }
+      }
+      context.fireChannelRead(data)
+    }
+
+    private func refuse(_ status: HTTPResponseStatus, _ context: ChannelHandlerContext) {
+      isRefused = true
+      context.fireErrorCaught(
+        DownloadError(.unusableAnswer, "the server answered with the status \(status.code), which ends no request"))
+      context.close(promise: nil)
+    }
+  }
+#endif

@@ -1,0 +1,78 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// What one attempt tells, to the job and to who watches here.
+  final class DownloadAttempt: Sendable {
+    let download: Download
+    var job: JobID { context.id }
+    var number: Int { context.attempt }
+    private let context: JobContext
+    private let clock: any JobClock
+    private let onEvent: @Sendable (JobContext, Download, Downloader.Event) -> Void
+    private let news: Lock<(next: Duration, fraction: Double)>
+
+    init(
+      download: Download, context: JobContext, clock: any JobClock,
+      onEvent: @escaping @Sendable (JobContext, Download, Downloader.Event) -> Void
+    ) {
+      self.download = download
+      self.context = context
+      self.clock = clock
+      self.onEvent = onEvent
+      // A file that is here at once needs no telling.
+      news = Lock((next: clock.uptime + .milliseconds(100), fraction: 0))
+    }
+
+    func tell(_ event: Downloader.Event) { onEvent(context, download, event) }
+
+    @Sendable func received(_ bytes: Int64, of total: Int64?) {
+      let now = clock.uptime
+      let fraction = total.map { $0 > 0 ? Double(bytes) / Double($0) : 0 } ?? 0
+      let isDue = news.withLock { news in
+        guard now >= news.next else { return false }
+        news = (now + .milliseconds(100), fraction)
+        return true
+      }
+      guard isDue else { return }
+      tell(.received(bytes, of: total))
+      report(fraction, total.map { "\(bytes.megabytes) of \($0.megabytes) MB" } ?? "\(bytes.megabytes) MB")
+    }
+
+    func fail(_ error: DownloadError, isFinal: Bool) -> any Error {
+      guard !isFinal else {
+        tell(.failed(error, isFinal: true, retryAfter: nil))
+        return JobExit.permanent(error)
+      }
+      return again(error, after: backOff(error))
+    }
+
+    func again(_ error: DownloadError, after time: Duration) -> any Error {
+      tell(.failed(error, isFinal: false, retryAfter: time))
+      return JobExit.retry(after: time, because: error)
+    }
+
+    func wait(_ reason: String, _ time: Duration) -> any Error {
+      tell(.waits(reason, for: time))
+      report(news.withLock { $0.fraction }, "waits: \(reason)")
+      return JobExit.snooze(for: time)
+    }
+
+    /// How long the next attempt would be waited for after this one.
+    func backOff(_ error: DownloadError) -> Duration {
+      let failed = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
+      guard case .retry(let time) = Download.retry.decision(after: failed) else { return .zero }
+      return time
+    }
+
+    /// It only throws where the task was cancelled, which the transfer notices by itself.
+    private func report(_ fraction: Double, _ message: String) {
+      try? context.report(progress: fraction, message)
+    }
+  }
+
+  extension Int64 {
+    /// As in "12.3".
+    fileprivate var megabytes: String { "\(self / 1_000_000).\(self % 1_000_000 / 100_000)" }
+  }
+#endif

@@ -1,0 +1,31 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  /// What is written to files, where the disk has no room for it.
+  @Suite struct DescriptorTests {
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `a line that a full disk halved is taken back, and the disk is told to be full`() throws {
+      let folder = try TestFolder()
+      let disk = try SmallDisk(in: folder, megabytes: 1)
+      let number = open(folder.path("record"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      let file = Descriptor(number)
+      let line = Data(repeating: UInt8(ascii: "a"), count: 3999) + Data("\n".utf8)
+      try file.append(line, "record")
+      let filler = Descriptor(open(folder.path("filler"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
+      let error = #expect(throws: DownloadError.self) {
+        for _ in 0..<2000 { try filler.append(Data(repeating: 1, count: 4096), "filler") }
+      }
+      #expect(error?.code == .noRoom)
+      // Its page has room for a part of the next line.
+      errno = 0
+      let halved = #expect(throws: DownloadError.self) { try file.append(line, "record") }
+      #expect(halved?.code == .noRoom, "\(String(describing: halved))")
+      #expect(try file.read("record") == line)
+      withExtendedLifetime(disk) {}
+    }
+  }
+#endif

@@ -197,7 +197,8 @@
       #expect(server.bytesSent == content.size)
     }
 
-    @Test func `all bytes were here already: the server says that nothing is left, and of which version`() async throws {
+    @Test func `all bytes were here already: the server says that nothing is left, and of which version`() async throws
+    {
       let requests = try await fetch(.file(content).framed(.chunkedCut).holding(after: content.size), .file(content))
       #expect(requests.map(\.rangeStart) == [nil, 1_000_000])
       #expect(server.exchanges.map(\.status) == [200, 416])

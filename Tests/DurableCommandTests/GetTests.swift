@@ -341,8 +341,12 @@
       let url = server.url("/a.bin")
       for answer in [Answer.file(content, etag: nil, lastModified: nil), .file(content).with("Accept-Ranges", "none")] {
         server.serve("/a.bin", answer.holding(after: 290_000))
+        let record = URL(fileURLWithPath: durable.folder).appendingPathComponent("out/a.bin.part.json")
+        let before = try? Data(contentsOf: record)
         let outcome = try await durable.get("-o", "out", url) { [server] process in
           await server.held("/a.bin")
+          // What was sent may be on its way still.
+          while (try? Data(contentsOf: record)) == before { await Task.yield() }
           kill(process, SIGINT)
         }
         #expect(outcome.status == .exited(130))

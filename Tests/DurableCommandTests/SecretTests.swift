@@ -82,12 +82,6 @@
       #expect(said.contains(#"$'https://me:***@h/\xfe'"#), "\(said)")
     }
 
-    @Test("a header that can't be read is not repeated by what is said of it")
-    func joinedHeader() async throws {
-      let outcome = try await durable("get", "-HAuthorization: Bearer s3cret", "http://127.0.0.1:1/")
-      #expect(!(outcome.text + outcome.stderr).contains("s3cret"), "\(outcome.stderr)")
-    }
-
     @Test(
       "no password of a URL is in what a worker says, nor in an error that was stored", arguments: [[], ["--json"]])
     func errors(options: [String]) async throws {

@@ -183,7 +183,9 @@
         Talk.error("\(failure.name): \(failure.message)")
       }
       if interruption.wasAsked, !left.isEmpty {
-        let begun = try await store.jobs(Array(display.begun.intersection(left)), detail: .payload)
+        // Of a few, those too whose beginning was not shown yet.
+        let looked = left.count <= 100 ? Set(left) : display.begun.intersection(left)
+        let begun = try await store.jobs(Array(looked), detail: .payload)
         let prospects = begun.values.compactMap { Download($0) }.map { (name: $0.expectedName, prospect: $0.prospect) }
         Talk.line("\(left.count) of \(downloads.count) left; \(DownloadWords.keeping(prospects)). \(again.hint)")
         throw ExitCode(.interrupted)

@@ -42,9 +42,7 @@
       #expect(outcome.status == .exited(7))
     }
 
-    @Test(
-      "add --follow shows what a command says after it was asked to stop",
-      .disabled("the command's 10 s of grace are too short where all tests run at once; alone it passes"))
+    @Test("add --follow shows what a command says after it was asked to stop")
     func lastWords() async throws {
       let fifo = try Fifo(in: durable)
       let more = try Fifo(in: durable, "more")

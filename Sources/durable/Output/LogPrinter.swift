@@ -165,17 +165,17 @@
     func run() async throws {
       var printer = LogPrinter(store.folder(id), attempt: attempt, json: json)
       var report = ObstacleReport(store)
-      while true {
-        // Asked before the last look, so that nothing is written in between.
-        let job = try await store.store.jobs(JobQuery(.id(id), detail: .failures, limit: 1)).first
-        printer.show(isFinal: job?.state.isFinished ?? true)
-        guard let job, !job.state.isFinished else { return }
-        if tells { try await report.look(at: job) }
-        do {
+      do {
+        while true {
+          // Asked before the last look, so that nothing is written in between.
+          let job = try await store.store.jobs(JobQuery(.id(id), detail: .failures, limit: 1)).first
+          printer.show(isFinal: job?.state.isFinished ?? true)
+          guard let job, !job.state.isFinished else { return }
+          if tells { try await report.look(at: job) }
           try await Task.sleep(for: Self.interval)
-        } catch {
-          return printer.show(isFinal: true)
         }
+      } catch is CancellationError {
+        printer.show(isFinal: true)
       }
     }
   }

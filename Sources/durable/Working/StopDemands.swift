@@ -3,7 +3,7 @@
 
   /// How often somebody asked for the end of a worker, and how it began.
   struct StopDemands: Equatable, Sendable {
-    enum Answer {
+    enum Urgency {
       /// Claim nothing more, and give what runs its grace.
       case stop
       /// End what runs.
@@ -16,7 +16,7 @@
     private var first: Int32?
 
     /// Each time it is more urgent.
-    mutating func ask(_ signal: Int32) -> Answer {
+    mutating func ask(_ signal: Int32) -> Urgency {
       count += 1
       if count == 1 { first = signal }
       return count == 1 ? .stop : count == 2 ? .endAll : .exit

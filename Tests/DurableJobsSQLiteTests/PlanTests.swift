@@ -65,8 +65,7 @@ import Testing
     let short = ["SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue"]
     for sql in [
       RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
-      Census.routesSQL, Census.holdersSQL, Engine.finishedSQL, failuresSQL, KnownWorker.workersSQL,
-      KnownWorker.claimsSQL,
+      Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL,
     ] {
       let lines = try await plan(sql).filter { isExpensive($0) && !short.contains($0) }
       #expect(lines.isEmpty, "\(sql): \(lines)")

@@ -55,13 +55,12 @@ package struct Doubts {
     known = known.filter { rows.contains($0.key) }
     for suspect in suspects {
       guard let id = suspect.row.id else { continue }
-      let isTaken = suspect.row.leaseUntil == WorkerRow.taken
-      if !isTaken, !suspect.isDead, suspect.row.isAlive(at: now) {
+      if !suspect.isDead, suspect.row.isAlive(at: now) {
         known[id] = nil
         continue
       }
       let isNew = known[id] == nil
-      let isCertain = isTaken || suspect.isDead || suspect.isIdle
+      let isCertain = !suspect.row.stands || suspect.isDead || suspect.isIdle
       switch isCertain ? .lost : judge(id, suspect.row.leaseUntil, uptime, interval) {
       case .alive: break
       case .lost: verdict.losses.append(WorkerLoss(worker: id, leaseUntil: suspect.row.leaseUntil))

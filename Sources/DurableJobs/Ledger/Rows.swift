@@ -108,11 +108,11 @@ package struct WorkerRow: Sendable {
   /// The lease of a row that lost it: whoever made claims under it holds nothing any more.
   package static let taken: Int64 = -1
 
-  /// A lease of 30 s is lapsed 30 s later.
-  package func isAlive(at now: Int64) -> Bool { Self.isAlive(until: leaseUntil, at: now) }
+  /// Nobody recovers it.
+  package var stands: Bool { leaseUntil != Self.taken }
 
-  /// A lease that nobody grants is none.
-  package static func isAlive(until lease: Int64, at now: Int64) -> Bool { now < lease && lease <= Date.latest }
+  /// A lease of 30 s is lapsed 30 s later. One that nobody grants is none.
+  package func isAlive(at now: Int64) -> Bool { now < leaseUntil && leaseUntil <= Date.latest }
 
   static func lease(_ length: Duration, from now: Int64) -> Int64 { min(now + length.milliseconds, Date.latest) }
 }

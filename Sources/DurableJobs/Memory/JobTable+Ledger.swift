@@ -41,11 +41,11 @@ extension JobTable: JobLedger {
 
   private func isHeld(_ record: Record) -> Bool {
     record.course.state == .running
-      && workers.contains { $0.id == record.claim.worker && $0.leaseUntil != WorkerRow.taken }
+      && workers.contains { $0.id == record.claim.worker && $0.stands }
   }
 
   private func standing(_ worker: WorkerID) -> [Int] {
-    workers.indices.filter { workers[$0].worker == worker && workers[$0].leaseUntil != WorkerRow.taken }
+    workers.indices.filter { workers[$0].worker == worker && workers[$0].stands }
   }
 
   // MARK: Writes
@@ -152,6 +152,7 @@ extension JobTable: JobLedger {
       queues.contains(record.job.queue) && request.kinds.contains(record.job.kind)
     }
     let ready = records.indices.filter { records[$0].course.state == .ready && isServed(records[$0]) }
+    let claim = ClaimNumber(worker: row, count: workers[worker].claims + 1)
     var free = request.free
     for index in ready.sorted(by: { rank(records[$0]) < rank(records[$1]) }) {
       guard let left = free[records[index].job.queue], left > 0 else {
@@ -159,9 +160,9 @@ extension JobTable: JobLedger {
         continue
       }
       free[records[index].job.queue] = left - 1
-      workers[worker].claims += 1
-      batch.jobs.append(mark(index, ClaimNumber(worker: row, count: workers[worker].claims)))
+      batch.jobs.append(mark(index, claim))
     }
+    if !batch.jobs.isEmpty { workers[worker].claims += 1 }
     batch.nextDue = records.filter { $0.course.state == .scheduled && isServed($0) }.compactMap(\.course.runAt).min()
       .map { .milliseconds($0.milliseconds - now) }
     return batch

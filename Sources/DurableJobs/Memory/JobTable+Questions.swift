@@ -57,7 +57,7 @@ extension JobTable {
   /// Who is lost. In one process there is no lock to ask whether a worker lives.
   func judge(except asking: WorkerID?, uptime: Duration) -> Doubts.Verdict {
     let holders = Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker))
-    let suspects = workers.filter { $0.worker != asking || $0.leaseUntil == WorkerRow.taken }.map { row in
+    let suspects = workers.filter { $0.worker != asking || !$0.stands }.map { row in
       Doubts.Suspect(row: row, isIdle: !holders.contains(row.id ?? 0), isDead: false)
     }
     let verdict = doubts.judge(

@@ -83,9 +83,9 @@ final class Engine: Sendable {
 
   /// Runs `body` on a consistent snapshot of the file.
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
+    try checkProcess()
     try writer.checkOpen()
     // What is read must not depend on whether somebody has written since the clock was set back.
-    try checkProcess()
     let moment = time.moment
     if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }
     do {

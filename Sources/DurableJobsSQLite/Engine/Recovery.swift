@@ -44,7 +44,7 @@ extension Engine {
     var isDead: [String: Bool] = session.map { [$0: false] } ?? [:]
     var suspects: [Doubts.Suspect] = []
     for worker in census.workers where !(worker.session == session && worker.row.worker == asking) {
-      if isDead[worker.session] == nil, worker.row.leaseUntil != WorkerRow.taken {
+      if isDead[worker.session] == nil, worker.row.stands {
         isDead[worker.session] = false
         if case .dead(let lock) = folder.standing(of: worker.session) {
           graves.append(lock)
@@ -74,8 +74,8 @@ extension Engine {
   /// The lock of a process was let go: its jobs come back at once, and what it left in the folder goes.
   func recoverAfterDeath(of session: String) {
     let isFirst = gone.withLock { gone in
-      gone.insert(session)
-      return gone.count == 1
+      defer { gone.insert(session) }
+      return gone.isEmpty
     }
     guard isFirst else { return }
     // Unstructured, since the watch of the other process can't wait for the writer. It ends with this recovery. Not on
@@ -95,12 +95,15 @@ struct Census: Sendable {
   struct Worker: Sendable {
     let row: WorkerRow
     let session: String
+    let process: Int64
+    let startedAt: Int64
   }
 
-  static let workersSQL = "SELECT id,name,session,lease_until,kinds,queues FROM durable_worker"
+  static let workersSQL =
+    "SELECT id,name,session,lease_until,kinds,queues,pid,started_at FROM durable_worker ORDER BY id"
   static let routesSQL = "SELECT id,scheduled FROM durable_route"
-  static let holdersSQL = """
-    SELECT claim FROM durable_job WHERE id IN(
+  static let claimsSQL = """
+    SELECT id,claim FROM durable_job WHERE id IN(
       SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=5 AND state<>7)
     """
 
@@ -112,21 +115,17 @@ struct Census: Sendable {
 
   init(now: Int64, on connection: OpaquePointer) throws {
     workers = try Self.readWorkers(on: connection)
-    let isLapsed = workers.contains { !$0.row.isAlive(at: now) }
+    if workers.contains(where: { !$0.row.isAlive(at: now) }) { holders = Set(try Self.readClaims(on: connection).keys) }
     let routes = try Statement(Self.routesSQL, on: connection)
     let due = try Statement(HeldStatement.nextDue.sql, on: connection)
-    let held = isLapsed ? try Statement(Self.holdersSQL, on: connection) : nil
-    while try routes.step() {
-      if routes.int(1) > 0, !hasDue {
-        due.bind(1, routes.int(0))
-        while try due.step() { hasDue = hasDue || due.int(0) <= now }
-      }
-      guard let held else { continue }
-      held.bind(1, routes.int(0))
-      while try held.step() { holders.insert(ClaimNumber(rawValue: held.int(0)).worker) }
+    while !hasDue, try routes.step() {
+      guard routes.int(1) > 0 else { continue }
+      due.bind(1, routes.int(0))
+      while try due.step() { hasDue = hasDue || due.int(0) <= now }
     }
   }
 
+  /// The oldest first.
   static func readWorkers(on connection: OpaquePointer) throws -> [Worker] {
     let rows = try Statement(workersSQL, on: connection)
     var workers: [Worker] = []
@@ -134,8 +133,23 @@ struct Census: Sendable {
       let row = WorkerRow(
         id: rows.int(0), worker: WorkerID(rows.text(1) ?? ""), leaseUntil: rows.int(3), kinds: names(rows.text(4)),
         queues: names(rows.text(5)))
-      workers.append(Worker(row: row, session: rows.text(2) ?? ""))
+      workers.append(
+        Worker(row: row, session: rows.text(2) ?? "", process: rows.int(6), startedAt: rows.int(7)))
     }
     return workers
+  }
+
+  /// The running jobs, by the rows of their workers.
+  static func readClaims(on connection: OpaquePointer) throws -> [Int64: Set<JobID>] {
+    let routes = try Statement(routesSQL, on: connection)
+    let running = try Statement(claimsSQL, on: connection)
+    var claims: [Int64: Set<JobID>] = [:]
+    while try routes.step() {
+      running.bind(1, routes.int(0))
+      while try running.step() {
+        claims[ClaimNumber(rawValue: running.int(1)).worker, default: []].insert(JobID(rawValue: running.int(0)))
+      }
+    }
+    return claims
   }
 }

@@ -99,9 +99,8 @@ extension WriteTransaction {
   private func delete(_ row: JobRow) throws {
     let id = row.id.rawValue
     for table in [HeldStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
-    let links = Links(row.course, unique: row.unique)
-    if links.contains(.crash) { try run(.deleteCrash, id) }
-    if links.contains(.note) { try run(.deleteNote, id) }
+    if row.course.crashes > 0 { try run(.deleteCrash, id) }
+    if row.course.reason != nil { try run(.deleteNote, id) }
     if let unique = row.unique { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
     for tag in row.tags { try run(.deleteTag, tag, of: id) }

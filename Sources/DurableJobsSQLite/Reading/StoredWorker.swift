@@ -24,63 +24,28 @@ extension SQLiteStore {
   /// Who works on this file, the oldest first. Nothing is changed by looking: who is found dead is left to ``recover(_:)``.
   package func workers() async throws -> [StoredWorker] {
     let now = engine.time.now
-    return try await engine.read { try KnownWorker.readAll(on: $0) }.map { row in
-      var worker = row.worker
-      worker.standing = WorkerRow.isAlive(until: row.leaseUntil, at: now) ? .alive : .silent
-      if row.leaseUntil == WorkerRow.taken { worker.standing = .dead }
-      if case .dead = engine.folder.standing(of: row.session) { worker.standing = .dead }
-      return worker
+    let (rows, claims) = try await engine.read {
+      (try Census.readWorkers(on: $0), try Census.readClaims(on: $0))
     }
-  }
-}
-
-/// The rows of one worker, which has more than one when its claims were counted through.
-struct KnownWorker {
-  static let workersSQL =
-    "SELECT id,session,name,lease_until,pid,started_at,queues,kinds FROM durable_worker ORDER BY id"
-  static let claimsSQL = """
-    SELECT id,claim FROM durable_job WHERE id IN(
-      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=5 AND state<>7)
-    """
-
-  var worker: StoredWorker
-  let session: String
-  let name: String
-  var leaseUntil: Int64
-
-  static func readAll(on connection: OpaquePointer) throws -> [KnownWorker] {
-    let claims = try claims(on: connection)
-    let rows = try Statement(workersSQL, on: connection)
-    var all: [KnownWorker] = []
-    while try rows.step() {
-      let (session, name) = (rows.text(1) ?? "", rows.text(2) ?? "")
-      var row = KnownWorker(
-        worker: StoredWorker(
-          process: rows.int(4), since: Date(milliseconds: rows.int(5)), queues: names(rows.text(6)),
-          kinds: names(rows.text(7)), jobs: claims[rows.int(0)] ?? [], standing: .silent),
-        session: session, name: name, leaseUntil: rows.int(3))
-      if let index = all.firstIndex(where: { $0.session == session && $0.name == name }) {
-        row.worker.since = all[index].worker.since
-        row.worker.jobs.formUnion(all[index].worker.jobs)
-        all[index] = row
+    // A worker has more than one row when its claims were counted through.
+    var names: [[String]] = []
+    var workers: [StoredWorker] = []
+    for known in rows {
+      let row = known.row
+      var worker = StoredWorker(
+        process: known.process, since: Date(milliseconds: known.startedAt), queues: row.queues, kinds: row.kinds,
+        jobs: claims[row.id ?? 0] ?? [], standing: row.isAlive(at: now) ? .alive : .silent)
+      if !row.stands { worker.standing = .dead }
+      if case .dead = engine.folder.standing(of: known.session) { worker.standing = .dead }
+      if let index = names.firstIndex(of: [known.session, row.worker.name]) {
+        worker.since = workers[index].since
+        worker.jobs.formUnion(workers[index].jobs)
+        workers[index] = worker
       } else {
-        all.append(row)
+        names.append([known.session, row.worker.name])
+        workers.append(worker)
       }
     }
-    return all
-  }
-
-  /// The running jobs, by the rows of their workers.
-  private static func claims(on connection: OpaquePointer) throws -> [Int64: Set<JobID>] {
-    let routes = try Statement(Census.routesSQL, on: connection)
-    let running = try Statement(claimsSQL, on: connection)
-    var claims: [Int64: Set<JobID>] = [:]
-    while try routes.step() {
-      running.bind(1, routes.int(0))
-      while try running.step() {
-        claims[ClaimNumber(rawValue: running.int(1)).worker, default: []].insert(JobID(rawValue: running.int(0)))
-      }
-    }
-    return claims
+    return workers
   }
 }

@@ -27,8 +27,8 @@ import Testing
 
   @Test(
     "No statement of the writer goes through a table or sorts, but the list of routes",
-    arguments: HeldStatement.allCases)
-  func held(statement: HeldStatement) async throws {
+    arguments: WriterStatement.allCases)
+  func held(statement: WriterStatement) async throws {
     guard ![.begin, .commit, .rollback].contains(statement) else { return }
     let lines = try await plan(statement.sql).filter(isExpensive)
     // There are as many routes as there are kinds in queues, and the list is read only when it changed.
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `Ready jobs are read in their order from the index`() async throws {
-    let lines = try await plan(HeldStatement.pick)
+    let lines = try await plan(WriterStatement.pick)
     #expect(lines.first == "SEARCH j USING INDEX durable_job_line (route=? AND state=?)")
     #expect(lines.filter(isExpensive).isEmpty)
   }

@@ -75,5 +75,5 @@ extension MeetingFolder.Standing {
   var isAlive: Bool { if case .alive = self { true } else { false } }
   var isUnknown: Bool { if case .unknown = self { true } else { false } }
   /// The lock of the dead one.
-  var heldLock: HeldLock? { if case .dead(let lock) = self { lock } else { nil } }
+  var deadSession: DeadSession? { if case .dead(let lock) = self { lock } else { nil } }
 }

@@ -119,10 +119,10 @@ struct ProcessSessionTests {
     probe.send(SIGKILL)
     #expect(await guest.nextDeaths(1) == [name])
     // Who noticed it may look once more, and holds its lock for that moment.
-    var lock = meeting.folder.standing(of: name).heldLock
+    var lock = meeting.folder.standing(of: name).deadSession
     while lock == nil {
       await Task.yield()
-      lock = meeting.folder.standing(of: name).heldLock
+      lock = meeting.folder.standing(of: name).deadSession
     }
     #expect(meeting.folder.standing(of: name).isAlive, "somebody clears up after it")
     lock?.bury()
@@ -188,7 +188,7 @@ struct ProcessSessionTests {
     defer { kill(child, SIGKILL) }
     probe.send(SIGKILL)
     #expect(await guest.nextDeaths(1) == [name])
-    #expect(meeting.folder.standing(of: name).heldLock != nil)
+    #expect(meeting.folder.standing(of: name).deadSession != nil)
     #expect(kill(child, 0) == 0)
   }
 }

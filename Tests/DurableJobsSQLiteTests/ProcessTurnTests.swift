@@ -24,7 +24,7 @@ struct ProcessTurnTests {
   @Test("Who waits gets the turn when it is given back")
   func waitingEndsWithTheTurn() async throws {
     let probe = try ProcessProbe("turn", meeting.databasePath)
-    let turn = try WriterTurn(folder: meeting.folder)
+    let turn = try WriterLock(folder: meeting.folder)
     #expect(turn.take(within: .zero))
     try probe.tell("take 1")
     try await probe.hear("false")
@@ -37,7 +37,7 @@ struct ProcessTurnTests {
   @Test("A turn whose holder is stopped is not waited for beyond the limit, and can be had once it goes on")
   func stoppedHolderHangsNobody() async throws {
     let probe = try ProcessProbe("turn", meeting.databasePath)
-    let turn = try WriterTurn(folder: meeting.folder)
+    let turn = try WriterLock(folder: meeting.folder)
     try probe.tell("take")
     try await probe.hear("true")
     probe.send(SIGSTOP)
@@ -56,8 +56,8 @@ struct ProcessTurnTests {
 
   @Test("A turn that comes after its caller gave up is passed on")
   func unwantedTurnIsPassedOn() async throws {
-    let late = try WriterTurn(folder: meeting.folder)
-    let holder = try WriterTurn(folder: meeting.folder)
+    let late = try WriterLock(folder: meeting.folder)
+    let holder = try WriterLock(folder: meeting.folder)
     let next = try ProcessProbe("turn", meeting.databasePath)
     #expect(holder.take(within: .zero))
     #expect(!late.take(within: .milliseconds(1)))
@@ -68,7 +68,7 @@ struct ProcessTurnTests {
 
   @Test("A turn dies with its holder, and with the last use of it")
   func turnDiesWithItsHolder() async throws {
-    let turn = try WriterTurn(folder: meeting.folder)
+    let turn = try WriterLock(folder: meeting.folder)
     let probe = try ProcessProbe("turn", meeting.databasePath)
     try probe.tell("take")
     try await probe.hear("true")
@@ -76,7 +76,7 @@ struct ProcessTurnTests {
     #expect(turn.take(within: .seconds(864_000)))
     turn.giveBack()
     do {
-      let passing = try WriterTurn(folder: meeting.folder)
+      let passing = try WriterLock(folder: meeting.folder)
       #expect(passing.take(within: .zero))
       #expect(!turn.take(within: .milliseconds(1)))
     }

@@ -228,10 +228,10 @@ import Testing
           return JobID(rawValue: 7)
         }
         var message = ""
-        do { try course.apply(change, now: now, keyHolder: holder()) } catch { message = "\(error)" }
+        do { try course.apply(change, now: now, keyOwner: holder()) } catch { message = "\(error)" }
         let isRetryAfterEnd = change == .retry && [.failed, .cancelled].contains(state)
         #expect(isAsked == isRetryAfterEnd, "\(change) of a job that is \(state)")
-        #expect(message.contains("held by job 7") == isRetryAfterEnd)
+        #expect(message.contains("belongs to job 7") == isRetryAfterEnd)
         if isRetryAfterEnd { #expect(course == JobCourse(state: state, attempt: 1)) }
       }
     }

@@ -4,7 +4,7 @@ import Foundation
 /// Stands in the line of those that write a database: `take MILLISECONDS`, or for as long as it takes, `take`; `back`,
 /// `count ROUNDS FILE`.
 func takeTurns(databasePath: String) throws {
-  let turn = try WriterTurn(folder: MeetingFolder(databasePath: databasePath))
+  let turn = try WriterLock(folder: MeetingFolder(databasePath: databasePath))
   say("ready")
   while let words = listen() {
     switch words.first {

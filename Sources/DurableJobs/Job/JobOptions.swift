@@ -53,7 +53,7 @@ public struct JobOptions: Hashable, Sendable {
   public var timeout: Duration?
   /// A name of your own, by which the job can be found. It need not be unique.
   public var key: String?
-  /// The job is stored only if no unfinished one holds this key; else that one stands for it.
+  /// The job is stored only if no unfinished one has this key; else that one stands for it.
   public var unique: UniqueKey?
   public var tags: Set<String>
 

@@ -70,7 +70,7 @@ public struct TypedJobSnapshot<Payload: JobPayload>: Sendable {
   public let payload: Payload
 }
 
-/// An attempt that failed, as it is remembered.
+/// An attempt that failed, as it is kept.
 public struct AttemptFailure: Hashable, Sendable {
   public var attempt: Int
   public var at: Date

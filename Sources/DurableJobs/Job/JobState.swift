@@ -8,7 +8,7 @@ public enum JobState: String, Codable, Sendable, CaseIterable {
   case blocked
   /// Claimed, its handler at work.
   case running
-  /// Held: by a person, by its own handler, or because its payload could not be decoded.
+  /// Kept from running: by a person, by its own handler, or because its payload could not be decoded.
   case suspended
   /// Done; its output is kept for the retention time.
   case succeeded

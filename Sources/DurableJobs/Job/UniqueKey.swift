@@ -1,15 +1,15 @@
-/// A key that at most one unfinished job of a store holds at a time, whatever its queue and kind.
+/// A key that at most one unfinished job of a store has at a time, whatever its queue and kind.
 ///
 ///     try await queue.enqueue(Sync(account: 7), options: .init(unique: UniqueKey("sync-7")))
 ///
-/// A job holds its key from the moment it is stored until it has ended or is removed: also while it waits, is suspended, or
+/// A job has its key from the moment it is stored until it has ended or is removed: also while it waits, is suspended, or
 /// still runs after a cancel was asked for. The store takes and releases keys in the transaction of what happens to the
 /// job, so that of any number of callers, in any processes, one stores a job and the others are led to it.
 public struct UniqueKey: Hashable, Sendable {
-  /// What becomes of a job whose key is held by another.
+  /// What becomes of a job whose key another has.
   @nonexhaustive
   public enum Policy: String, Hashable, Sendable {
-    /// It is not stored: the one that holds the key stands for it, as it is.
+    /// It is not stored: the one that has the key stands for it, as it is.
     case keep
   }
 

@@ -8,7 +8,7 @@ struct Book {
   private var rows: [JobID: RowChange] = [:]
   private var changed: [JobID] = []
   private var asked: Set<JobID> = []
-  private var holders: [String: JobID] = [:]
+  private var owners: [String: JobID] = [:]
   /// What is not about a job that stays.
   var changes = Changes()
 
@@ -21,13 +21,13 @@ struct Book {
 
   mutating func add(_ answer: LedgerReply) {
     for row in answer.jobs where rows[row.id] == nil { rows[row.id] = RowChange(row) }
-    holders.merge(answer.holders) { known, _ in known }
+    owners.merge(answer.owners) { known, _ in known }
   }
 
   subscript(id: JobID) -> JobRow? { rows[id]?.after }
 
   /// The unfinished job with this unique key. The key must have been asked for.
-  func holder(of key: String) -> JobID? { holders[key] }
+  func owner(of key: String) -> JobID? { owners[key] }
 
   mutating func change<R>(_ id: JobID, _ body: (inout RowChange) throws -> R) rethrows -> R? {
     guard let index = rows.index(forKey: id) else { return nil }
@@ -43,7 +43,7 @@ struct Book {
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
-    if let key = row.before.unique, holders[key] == id { holders[key] = nil }
+    if let key = row.before.unique, owners[key] == id { owners[key] = nil }
   }
 
   /// What follows from any change, whichever rule made it.
@@ -53,9 +53,9 @@ struct Book {
     if state != .running, !change.isOwnEnd { rows.values[index].after.claim.void() }
     guard let key = change.before.unique, was.isFinished != state.isFinished else { return }
     if !state.isFinished {
-      holders[key] = change.before.id
-    } else if holders[key] == change.before.id {
-      holders[key] = nil
+      owners[key] = change.before.id
+    } else if owners[key] == change.before.id {
+      owners[key] = nil
     }
   }
 

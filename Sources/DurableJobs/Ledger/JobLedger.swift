@@ -56,7 +56,7 @@ package struct LedgerRequest {
 /// Rows that a rule wants to see. What it reads it may change, so a ledger with other writers locks it.
 package struct Needs {
   package var jobs: [JobID] = []
-  /// Who holds each unique key.
+  /// Who has each unique key.
   package var keys: [String] = []
   /// What runs under claims of these rows of workers, at most so many in all.
   package var heldBy: [Int64] = []
@@ -70,7 +70,7 @@ package struct Needs {
 
 package struct LedgerReply {
   package var jobs: [JobRow] = []
-  package var holders: [String: JobID] = [:]
+  package var owners: [String: JobID] = [:]
   /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
   package var held: [JobID] = []
   package var workers: [WorkerRow] = []

@@ -19,7 +19,7 @@ extension JobTable: JobLedger {
   private func load(_ needs: Needs, _ reply: inout LedgerReply) {
     reply.jobs += needs.jobs.compactMap { index(of: $0).map { row(records[$0]) } }
     for key in needs.keys {
-      reply.holders[key] =
+      reply.owners[key] =
         records.first { !$0.course.state.isFinished && $0.job.terms.unique?.key == key }?.id
     }
     for worker in needs.heldBy {

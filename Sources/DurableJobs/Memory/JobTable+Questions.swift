@@ -56,9 +56,9 @@ extension JobTable {
 
   /// Who is lost. In one process there is no lock to ask whether a worker lives.
   func judge(except asking: WorkerID?, uptime: Duration) -> Doubts.Verdict {
-    let holders = Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker))
+    let running = Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker))
     let suspects = workers.filter { $0.worker != asking || !$0.stands }.map { row in
-      Doubts.Suspect(row: row, isIdle: !holders.contains(row.id ?? 0), isDead: false)
+      Doubts.Suspect(row: row, isIdle: !running.contains(row.id ?? 0), isDead: false)
     }
     let verdict = doubts.judge(
       suspects, of: workers, now: now, uptime: uptime, interval: policy.doubtInterval)

@@ -2,7 +2,7 @@ import Foundation
 
 extension JobQueue {
   /// Runs a job again: from its first attempt if it failed or was cancelled, at once if it waits for a time or is
-  /// suspended. Throws ``JobError/Code/wrongState`` if it is running, has succeeded, or has ended and another job holds its
+  /// suspended. Throws ``JobError/Code/wrongState`` if it is running, has succeeded, or has ended and another job has its
   /// unique key by now: the message names that.
   public func retry(_ id: JobID) async throws { try await store.change(.retry, id) }
 
@@ -11,7 +11,7 @@ extension JobQueue {
     try await store.change(.cancel(reason: reason), id)
   }
 
-  /// Holds a job until it is resumed. One that runs is asked to stop, and is held when its handler ends.
+  /// Suspends a job until it is resumed. One that runs is asked to stop, and is suspended when its handler ends.
   public func suspend(_ id: JobID, reason: String? = nil) async throws {
     try await store.change(.suspend(reason: reason), id)
   }
@@ -38,7 +38,7 @@ extension JobQueue {
   }
 
   /// Retries all jobs of this queue that match, by default all that failed. Returns how many there were; jobs in a state
-  /// that can't be retried, or whose unique key is held by another, are left alone.
+  /// that can't be retried, or whose unique key another has, are left alone.
   @discardableResult
   public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
     try await changeAll(.retry, where: filter)
@@ -56,7 +56,7 @@ extension JobQueue {
   }
 
   /// Makes all running and suspended jobs of this queue ready, whoever holds them: what a queue without leases does at
-  /// launch. Recovery does it by itself for jobs whose process died, and leaves suspended ones held; a job that runs in a
+  /// launch. Recovery does it by itself for jobs whose process died, and leaves suspended ones so; a job that runs in a
   /// living worker will run twice.
   @discardableResult
   public func resetAll() async throws -> Int {

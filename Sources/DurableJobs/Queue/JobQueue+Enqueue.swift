@@ -1,7 +1,7 @@
 import Foundation
 
 extension JobQueue {
-  /// Stores a job. It is durable when this returns. If an unfinished job holds its unique key, nothing is stored, and the
+  /// Stores a job. It is durable when this returns. If an unfinished job has its unique key, nothing is stored, and the
   /// handle is that job's: ``JobHandle/isNew`` tells. It may be of another kind: see ``UniqueKey``.
   ///
   /// Throws what ``JobPayload/validate()`` throws, ``JobError/Code/notEncodable`` if the payload can't be stored,
@@ -14,7 +14,7 @@ extension JobQueue {
   }
 
   /// Stores jobs in one transaction: all of them, or none. They are durable when this returns, with ids in their order.
-  /// Where a unique key is held, the handle is its holder's, which may be an earlier job of the same call.
+  /// Where another job has the unique key, the handle is that one's, which may be an earlier job of the same call.
   @discardableResult
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
@@ -26,7 +26,7 @@ extension JobQueue {
   }
 
   /// Stores a job of a kind that has no Swift type here. `payload` should be JSON: what shows jobs shows it so.
-  /// Returns the id of the job that holds the unique key, if one does.
+  /// Returns the id of the job that has the unique key, if one does.
   @discardableResult
   public func enqueue(kind: String, payload: Data, options: JobOptions = JobOptions()) async throws -> JobID {
     let new = NewJob(queue: name, kind: kind, payload: payload, terms: JobTerms(options))

@@ -52,7 +52,7 @@ public struct JobCourse: Hashable, Sendable {
     reason = nil
   }
 
-  /// The attempt ended, and its claim still holds. Returns the message to remember as this attempt's failure, if it was
+  /// The attempt ended, and its claim still holds. Returns the message to keep as this attempt's failure, if it was
   /// one.
   ///
   /// Success wins over a cancel or a suspension that was asked for meanwhile, and so does a failure for good; any other
@@ -80,7 +80,7 @@ public struct JobCourse: Hashable, Sendable {
           state = .failed
           return failure
         }
-        // Held, it still has the attempt that the suspension cut short.
+        // Suspended, it still has the attempt that the suspension cut short.
         if asked == .suspended { attempt -= 1 }
       }
       wait(time, now)
@@ -108,7 +108,7 @@ public struct JobCourse: Hashable, Sendable {
   }
 
   /// The process that ran it died. The attempt is given back and the death is counted: the first is back at once, later
-  /// ones in a row wait, and too many end the job. Returns the message to remember if it failed.
+  /// ones in a row wait, and too many end the job. Returns the message to keep if it failed.
   public mutating func crash(now: Date, policy: StorePolicy, random: Double) -> String? {
     let asked = stopAsked
     stopAsked = nil
@@ -146,15 +146,15 @@ public struct JobCourse: Hashable, Sendable {
   /// What `change` does to it. Throws ``JobError/Code/wrongState`` if it can't be done now; what is so already is no error.
   /// ``JobChange/remove`` changes nothing here: it only says whether the store may delete the job.
   ///
-  /// A job that has ended let its unique key go, and takes it again with a retry. `keyHolder` is the unfinished job that
-  /// holds the key by now, and is only asked for then.
+  /// A job that has ended let its unique key go, and takes it again with a retry. `keyOwner` is the unfinished job that
+  /// has the key by now, and is only asked for then.
   public mutating func apply(
-    _ change: JobChange, now: Date, keyHolder: @autoclosure () throws -> JobID? = nil
+    _ change: JobChange, now: Date, keyOwner: @autoclosure () throws -> JobID? = nil
   ) throws {
     switch (change, state) {
     case (.retry, .failed), (.retry, .cancelled):
-      if let holder = try keyHolder() {
-        throw refusal("can't be retried: its unique key is held by job \(holder); wait until that ends, or cancel it")
+      if let owner = try keyOwner() {
+        throw refusal("can't be retried: its unique key belongs to job \(owner); wait until that ends, or cancel it")
       }
       attempt = 0
       crashesInRow = 0

@@ -128,7 +128,7 @@ public struct ClaimSettlement: Hashable, Sendable {
     case failed(message: String)
     /// Later, the attempt given back; not before ``Defaults/leastSnooze``.
     case snoozed(JobTime)
-    /// Held, the attempt given back.
+    /// Kept from running, the attempt given back.
     case suspended(reason: String)
     /// Back at once, the attempt given back: the worker stops.
     case interrupted

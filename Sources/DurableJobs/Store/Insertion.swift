@@ -96,7 +96,7 @@ public struct InsertedJob: Hashable, Sendable {
   public enum Disposition: Hashable, Sendable {
     /// The new one itself.
     case inserted
-    /// The one that held its unique key. The new one was not stored.
+    /// The one that had its unique key. The new one was not stored.
     case kept
   }
 

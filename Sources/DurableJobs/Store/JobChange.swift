@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:keyHolder:)`` has the rules.
+/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:keyOwner:)`` has the rules.
 public enum JobChange: Hashable, Sendable {
   /// Runs it again, from its first attempt, if it failed or was cancelled; at once, if it waits for a time or is suspended.
-  /// Refused if it has ended and another job holds its unique key.
+  /// Refused if it has ended and another job has its unique key.
   case retry
   /// Ends it. A running job is asked to stop, and ends when its handler does.
   case cancel(reason: String?)
-  /// Holds it. A running job is asked to stop, and is held when its handler ends.
+  /// Suspends it. A running job is asked to stop, and is suspended when its handler ends.
   case suspend(reason: String?)
   case resume
   /// Deletes it. Refused while it runs.
@@ -18,7 +18,7 @@ public enum JobChange: Hashable, Sendable {
   /// Ends an unfinished job with failure, from outside its handler. Nothing changes if it has failed already.
   case fail(message: String)
   case progress(JobProgress)
-  /// Makes a running or suspended job ready, its attempt given back, whoever holds it.
+  /// Makes a running or suspended job ready, its attempt given back, whoever runs it.
   case reset
 }
 
@@ -32,7 +32,7 @@ public struct ChangeReport: Hashable, Sendable {
 
   public struct Refusal: Hashable, Sendable {
     public var job: JobID
-    /// What ``JobCourse/apply(_:now:keyHolder:)`` said, as in "is running; cancel it first".
+    /// What ``JobCourse/apply(_:now:keyOwner:)`` said, as in "is running; cancel it first".
     public var message: String
 
     public init(job: JobID, message: String) {

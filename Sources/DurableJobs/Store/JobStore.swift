@@ -1,6 +1,6 @@
 import Foundation
 
-/// What remembers jobs: the seam between the queue and a database.
+/// What keeps jobs: the seam between the queue and a database.
 ///
 /// Each call is one transaction: all of it holds, or nothing does. When it returns, it is durable as the store promises.
 /// A store may put calls that wait into one commit, as long as one caller's error is nobody else's.
@@ -13,8 +13,8 @@ import Foundation
 ///
 /// The rules are ``JobCourse``'s. `DurableJobsTesting` has a conformance suite that holds a store against them.
 public protocol JobStore: AnyObject, Sendable {
-  /// Stores new jobs and gives them ascending ids, in their order. One whose unique key is held, by an unfinished job of
-  /// the store or by one before it in the insertion, is not stored: the holder stands for it.
+  /// Stores new jobs and gives them ascending ids, in their order. One whose unique key an unfinished job of the
+  /// store has, or one before it in the insertion, is not stored: that one stands for it.
   func insert(_ insertion: JobInsertion) async throws -> InsertionReply
 
   /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready.

@@ -40,7 +40,7 @@ public enum Limits {
   public static let messageBytes = 8 * 1024
   /// A key, a tag, the name of a queue or of a kind. Refused beyond.
   public static let nameBytes = 512
-  /// Failed attempts that a job remembers, the newest.
+  /// Failed attempts that are kept of a job, the newest.
   public static let failuresKept = 10
 }
 

@@ -49,7 +49,7 @@ extension HandlerTable.Handler {
   }
 }
 
-/// The stored payload is no payload of the kind: the job is held, not failed, until a program comes that reads it.
+/// The stored payload is no payload of the kind: the job is suspended, not failed, until a program comes that reads it.
 struct Undecodable: Error { let reason: String }
 
 /// The handler succeeded, and what it returned can't be stored: to run it again would not help.

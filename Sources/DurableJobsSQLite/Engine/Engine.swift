@@ -47,7 +47,7 @@ final class Engine: Sendable {
     let signals = signals
     self.presence = presence
     writer = Writer(
-      pool: file.pool, turn: file.turn, path: path, configuration: configuration,
+      pool: file.pool, lock: file.lock, path: path, configuration: configuration,
       process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
       epoch: file.epoch,
       isHeard: { signals.hasListeners },

@@ -9,7 +9,7 @@ extension Engine {
     if request.isRetiring { plan.retiring = request.worker }
     let now = time.now
     let census = try await read { try Census(now: now, on: $0) }
-    var graves: [HeldLock] = []
+    var graves: [DeadSession] = []
     let verdict = judge(census, except: request.worker, now: now, &graves)
     for session in gone.subtracting(census.workers.map(\.session)) {
       if case .dead(let lock) = folder.standing(of: session) { graves.append(lock) }
@@ -39,7 +39,7 @@ extension Engine {
 
   /// Who is lost: whose process has ended, which its lock tells, and who was asked for a sign of life and gave none.
   private func judge(
-    _ census: Census, except asking: WorkerID?, now: Int64, _ graves: inout [HeldLock]
+    _ census: Census, except asking: WorkerID?, now: Int64, _ graves: inout [DeadSession]
   ) -> Doubts.Verdict {
     var isDead: [String: Bool] = session.map { [$0: false] } ?? [:]
     var suspects: [Doubts.Suspect] = []
@@ -53,7 +53,7 @@ extension Engine {
       }
       suspects.append(
         Doubts.Suspect(
-          row: worker.row, isIdle: !census.holders.contains(worker.row.id ?? 0),
+          row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0),
           isDead: isDead[worker.session] ?? false))
     }
     let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
@@ -109,15 +109,15 @@ struct Census: Sendable {
 
   var workers: [Worker] = []
   /// Workers that hold jobs. Only looked for if a lease lapsed.
-  var holders: Set<Int64> = []
+  var running: Set<Int64> = []
   /// A scheduled job's time has come.
   var hasDue = false
 
   init(now: Int64, on connection: OpaquePointer) throws {
     workers = try Self.readWorkers(on: connection)
-    if workers.contains(where: { !$0.row.isAlive(at: now) }) { holders = Set(try Self.readClaims(on: connection).keys) }
+    if workers.contains(where: { !$0.row.isAlive(at: now) }) { running = Set(try Self.readClaims(on: connection).keys) }
     let routes = try Statement(Self.routesSQL, on: connection)
-    let due = try Statement(HeldStatement.nextDue.sql, on: connection)
+    let due = try Statement(WriterStatement.nextDue.sql, on: connection)
     while !hasDue, try routes.step() {
       guard routes.int(1) > 0 else { continue }
       due.bind(1, routes.int(0))

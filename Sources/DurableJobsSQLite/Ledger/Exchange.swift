@@ -18,7 +18,7 @@ extension WriteTransaction: JobLedger {
 
   // MARK: Plain jobs
 
-  /// One statement, and one more for an output: what it would have to read, this process remembers from its claim.
+  /// One statement, and one more for an output: what it would have to read, this process knows from its claim.
   private func finish(_ finish: Finish) throws -> Bool {
     FaultPoint.settleBegun.reach()
     let (job, claim) = (finish.token.job, ClaimNumber(rawValue: finish.token.claim))
@@ -80,14 +80,14 @@ extension WriteTransaction: JobLedger {
   }
 
   /// Runs a statement whose only value is an id.
-  func run(_ name: HeldStatement, _ id: Int64) throws {
+  func run(_ name: WriterStatement, _ id: Int64) throws {
     let statement = try connection[name]
     statement.bind(1, id)
     try statement.run()
   }
 
   /// Runs a statement whose values are a name and a job.
-  func run(_ statement: HeldStatement, _ name: String, of id: Int64) throws {
+  func run(_ statement: WriterStatement, _ name: String, of id: Int64) throws {
     let statement = try connection[statement]
     statement.bind(1, name)
     statement.bind(2, id)

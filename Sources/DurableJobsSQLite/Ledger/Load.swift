@@ -4,7 +4,7 @@ import Foundation
 extension WriteTransaction {
   func load(_ needs: Needs, _ reply: inout LedgerReply) throws {
     for id in needs.jobs { if let row = try load(id) { reply.jobs.append(row) } }
-    for key in needs.keys { reply.holders[key] = try holder(of: key) }
+    for key in needs.keys { reply.owners[key] = try owner(of: key) }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
         guard let row = try load(id) else { continue }
@@ -48,9 +48,9 @@ extension WriteTransaction {
     if let held = memory.held[id] { letGo.append(ClaimToken(job: id, claim: held.claim.rawValue)) }
   }
 
-  /// The unfinished job that holds a unique key.
-  private func holder(of key: String) throws -> JobID? {
-    let statement = try connection[.keyHolder]
+  /// The unfinished job that has a unique key.
+  private func owner(of key: String) throws -> JobID? {
+    let statement = try connection[.keyOwner]
     statement.bind(1, key)
     guard try statement.step() else { return nil }
     defer { statement.reset() }

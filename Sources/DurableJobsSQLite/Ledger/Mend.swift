@@ -2,7 +2,7 @@ import DurableJobs
 
 /// Rows that can't be what a store wrote: what concerns one job stops one job.
 extension WriteTransaction {
-  /// Holds what nobody would ever come to, gives back what runs for nobody, and counts anew what was counted wrong.
+  /// Suspends what nobody would ever come to, gives back what runs for nobody, and counts anew what was counted wrong.
   func mend(limit: Int) throws {
     let damage = try Damage(limit: limit, on: connection.handle)
     for id in damage.rows where !memory.untouchable.contains(id) {
@@ -15,7 +15,7 @@ extension WriteTransaction {
     if !damage.isNothing { news.tell(.all) }
   }
 
-  /// Holds a ready job that can't be read, so that it is in nobody's way, and remembers to report it.
+  /// Suspends a ready job that can't be read, so that it is in nobody's way, and has it reported.
   func setAside(_ id: JobID, because reason: String) throws {
     unreadable.append(id)
     _ = try run(ChangeVerb(.suspend(reason: Self.note(reason)), [id], limit: 1, now: now))

@@ -98,7 +98,7 @@ extension WriteTransaction {
   /// Deletes a job and all that is known of it.
   private func delete(_ row: JobRow) throws {
     let id = row.id.rawValue
-    for table in [HeldStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
+    for table in [WriterStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }
     if let unique = row.unique { try run(.releaseKey, unique, of: id) }
@@ -116,7 +116,7 @@ extension WriteTransaction {
     try run(.setStub, id)
   }
 
-  private func number(_ name: HeldStatement) throws -> Int64 {
+  private func number(_ name: WriterStatement) throws -> Int64 {
     let statement = try connection[name]
     var number: Int64 = 0
     while try statement.step() { number = statement.int(0) }

@@ -71,7 +71,7 @@ enum Schema {
   private static let second = """
     UPDATE durable_meta SET version=2;
 
-    -- Which unfinished job holds a unique key.
+    -- Which unfinished job has a unique key.
     CREATE TABLE durable_uniq(key TEXT PRIMARY KEY, job INT NOT NULL) WITHOUT ROWID;
     """
 

@@ -13,7 +13,7 @@ import GRDBSQLite
 struct StoreFile {
   let pool: DatabasePool
   let folder: MeetingFolder
-  let turn: WriterTurn
+  let lock: WriterLock
   /// The clock stood there once, after it had been set back so many times.
   let latest: Int64
   let epoch: Int64
@@ -22,10 +22,10 @@ struct StoreFile {
     do {
       try StoreInspection.run(path: path, busyTimeout: busyTimeout)
       let folder = try MeetingFolder(databasePath: path)
-      let turn = try WriterTurn(folder: folder)
+      let lock = try WriterLock(folder: folder)
       // Two processes that make the same new file must not do so at once.
-      let hasTurn = turn.take(within: busyTimeout)
-      defer { if hasTurn { turn.giveBack() } }
+      let hasLock = lock.take(within: busyTimeout)
+      defer { if hasLock { lock.giveBack() } }
       let pool = try Self.open(path, Self.configuration(busyTimeout))
       try Self.migrate(pool, path)
       try Self.makeDurable(pool, path)
@@ -35,7 +35,7 @@ struct StoreFile {
       }
       self.pool = pool
       self.folder = folder
-      self.turn = turn
+      self.lock = lock
     } catch {
       throw JobError(error, path: path)
     }

@@ -48,7 +48,7 @@ package struct MeetingFolder: Sendable {
 
   package enum Standing: Sendable {
     /// Its process ended. Nobody else can find that until the lock that the caller now holds is let go.
-    case dead(HeldLock)
+    case dead(DeadSession)
     /// Somebody holds its lock: itself, or who found it dead and is clearing up.
     case alive
     /// It has no lock file, which proves nothing: it may have left in order, have been buried, or be on another machine.
@@ -61,7 +61,7 @@ package struct MeetingFolder: Sendable {
     guard FileLock.take(file) else { return errno == EWOULDBLOCK ? .alive : .unknown }
     // It may have left, or have been buried, since the file was opened.
     guard FileLock.isFile(file, at: lockPath) else { return .unknown }
-    return .dead(HeldLock(folder: path, session: session, file: file))
+    return .dead(DeadSession(folder: path, session: session, file: file))
   }
 
   /// All sessions that are there now, the dead that nobody buried among them.

@@ -38,8 +38,8 @@ struct JobPage {
     } else if let tag = parts.firstNonNil(\.exactTag) {
       from = "durable_tag t CROSS JOIN durable_job j ON j.id=t.job WHERE t.tag=\(value(tag))"
       id = "t.job"
-    } else if let line = line(parts) {
-      from = "durable_job j WHERE j.id IN(\(line))"
+    } else if let indexed = indexed(parts) {
+      from = "durable_job j WHERE j.id IN(\(indexed))"
     } else {
       from = "durable_job j WHERE j.state<\(stubCode)"
     }
@@ -48,7 +48,7 @@ struct JobPage {
   }
 
   /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
-  private func line(_ parts: [JobFilter]) -> String? {
+  private func indexed(_ parts: [JobFilter]) -> String? {
     guard
       let states = parts.compactMap(\.states).reduce(
         nil,

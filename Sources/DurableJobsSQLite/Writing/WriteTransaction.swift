@@ -50,7 +50,7 @@ final class WriteTransaction {
     while try epoch.step() { memory.epoch = epoch.int(0) }
     guard memory.epoch == known else { return }
     try run(.nextEpoch, now)
-    memory.epoch = (memory.epoch & HeldStatement.ring) + 1
+    memory.epoch = (memory.epoch & WriterStatement.ring) + 1
     for route in try memory.routes.all(on: connection) {
       let rebase = try connection[.rebase]
       rebase.bind(1, route.id)

@@ -29,7 +29,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private let pool: DatabasePool
-  private let turn: WriterTurn
+  private let lock: WriterLock
   private let time: StoreTime
   private let configuration: SQLiteStore.Configuration
   private let process: OwnProcess
@@ -42,15 +42,15 @@ final class Writer: @unchecked Sendable {
 
   private var connection: WriterConnection?
   private let memory: WriterMemory
-  private var hasTurnLapsed = false
+  private var hasLockLapsed = false
 
   init(
-    pool: DatabasePool, turn: WriterTurn, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
+    pool: DatabasePool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
     time: StoreTime, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
   ) {
     self.pool = pool
-    self.turn = turn
+    self.lock = lock
     self.path = path
     self.configuration = configuration
     self.process = process
@@ -78,7 +78,7 @@ final class Writer: @unchecked Sendable {
     if waiting.withLock(\.isClosed) { throw JobError(.closed, "the store \(path) was closed") }
   }
 
-  /// How many requests wait for the next turn.
+  /// How many requests wait for the next commit.
   var waitingCount: Int { waiting.withLock { $0.requests.count } }
 
   /// Carries out what waits already, and then ends the thread and closes the file. `ended` passes once that is done.
@@ -101,7 +101,7 @@ final class Writer: @unchecked Sendable {
         return (waiting.requests, waiting.isClosed)
       }
       if !requests.isEmpty {
-        autoreleasingTurn(requests)
+        autoreleasing(requests)
       } else if isClosed {
         break
       } else {
@@ -115,7 +115,7 @@ final class Writer: @unchecked Sendable {
     ended.open()
   }
 
-  private func autoreleasingTurn(_ requests: [WriteRequest]) {
+  private func autoreleasing(_ requests: [WriteRequest]) {
     #if canImport(Darwin)
       autoreleasepool { take(requests) }
     #else
@@ -123,12 +123,12 @@ final class Writer: @unchecked Sendable {
     #endif
   }
 
-  // MARK: A turn
+  // MARK: A group in one commit
 
   private func take(_ requests: [WriteRequest]) {
     var news: [News] = []
     var ends: [(WriteRequest, (any Error)?)] = []
-    let hasTurn = takeTurn()
+    let hasLock = takeLock()
     do {
       news.append(try commit(requests))
       ends = requests.map { ($0, nil) }
@@ -146,17 +146,17 @@ final class Writer: @unchecked Sendable {
         }
       }
     }
-    if hasTurn { turn.giveBack() }
+    if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
   }
 
-  /// Stands in the line of the writers of all processes. Somebody who was stopped in the middle of its turn holds up the
-  /// others once, and not each of their commits.
-  private func takeTurn() -> Bool {
-    let hasTurn = turn.take(within: hasTurnLapsed ? .milliseconds(50) : configuration.busyTimeout)
-    hasTurnLapsed = !hasTurn
-    return hasTurn
+  /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,
+  /// and not each of their commits.
+  private func takeLock() -> Bool {
+    let hasLock = lock.take(within: hasLockLapsed ? .milliseconds(50) : configuration.busyTimeout)
+    hasLockLapsed = !hasLock
+    return hasLock
   }
 
   private struct NotBegun: Error {

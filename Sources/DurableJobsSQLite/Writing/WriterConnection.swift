@@ -1,18 +1,18 @@
 import GRDBSQLite
 
-/// The writer's connection with its held statements. Used on the writer's thread alone, inside GRDB's write access.
+/// The writer's connection with its prepared statements. Used on the writer's thread alone, inside GRDB's write access.
 final class WriterConnection {
   let handle: OpaquePointer
-  private(set) var held = [Statement?](repeating: nil, count: HeldStatement.allCases.count)
+  private(set) var statements = [Statement?](repeating: nil, count: WriterStatement.allCases.count)
   private(set) var pickers: [Statement] = []
 
   init(handle: OpaquePointer) { self.handle = handle }
 
-  subscript(_ name: HeldStatement) -> Statement {
+  subscript(_ name: WriterStatement) -> Statement {
     get throws {
-      if let statement = held[name.rawValue] { return statement }
+      if let statement = statements[name.rawValue] { return statement }
       let statement = try Statement(name.sql, on: handle, isHeld: true)
-      held[name.rawValue] = statement
+      statements[name.rawValue] = statement
       return statement
     }
   }
@@ -20,7 +20,7 @@ final class WriterConnection {
   /// The how-manieth of the statements that read ready jobs of a route, from 0.
   func picker(_ number: Int) throws -> Statement {
     while pickers.count <= number {
-      pickers.append(try Statement(HeldStatement.pick, on: handle, isHeld: true))
+      pickers.append(try Statement(WriterStatement.pick, on: handle, isHeld: true))
     }
     return pickers[number]
   }
@@ -32,7 +32,7 @@ final class WriterConnection {
 
   /// Lets go of all statements, so that the connection can be closed.
   func finish() {
-    held = held.map { _ in nil }
+    statements = statements.map { _ in nil }
     pickers = []
   }
 }

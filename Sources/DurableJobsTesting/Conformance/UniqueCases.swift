@@ -28,7 +28,7 @@ extension StoreConformance {
       }
       try same(try await trial.ids().count, 20, "the number of jobs")
     },
-    Case("A unique key is held as long as its job is unfinished, and who comes meanwhile changes nothing") { subject in
+    Case("A unique key is taken as long as its job is unfinished, and who comes meanwhile changes nothing") { subject in
       for holding in Holding.allCases {
         let trial = try await Trial(subject)
         let id = try await holding.make(trial)
@@ -118,7 +118,7 @@ extension StoreConformance {
         try await group.waitForAll()
       }
     },
-    Case("C46 A retry is refused while another job holds the unique key, and takes the key again once it is free") {
+    Case("C46 A retry is refused while another job has the unique key, and takes the key again once it is free") {
       subject in
       let trial = try await Trial(subject)
       let failed = try await trial.start(try await trial.insert("u").id).token.job
@@ -131,7 +131,7 @@ extension StoreConformance {
         let report = try await trial.report(.retry, id)
         try same(report.changed, [], "the jobs retried")
         let message = try present(report.refused.first, "a refusal").message
-        try holds(message.contains("held by job \(newer);"), "'\(message)' names job \(newer)")
+        try holds(message.contains("belongs to job \(newer);"), "'\(message)' names job \(newer)")
         try same(try await trial.job(id), before, "the refused job")
       }
       try await trial.change(.cancel(reason: nil), newer)
@@ -189,7 +189,8 @@ extension StoreConformance {
         }
       }
     },
-    Case("A unique key is held when the store is opened again, and let go by what is settled then", needs: [.reopens]) {
+    Case("A unique key is taken when the store is opened again, and let go by what is settled then", needs: [.reopens])
+    {
       subject in
       var trial = try await Trial(subject)
       let id = try await trial.insert("u").id

@@ -25,7 +25,7 @@ public final class FaultyStore: JobStore {
     case noSignals
     /// Tells no worker that its job is to stop.
     case stopForgotten
-    /// Stores a job whose unique key is held.
+    /// Stores a job whose unique key is taken.
     case keysIgnored
     /// Lets no unique key go.
     case keysForEver

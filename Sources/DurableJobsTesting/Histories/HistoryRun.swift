@@ -68,10 +68,10 @@ struct HistoryRun {
     let replies = try await store.insert(JobInsertion(jobs)).jobs
     try same(replies.count, jobs.count, "the number of jobs that stand for new ones")
     for (job, reply) in zip(jobs, replies) {
-      let holder = oracle.holder(of: job.terms.unique)
-      try same(reply.disposition, holder == nil ? .inserted : .kept, "what became of a new job")
-      if let holder {
-        try same(reply.id, holder, "the job that stands for a new one")
+      let owner = oracle.owner(of: job.terms.unique)
+      try same(reply.disposition, owner == nil ? .inserted : .kept, "what became of a new job")
+      if let owner {
+        try same(reply.id, owner, "the job that stands for a new one")
       } else {
         try holds(ids.last.map { $0 < reply.id } ?? true, "\(reply.id) is higher than all ids before")
         ids.append(reply.id)

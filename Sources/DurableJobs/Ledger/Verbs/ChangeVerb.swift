@@ -59,7 +59,7 @@ package struct ChangeVerb: Verb {
     var course = row.course
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
-    try course.apply(change, now: now, keyHolder: row.unique.flatMap { book.holder(of: $0) })
+    try course.apply(change, now: now, keyOwner: row.unique.flatMap { book.owner(of: $0) })
     if change == .remove { return book.remove(id) }
     if row.course.state.isFinished, course == row.course { return }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// New jobs. One whose unique key is held is not stored: the holder stands for it.
+/// New jobs. One whose unique key another has is not stored: that one stands for it.
 package struct InsertVerb: Verb {
   private enum Phase { case begin, place, added, done }
 
@@ -34,7 +34,7 @@ package struct InsertVerb: Verb {
       }
       return place([:])
     case .place:
-      return place(answer.holders)
+      return place(answer.owners)
     case .added:
       phase = .done
       let ids = answer.added
@@ -51,15 +51,15 @@ package struct InsertVerb: Verb {
     }
   }
 
-  private mutating func place(_ holders: [String: JobID]) -> LedgerRequest? {
+  private mutating func place(_ owners: [String: JobID]) -> LedgerRequest? {
     var request = LedgerRequest()
     var placed: [String: Int] = [:]
     request.add.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
     for job in jobs {
       if let key = job.terms.unique?.key {
-        if let holder = holders[key] {
-          stands.append(.kept(holder))
+        if let owner = owners[key] {
+          stands.append(.kept(owner))
           continue
         }
         if let index = placed[key] {

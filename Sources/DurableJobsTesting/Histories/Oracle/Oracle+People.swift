@@ -22,7 +22,7 @@ extension Oracle {
     let refusal = Effect.refusal("\(state)")
     switch change {
     case .retry where state == .failed || state == .cancelled:
-      if wrong != .retryTakesKey, let holder = holder(of: job.job.terms.unique) { return .refusal("job \(holder)") }
+      if wrong != .retryTakesKey, let owner = owner(of: job.job.terms.unique) { return .refusal("job \(owner)") }
       return .happens(.startedAnew)
     case .retry where state == .suspended || state == .scheduled: return .happens(.hurried)
     case .retry: return state == .ready ? .nothing : refusal

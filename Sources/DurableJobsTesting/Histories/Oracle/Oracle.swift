@@ -42,7 +42,7 @@ struct Oracle {
   // MARK: New jobs
 
   /// The job that holds the key.
-  func holder(of key: UniqueKey?) -> JobID? {
+  func owner(of key: UniqueKey?) -> JobID? {
     guard let key else { return nil }
     return jobs.first { job in
       guard job.job.terms.unique == key else { return false }

@@ -4,13 +4,13 @@ import Foundation
 /// The statements that the writer keeps prepared. `state<>7` stands in every one that is to use `durable_job_line`:
 /// SQLite does not see by itself that another state implies it. `INDEXED BY` has a statement that lost its index refused
 /// and not slow.
-enum HeldStatement: Int, CaseIterable {
+enum WriterStatement: Int, CaseIterable {
   // Transactions
   case begin, commit, rollback
   // New jobs
   case insertJob, insertSpec, insertKey, insertTag
   // Unique keys
-  case keyHolder, takeKey, releaseKey
+  case keyOwner, takeKey, releaseKey
   // Routes and queues
   case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
   // Claims
@@ -43,7 +43,7 @@ enum HeldStatement: Int, CaseIterable {
     case .insertKey: "INSERT OR IGNORE INTO durable_job_key(key,job) VALUES(?1,?2)"
     case .insertTag: "INSERT OR IGNORE INTO durable_tag(tag,job) VALUES(?1,?2)"
 
-    case .keyHolder:
+    case .keyOwner:
       // A row that damage or another program left behind holds nothing: the job has the last word.
       """
       SELECT u.job FROM durable_uniq u CROSS JOIN durable_job j ON j.id=u.job WHERE u.key=?1 AND j.state<7

@@ -1,12 +1,13 @@
 import DurableJobs
 import Foundation
 
-/// The line in which the processes that write one database stand, because SQLite's own waiting is not fair.
+/// What the processes that write one database take in the order in which they came, because SQLite's own waiting is not
+/// fair.
 ///
-/// One thread of a process takes and gives back. The system keeps the line, and frees the turn if its holder dies.
-/// It is a courtesy, not a lock: who does not get it in time may try without.
-package final class WriterTurn: Sendable {
-  private let line: TurnLine
+/// One thread of a process takes it and gives it back. The system keeps the order, and frees it if its owner dies. It is a
+/// courtesy: who does not get it in time may try without.
+package final class WriterLock: Sendable {
+  private let waiter: LockWaiter
 
   package init(folder: MeetingFolder) throws {
     let path = folder.path + "/turn"
@@ -14,25 +15,25 @@ package final class WriterTurn: Sendable {
       throw JobError(
         .unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
     }
-    line = TurnLine(file: file)
+    waiter = LockWaiter(file: file)
   }
 
-  /// Whether it is this process's turn now, after a wait of at most that long. Without a wait if nobody has it.
-  package func take(within patience: Duration) -> Bool { line.take(within: patience) }
+  /// Whether this process has it, after a wait of at most that long. Without a wait if nobody has it.
+  package func take(within patience: Duration) -> Bool { waiter.take(within: patience) }
 
   /// Lets the next have it. Does nothing if it was not had.
-  package func giveBack() { line.giveBack() }
+  package func giveBack() { waiter.giveBack() }
 
-  deinit { line.end() }
+  deinit { waiter.end() }
 }
 
-/// The turn's file and the thread that stands in line, which may outlive the turn: a wait for a lock can't be broken off.
-private final class TurnLine: Sendable {
+/// The lock's file and the thread that waits for it, which may outlive the lock: such a wait can't be broken off.
+private final class LockWaiter: Sendable {
   private struct State {
     /// Taken, and not given back.
-    var isHeld = false
-    /// The thread stands in line. From then until it is through, it alone touches the lock.
-    var isInLine = false
+    var isTaken = false
+    /// The thread waits. From then until it is through, it alone touches the lock.
+    var isWaiting = false
     /// A caller waits for what the thread gets.
     var isWanted = false
     var hasThread = false
@@ -49,14 +50,14 @@ private final class TurnLine: Sendable {
   func take(within patience: Duration) -> Bool {
     let deadline = DispatchTime.now() + patience.seconds
     let atOnce = state.withLock { state -> Bool? in
-      if state.isHeld { return true }
-      if !state.isInLine {
+      if state.isTaken { return true }
+      if !state.isWaiting {
         if FileLock.take(file) {
-          state.isHeld = true
+          state.isTaken = true
           return true
         }
         guard errno == EWOULDBLOCK, patience > .zero else { return false }
-        state.isInLine = true
+        state.isWaiting = true
         sendThread(&state)
       }
       state.isWanted = true
@@ -65,10 +66,10 @@ private final class TurnLine: Sendable {
     if let atOnce { return atOnce }
     while true {
       let isLate = outcome.wait(timeout: deadline) == .timedOut
-      // The signal may be an old one, of a turn that came as its caller gave up.
+      // The signal may be an old one, of a lock that came as its caller gave up.
       let answer = state.withLock { state -> Bool? in
-        if state.isHeld { return true }
-        guard isLate || !state.isInLine else { return nil }
+        if state.isTaken { return true }
+        guard isLate || !state.isWaiting else { return nil }
         state.isWanted = false
         return false
       }
@@ -78,8 +79,8 @@ private final class TurnLine: Sendable {
 
   func giveBack() {
     state.withLock { state in
-      guard state.isHeld else { return }
-      state.isHeld = false
+      guard state.isTaken else { return }
+      state.isTaken = false
       FileLock.giveBack(file)
     }
   }
@@ -93,24 +94,24 @@ private final class TurnLine: Sendable {
   private func sendThread(_ state: inout State) {
     if !state.hasThread {
       state.hasThread = true
-      let thread = Thread { [self] in standInLine() }
-      thread.name = "durable-turn"
+      let thread = Thread { [self] in waitForLock() }
+      thread.name = "durable-lock"
       thread.start()
     }
     errand.signal()
   }
 
-  private func standInLine() {
+  private func waitForLock() {
     while true {
       errand.wait()
       if state.withLock({ $0.hasEnded }) { return }
-      let hasTurn = FileLock.await(file)
+      let gotIt = FileLock.await(file)
       state.withLock { state in
-        state.isInLine = false
-        state.isHeld = hasTurn && state.isWanted && !state.hasEnded
+        state.isWaiting = false
+        state.isTaken = gotIt && state.isWanted && !state.hasEnded
         state.isWanted = false
         // Nobody wants it any more, and so nobody would give it back.
-        if hasTurn && !state.isHeld { FileLock.giveBack(file) }
+        if gotIt && !state.isTaken { FileLock.giveBack(file) }
       }
       outcome.signal()
     }

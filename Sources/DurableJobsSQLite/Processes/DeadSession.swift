@@ -6,8 +6,8 @@ import DurableJobs
   import Glibc
 #endif
 
-/// The lock of a session that died, held by who found it, so that one process at a time clears up after it.
-package final class HeldLock: Sendable {
+/// A session that died, with its lock, which who found it has taken: so one process at a time clears up after it.
+package final class DeadSession: Sendable {
   private let folder: String
   private let session: String
   private let file: Lock<Descriptor?>
@@ -46,7 +46,7 @@ enum FileLock {
   /// False if somebody else holds it, or the system refuses; `errno` tells.
   static func take(_ file: Descriptor) -> Bool { lock(file, LOCK_EX | LOCK_NB) }
 
-  /// Waits in the line that the system keeps. False only if the system refuses.
+  /// Waits in the order that the system keeps. False only if the system refuses.
   static func await(_ file: Descriptor) -> Bool { lock(file, LOCK_EX) }
 
   static func giveBack(_ file: Descriptor) { _ = lock(file, LOCK_UN) }

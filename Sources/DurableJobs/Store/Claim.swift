@@ -57,10 +57,12 @@ public struct ClaimedJob: Sendable {
   public var attempt: Int
   public var maxAttempts: Int
   public var timeout: Duration?
+  /// How those ended that it waited for, by ``JobEdge/slot``.
+  public var inputs: [Int: JobEnd]
 
   public init(
     token: ClaimToken, queue: String, kind: String, payload: Data, attempt: Int, maxAttempts: Int,
-    timeout: Duration? = nil
+    timeout: Duration? = nil, inputs: [Int: JobEnd] = [:]
   ) {
     self.token = token
     self.queue = queue
@@ -69,6 +71,7 @@ public struct ClaimedJob: Sendable {
     self.attempt = attempt
     self.maxAttempts = maxAttempts
     self.timeout = timeout
+    self.inputs = inputs
   }
 }
 

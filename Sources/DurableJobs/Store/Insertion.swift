@@ -13,12 +13,15 @@ public struct NewJob: Sendable {
   public var kind: String
   public var payload: Data
   public var terms: JobTerms
+  /// What it waits for. It is ``JobState/skipped`` once one of these can't come any more.
+  public var edges: [JobEdge]
 
-  public init(queue: String, kind: String, payload: Data, terms: JobTerms = JobTerms()) {
+  public init(queue: String, kind: String, payload: Data, terms: JobTerms = JobTerms(), edges: [JobEdge] = []) {
     self.queue = queue
     self.kind = kind
     self.payload = payload
     self.terms = terms
+    self.edges = edges
   }
 
   /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` if no store could take it.

@@ -1,0 +1,38 @@
+import Foundation
+
+/// What a job waits for: an end of another job.
+public struct JobEdge: Hashable, Sendable {
+  public enum Target: Hashable, Sendable {
+    /// A job of the same insertion, by its place, which is before the one that waits.
+    case sibling(Int)
+    case job(JobID)
+    /// The newest unfinished job of the store with this ``JobTerms/key``; else the newest that succeeded; else the first
+    /// that is enqueued later.
+    case key(String)
+  }
+
+  public enum Condition: Hashable, Sendable, CaseIterable {
+    case succeeded
+    /// However it ends.
+    case ended
+    /// It failed, or was skipped because of a failure.
+    case failed
+  }
+
+  public var target: Target
+  public var condition: Condition
+  /// Under which number the end of the other is handed to this job: see ``ClaimedJob/inputs``. Nil if it is only waited for.
+  public var slot: Int?
+
+  public init(_ target: Target, _ condition: Condition = .succeeded, slot: Int? = nil) {
+    self.target = target
+    self.condition = condition
+    self.slot = slot
+  }
+}
+
+/// How a job ended, for one that needs it.
+public enum JobEnd: Hashable, Sendable {
+  case succeeded(output: Data?)
+  case failed(JobFailure)
+}

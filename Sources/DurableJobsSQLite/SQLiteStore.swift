@@ -97,6 +97,7 @@ public final class SQLiteStore: JobStore {
   }
 
   public func configure(_ settings: [StoreSetting]) async throws {
+    for setting in settings { try setting.check() }
     try await engine.write(.other) { try $0.configure(settings) }
   }
 

@@ -55,11 +55,13 @@ public struct JobOptions: Hashable, Sendable {
   public var key: String?
   /// The job is stored only if no unfinished one has this key; else that one stands for it.
   public var unique: UniqueKey?
+  /// One at a time, in order, with the others of this lane in the whole store.
+  public var lane: JobLane?
   public var tags: Set<String>
 
   public init(
     priority: JobPriority? = nil, start: JobTime? = nil, maxAttempts: Int? = nil, timeout: Duration? = nil,
-    key: String? = nil, unique: UniqueKey? = nil, tags: Set<String> = []
+    key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil, tags: Set<String> = []
   ) {
     self.priority = priority
     self.start = start
@@ -67,6 +69,7 @@ public struct JobOptions: Hashable, Sendable {
     self.timeout = timeout
     self.key = key
     self.unique = unique
+    self.lane = lane
     self.tags = tags
   }
 
@@ -75,6 +78,6 @@ public struct JobOptions: Hashable, Sendable {
     JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,
-      key: other.key ?? key, unique: other.unique ?? unique, tags: tags.union(other.tags))
+      key: other.key ?? key, unique: other.unique ?? unique, lane: other.lane ?? lane, tags: tags.union(other.tags))
   }
 }

@@ -7,6 +7,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var kind: String
   public var key: String?
   public var tags: Set<String>
+  public var lane: JobLane?
   public var state: JobState
   public var priority: JobPriority
   /// Attempts that handlers made. The attempt under way counts; one that was cut short by a process death does not.
@@ -36,7 +37,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var failures: [AttemptFailure]
 
   public init(
-    id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], state: JobState,
+    id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,
+    state: JobState,
     priority: JobPriority = .normal, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts,
     timeout: Duration? = nil, crashes: Int = 0, createdAt: Date, runAt: Date? = nil, startedAt: Date? = nil,
     finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, cause: JobID? = nil,
@@ -48,6 +50,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     self.kind = kind
     self.key = key
     self.tags = tags
+    self.lane = lane
     self.state = state
     self.priority = priority
     self.attempt = attempt

@@ -11,6 +11,7 @@ struct Book {
   private var owners: [String: JobID?] = [:]
   private var childrenOf: [JobID: [Edge]] = [:]
   private var parentsOf: [JobID: [Edge]] = [:]
+  var lanes = Lanes()
   /// What is not about a job that stays.
   var changes = Changes()
 
@@ -34,6 +35,7 @@ struct Book {
     needs.keys = wanted.keys.filter { owners.updateValue(owners[$0] ?? nil, forKey: $0) == nil }
     needs.childrenOf = wanted.childrenOf.filter { childrenOf.updateValue(childrenOf[$0] ?? [], forKey: $0) == nil }
     needs.parentsOf = wanted.parentsOf.filter { parentsOf.updateValue(parentsOf[$0] ?? [], forKey: $0) == nil }
+    needs.lanes = lanes.lacking(wanted.lanes)
     return needs.isEmpty ? nil : needs
   }
 
@@ -41,6 +43,7 @@ struct Book {
     for row in answer.jobs where rows[row.id] == nil { rows[row.id] = RowChange(row) }
     for (key, id) in answer.owners { owners[key] = id }
     for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }
+    lanes.add(answer.lanes)
     for edge in answer.parents { parentsOf[edge.child, default: []].append(edge) }
   }
 
@@ -74,6 +77,7 @@ struct Book {
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
+    lanes.leave(row.after)
     for edge in children(of: id) where self[edge.child]?.course.state == .skipped {
       if !edge.condition.holds(after: row.before.course.state) { changes.neverMet.append(edge) }
     }
@@ -88,6 +92,7 @@ struct Book {
     let (id, new) = (change.before.id, change.after.course.state)
     if new != old, new != .running, !change.isOwnEnd { rows.values[index].after.claim.void() }
     if new.isFinished { rows.values[index].after.waits = 0 }
+    if new.isFinished, !old.isFinished { leaveLane(at: index) }
     if old == .running, !new.isFinished, new != .running { returned.append(id) }
     guard old.isFinished != new.isFinished else { return }
     if new.isFinished { ended.append(id) } else { reopened.append(id) }
@@ -96,6 +101,33 @@ struct Book {
       owners[key] = id
     } else if owners[key] == id {
       owners[key] = .some(nil)
+    }
+  }
+
+  // MARK: Lanes
+
+  private mutating func leaveLane(at index: Dictionary<JobID, RowChange>.Index) {
+    let row = rows.values[index].after
+    if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return }
+    lanes.leave(row)
+    rows.values[index].after.seat = nil
+  }
+
+  /// Takes its place in its lane again. The lane must have been asked for.
+  mutating func enterLane(_ id: JobID) {
+    guard let row = self[id], let lane = row.lane, row.seat == nil else { return }
+    let seat = lanes.enter(lane.name, id)
+    change(id) { $0.after.seat = seat }
+  }
+
+  /// Hands the free seats of a lane to the lowest that wait.
+  mutating func giveSeats(in lane: String) {
+    let rows = rows
+    for id in lanes.next(in: lane, { rows[$0]?.after.seat == false }) {
+      change(id) { change in
+        change.after.seat = true
+        change.after.waits -= 1
+      }
     }
   }
 

@@ -16,6 +16,15 @@ struct Consequences {
       book.ended = []
       tellChildren(of: level, &book)
     }
+    return giveSeats(&book)
+  }
+
+  /// Skips first, seats after.
+  private func giveSeats(_ book: inout Book) -> Needs? {
+    var needs = Needs()
+    for lane in book.lanes.left { needs.lanes[lane] = book.lanes.wanted(in: lane) }
+    if let needs = book.lacking(needs) { return needs }
+    for lane in book.lanes.left.sorted() { book.giveSeats(in: lane) }
     return nil
   }
 
@@ -86,12 +95,18 @@ private struct Reopening {
     }
     guard !touched.isEmpty else { return nil }
     let dependent = touched.filter { book[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
+    let places = touched.filter {
+      book[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
+    }
     var needs = Needs()
     needs.parentsOf = dependent
+    for id in places { if let lane = book[id]?.lane { needs.lanes[lane.name] = 0 } }
     if let needs = book.lacking(needs) { return needs }
+    for id in places.sorted() { book.enterLane(id) }
+    let waiting = Set(dependent).union(places).sorted()
     touched = []
-    for id in dependent {
-      let waits = book.liveParents(of: id)
+    for id in waiting {
+      let waits = book.liveParents(of: id) + (book[id]?.seat == false ? 1 : 0)
       if waits != book[id]?.waits { book.change(id) { $0.after.waits = waits } }
     }
     return nil

@@ -60,6 +60,8 @@ package struct Needs {
   package var childrenOf: [JobID] = []
   /// Their edges, with the states of the parents.
   package var parentsOf: [JobID] = []
+  /// Seats, and the rows of so many of the lowest that wait for one.
+  package var lanes: [String: Int] = [:]
   /// Who has each unique key.
   package var keys: [String] = []
   /// What runs under claims of these rows of workers, at most so many in all.
@@ -70,7 +72,8 @@ package struct Needs {
 
   package init(jobs: [JobID] = []) { self.jobs = jobs }
   package var isEmpty: Bool {
-    jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && keys.isEmpty && heldBy.isEmpty && worker == nil
+    jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && heldBy.isEmpty
+      && worker == nil
   }
 }
 
@@ -78,6 +81,7 @@ package struct LedgerReply {
   package var jobs: [JobRow] = []
   package var children: [Edge] = []
   package var parents: [Edge] = []
+  package var lanes: [String: LaneRow] = [:]
   package var owners: [String: JobID] = [:]
   /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
   package var held: [JobID] = []
@@ -106,8 +110,23 @@ package struct NewRow {
   package let job: NewJob
   package var course: JobCourse
   package var edges: [NewEdge] = []
+  package var seat: Bool?
   package var waits = 0
   package var hasChildren = false
+}
+
+/// A lane as a transaction sees it.
+package struct LaneRow: Sendable {
+  package var width: Int
+  package var taken: Int
+  /// The lowest that wait, as many as were asked for.
+  package var waiting: [JobID]
+
+  package init(width: Int, taken: Int, waiting: [JobID]) {
+    self.width = width
+    self.taken = taken
+    self.waiting = waiting
+  }
 }
 
 /// An edge of a job that has no id yet.

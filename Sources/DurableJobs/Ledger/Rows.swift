@@ -16,7 +16,10 @@ package struct JobRow {
   package var claim: ClaimNumber
   /// It runs, and the worker that claimed it stands.
   package var isHeld: Bool
-  /// Edges from jobs that have not ended.
+  package let lane: JobLane?
+  /// Whether it has a seat in its lane, or waits for one; nil if it is in none.
+  package var seat: Bool?
+  /// Edges from jobs that have not ended, and one more if it waits for a seat.
   package var waits: Int
   package let hasParents: Bool
   package var hasChildren: Bool
@@ -24,7 +27,8 @@ package struct JobRow {
 
   package init(
     id: JobID, route: Int64, kind: String, priority: JobPriority, key: String?, unique: String?, tags: [String],
-    enteredAt: Int64, highestFraction: Double, claim: ClaimNumber, isHeld: Bool, waits: Int, hasParents: Bool,
+    enteredAt: Int64, highestFraction: Double, claim: ClaimNumber, isHeld: Bool, lane: JobLane?, seat: Bool?,
+    waits: Int, hasParents: Bool,
     hasChildren: Bool, course: JobCourse
   ) {
     self.id = id
@@ -38,6 +42,8 @@ package struct JobRow {
     self.highestFraction = highestFraction
     self.claim = claim
     self.isHeld = isHeld
+    self.lane = lane
+    self.seat = seat
     self.waits = waits
     self.hasParents = hasParents
     self.hasChildren = hasChildren

@@ -62,7 +62,8 @@ public final class InMemoryStore: JobStore {
   }
 
   public func configure(_ settings: [StoreSetting]) async throws {
-    try commit { $0.configure(settings) }
+    for setting in settings { try setting.check() }
+    try commit { try $0.configure(settings) }
   }
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {

@@ -30,6 +30,13 @@ extension JobTable: JobLedger {
           parent: edge.parent, child: edge.child, condition: edge.condition, slot: edge.slot, isNever: edge.isNever,
           parentState: state))
     }
+    for (name, count) in needs.lanes {
+      let inside = records.filter { $0.job.terms.lane?.name == name && $0.seat != nil }
+      let waiting = inside.filter { $0.seat == false }.prefix(count)
+      reply.jobs += waiting.map { row($0) }
+      reply.lanes[name] = LaneRow(
+        width: laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id))
+    }
     for key in needs.keys {
       reply.owners[key] =
         records.first { !$0.course.state.isFinished && $0.job.terms.unique?.key == key }?.id
@@ -48,7 +55,8 @@ extension JobTable: JobLedger {
     JobRow(
       id: record.id, route: record.route, kind: record.job.kind, priority: record.job.terms.priority,
       key: record.job.terms.key, unique: record.job.terms.unique?.key, tags: [], enteredAt: record.enteredAt,
-      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), waits: record.waits,
+      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: record.job.terms.lane,
+      seat: record.seat, waits: record.waits,
       hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)
   }
 
@@ -70,6 +78,7 @@ extension JobTable: JobLedger {
     let route = route(job.queue, job.kind)
     var record = Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now)
     record.waits = new.waits
+    record.seat = new.seat
     record.hasChildren = new.hasChildren
     records.append(record)
     for edge in new.edges {
@@ -100,6 +109,7 @@ extension JobTable: JobLedger {
       records[index].course = after.course
       records[index].claim = after.claim
       records[index].waits = after.waits
+      records[index].seat = after.seat
       records[index].hasChildren = after.hasChildren
       records[index].highestFraction = after.highestFraction
       records[index].progress = change.progress ?? records[index].progress

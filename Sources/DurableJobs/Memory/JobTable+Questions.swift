@@ -2,17 +2,23 @@ import Foundation
 
 /// What people set, and what they ask.
 extension JobTable {
-  func configure(_ settings: [StoreSetting]) {
+  func configure(_ settings: [StoreSetting]) throws {
     for setting in settings {
       switch setting {
       case .queue(let name, isPaused: true): pausedQueues.insert(name)
       case .queue(let name, isPaused: false): pausedQueues.remove(name)
+      case .lane(let name, let width):
+        laneWidths[name] = width == 1 ? nil : width
+        try run(LaneVerb(name, now: now))
       }
     }
     news.here.insert(.work)
   }
 
-  var settings: [StoreSetting] { pausedQueues.sorted().map { .queue($0, isPaused: true) } }
+  var settings: [StoreSetting] {
+    pausedQueues.sorted().map { .queue($0, isPaused: true) }
+      + laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
+  }
 
   func jobs(_ query: JobQuery) -> [JobSnapshot] {
     let isAscending = query.order == .oldestFirst
@@ -75,7 +81,8 @@ extension JobTable {
 extension JobTable.Record {
   func snapshot(_ detail: JobQuery.Detail = []) -> JobSnapshot {
     JobSnapshot(
-      id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, state: course.state,
+      id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
+      state: course.state,
       priority: job.terms.priority, attempt: course.attempt, maxAttempts: course.maxAttempts,
       timeout: job.terms.timeout, crashes: course.crashes, createdAt: Date(milliseconds: createdAt),
       runAt: course.state == .scheduled ? course.runAt : nil, startedAt: startedAt,

@@ -19,6 +19,7 @@ final class JobTable {
     var output: Data?
     var failures: [AttemptFailure] = []
     var waits = 0
+    var seat: Bool?
     var hasChildren = false
   }
 
@@ -29,6 +30,7 @@ final class JobTable {
   var workers: [WorkerRow] = []
   var childrenOf: [JobID: [Edge]] = [:]
   var parentsOf: [JobID: [Edge]] = [:]
+  var laneWidths: [String: Int] = [:]
   var doubts = Doubts()
   var pausedQueues: Set<String> = []
   var routes: [String: [String: Int64]] = [:]

@@ -56,7 +56,7 @@ extension JobTerms {
     self.init(
       priority: options.priority ?? .normal, start: options.start ?? .now,
       maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout, key: options.key,
-      unique: options.unique, tags: options.tags)
+      unique: options.unique, lane: options.lane, tags: options.tags)
   }
 }
 

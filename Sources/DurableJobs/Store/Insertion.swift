@@ -30,6 +30,7 @@ public struct NewJob: Sendable {
     try Self.check(name: kind, "the kind")
     if let key = terms.key { try Self.check(name: key, "the key") }
     if let unique = terms.unique { try Self.check(name: unique.key, "the unique key") }
+    if let lane = terms.lane { try Self.check(name: lane.name, "the lane") }
     for tag in terms.tags { try Self.check(name: tag, "the tag") }
     guard payload.count <= Limits.payloadBytes else {
       throw JobError(
@@ -48,7 +49,7 @@ public struct NewJob: Sendable {
   /// Throws ``JobError/Code/invalidArgument`` for what can't be the name of a queue.
   package static func check(queue: String) throws { try check(name: queue, "the name of the queue") }
 
-  private static func check(name: String, _ what: String) throws {
+  static func check(name: String, _ what: String) throws {
     guard !name.isEmpty else {
       throw JobError(.invalidArgument, "\(what) is empty; it must have 1 to \(Limits.nameBytes) bytes")
     }
@@ -68,11 +69,12 @@ public struct JobTerms: Hashable, Sendable {
   public var timeout: Duration?
   public var key: String?
   public var unique: UniqueKey?
+  public var lane: JobLane?
   public var tags: Set<String>
 
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
-    timeout: Duration? = nil, key: String? = nil, unique: UniqueKey? = nil, tags: Set<String> = []
+    timeout: Duration? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil, tags: Set<String> = []
   ) {
     self.priority = priority
     self.start = start
@@ -80,6 +82,7 @@ public struct JobTerms: Hashable, Sendable {
     self.timeout = timeout
     self.key = key
     self.unique = unique
+    self.lane = lane
     self.tags = tags
   }
 }

@@ -9,6 +9,7 @@ public indirect enum JobFilter: Hashable, Sendable {
   case state(JobState)
   case tag(String)
   case key(String)
+  case lane(String)
   case and(JobFilter, JobFilter)
   case or(JobFilter, JobFilter)
   case not(JobFilter)
@@ -48,6 +49,7 @@ public indirect enum JobFilter: Hashable, Sendable {
     case .state(let state): job.state == state
     case .tag(let tag): job.tags.contains(tag)
     case .key(let key): job.key == key
+    case .lane(let name): job.lane?.name == name
     case .and(let a, let b): a.matches(job) && b.matches(job)
     case .or(let a, let b): a.matches(job) || b.matches(job)
     case .not(let a): !a.matches(job)

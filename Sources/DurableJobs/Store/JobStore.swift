@@ -72,4 +72,20 @@ extension JobStore { public var path: String? { nil } }
 public enum StoreSetting: Hashable, Sendable {
   /// No job of a paused queue is claimed. Those that run go on.
   case queue(String, isPaused: Bool)
+  /// So many jobs of a lane run at once, at least 1, which is the default.
+  case lane(String, width: Int)
+}
+
+extension StoreSetting {
+  /// Throws ``JobError/Code/invalidArgument`` for what no store could keep.
+  package func check() throws {
+    switch self {
+    case .queue(let name, _): try NewJob.check(queue: name)
+    case .lane(let name, let width):
+      try NewJob.check(name: name, "the lane")
+      guard width >= 1 else {
+        throw JobError(.invalidArgument, "the width of a lane is \(width); it must be at least 1")
+      }
+    }
+  }
 }

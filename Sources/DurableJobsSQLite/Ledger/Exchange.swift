@@ -51,7 +51,8 @@ extension WriteTransaction: JobLedger {
     hot.bind(5, runAt)
     hot.bind(6, now)
     let links = Links(
-      new.course, unique: terms.unique?.key, hasParents: !new.edges.isEmpty, hasChildren: new.hasChildren)
+      new.course, unique: terms.unique?.key, isInLane: terms.lane != nil, seat: new.seat,
+      hasParents: !new.edges.isEmpty, hasChildren: new.hasChildren)
     hot.bind(7, links.rawValue)
     try hot.run()
     let id = connection.lastInsertedID
@@ -68,6 +69,8 @@ extension WriteTransaction: JobLedger {
     if let key = terms.key { try run(.insertKey, key, of: id) }
     for tag in terms.tags { try run(.insertTag, tag, of: id) }
     if !new.edges.isEmpty { try connect(new, JobID(rawValue: id), added) }
+    if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
+    if new.waits > 0 { try put(waits: new.waits, of: id) }
     try moved(JobID(rawValue: id), route: route, from: nil, to: new.course.state)
     return JobID(rawValue: id)
   }
@@ -81,7 +84,6 @@ extension WriteTransaction: JobLedger {
         }
       try run(.insertEdge, parent.rawValue, id.rawValue, edge.condition.need, edge.slot.map(Int64.init))
     }
-    if new.waits > 0 { try put(waits: new.waits, of: id.rawValue) }
     if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id.rawValue) }
   }
 
@@ -102,11 +104,11 @@ extension WriteTransaction: JobLedger {
     try statement.run()
   }
 
-  /// Runs a statement whose values are a name and a job.
-  func run(_ statement: WriterStatement, _ name: String, of id: Int64) throws {
+  /// Runs a statement whose values are a name and numbers, as a rule a job.
+  func run(_ statement: WriterStatement, _ name: String, of values: Int64...) throws {
     let statement = try connection[statement]
     statement.bind(1, name)
-    statement.bind(2, id)
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 2), value) }
     try statement.run()
   }
 

@@ -6,6 +6,7 @@ extension WriteTransaction {
     for id in needs.jobs { if let row = try load(id) { reply.jobs.append(row) } }
     for id in needs.childrenOf { try loadChildren(of: id, &reply) }
     for id in needs.parentsOf { try loadParents(of: id, &reply) }
+    for (lane, count) in needs.lanes { try load(lane: lane, waiting: count, &reply) }
     for key in needs.keys { reply.owners[key] = try owner(of: key) }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
@@ -46,8 +47,25 @@ extension WriteTransaction {
       id: id, route: route, kind: try memory.routes.route(route, on: connection)?.kind ?? "",
       priority: JobPriority(rawValue: Int(statement.int(2))), key: terms.key,
       unique: terms.unique, tags: terms.tags ?? [], enteredAt: statement.int(7), highestFraction: statement.double(12),
-      claim: claim, isHeld: isHeld, waits: statement.count(14), hasParents: links.contains(.parents),
+      claim: claim, isHeld: isHeld, lane: terms.jobLane,
+      seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
+      waits: statement.count(14), hasParents: links.contains(.parents),
       hasChildren: links.contains(.children), course: course)
+  }
+
+  private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
+    let seats = try connection[.seats]
+    seats.bind(1, lane)
+    var row = LaneRow(width: 1, taken: 0, waiting: [])
+    while try seats.step() { row = LaneRow(width: max(seats.count(1), 1), taken: seats.count(0), waiting: []) }
+    if count > 0 {
+      let waiting = try connection[.waiting]
+      waiting.bind(1, lane)
+      waiting.bind(2, Int64(count))
+      while try waiting.step() { row.waiting.append(JobID(rawValue: waiting.int(0))) }
+    }
+    for id in row.waiting { if let job = try load(id) { reply.jobs.append(job) } }
+    reply.lanes[lane] = row
   }
 
   private func loadChildren(of parent: JobID, _ reply: inout LedgerReply) throws {

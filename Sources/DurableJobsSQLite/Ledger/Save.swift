@@ -23,13 +23,17 @@ extension WriteTransaction {
   private func save(_ change: RowChange) throws {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id.rawValue)
-    if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren {
+    if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren
+      || after.seat != before.seat
+    {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds
       save.bind(1, id)
       save.bind(2, new.state.code)
       save.bind(3, new.state == .scheduled ? runAt ?? now : after.priority.rank)
-      let links = Links(new, unique: after.unique, hasParents: after.hasParents, hasChildren: after.hasChildren)
+      let links = Links(
+        new, unique: after.unique, isInLane: after.lane != nil, seat: after.seat, hasParents: after.hasParents,
+        hasChildren: after.hasChildren)
       save.bind(4, links.rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)
@@ -39,6 +43,10 @@ extension WriteTransaction {
     }
     if before.isHeld { FaultPoint.settleMarked.reach() }
     if new.reason != old.reason || new.cause != old.cause { try put(note: new.reason, cause: new.cause, of: id) }
+    if after.seat != before.seat, let lane = before.lane?.name {
+      if let seat = before.seat { try run(.deleteSeat, lane, of: seat ? 1 : 0, id) }
+      if let seat = after.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
+    }
     if after.waits != before.waits { try put(waits: after.waits, of: id) }
     if new.crashes != old.crashes || new.crashesInRow != old.crashesInRow { try putCrashes(of: id, new) }
     if old.state.isFinished != new.state.isFinished, let unique = before.unique {
@@ -114,7 +122,9 @@ extension WriteTransaction {
     if let unique = row.unique { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
     for tag in row.tags { try run(.deleteTag, tag, of: id) }
-    if row.hasParents { for table in [WriterStatement.deleteParents, .deleteWait] { try run(table, id) } }
+    if let lane = row.lane?.name, let seat = row.seat { try run(.deleteSeat, lane, of: seat ? 1 : 0, id) }
+    if row.hasParents || row.lane != nil { try run(.deleteWait, id) }
+    if row.hasParents { try run(.deleteParents, id) }
     if row.hasChildren { try run(.deleteChildren, id) }
     if try number(.highestID) == id { try leaveStub(id) } else { try run(.deleteJob, id) }
     try moved(row.id, route: row.route, from: row.course.state, to: nil)

@@ -98,6 +98,10 @@ enum Schema {
     CREATE INDEX durable_edge_child ON durable_edge(child);
     -- How many of a job's edges are from jobs that have not ended, where there are any.
     CREATE TABLE durable_wait(job INTEGER PRIMARY KEY, n INT NOT NULL);
+    -- The jobs of a lane: those that have a seat in it, and those that wait for one.
+    CREATE TABLE durable_lane(name TEXT NOT NULL, seat INT NOT NULL, job INT NOT NULL, PRIMARY KEY(name,seat,job))
+      WITHOUT ROWID;
+    CREATE TABLE durable_lane_width(name TEXT PRIMARY KEY, width INT NOT NULL) WITHOUT ROWID;
     -- The job whose end skipped this one.
     ALTER TABLE durable_note ADD COLUMN cause INT;
     """

@@ -49,7 +49,11 @@ func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
   let queues = try Statement(pausedSQL, on: connection)
   var settings: [StoreSetting] = []
   while try queues.step() { settings.append(.queue(queues.text(0) ?? "", isPaused: true)) }
+  let lanes = try Statement(widthsSQL, on: connection)
+  while try lanes.step() { settings.append(.lane(lanes.text(0) ?? "", width: lanes.count(1))) }
   return settings
 }
+
+let widthsSQL = "SELECT name,width FROM durable_lane_width ORDER BY name"
 
 let pausedSQL = "SELECT name FROM durable_queue WHERE paused<>0 ORDER BY name"

@@ -74,6 +74,11 @@ struct JobPage {
     case .kind(let kind): Self.isOne(of: routes.filter { $0.kind == kind })
     case .state(let state): "j.state=\(state.code)"
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
+    case .lane(let lane):
+      """
+      EXISTS(SELECT 1 FROM durable_spec WHERE id=j.id AND \
+      CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane)))
+      """
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
     // Flat, since SQLite's parser does not bear deep nesting.
     case .and: "(" + filter.conjuncts.map { condition($0) }.joined(separator: " AND ") + ")"

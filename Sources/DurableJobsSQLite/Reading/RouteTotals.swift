@@ -62,7 +62,7 @@ extension JobFilter {
   var isOfTotals: Bool {
     switch self {
     case .all, .queue, .kind, .state: true
-    case .id, .tag, .key: false
+    case .id, .tag, .key, .lane: false
     case .and(let a, let b), .or(let a, let b): a.isOfTotals && b.isOfTotals
     case .not(let a): a.isOfTotals
     }
@@ -72,7 +72,7 @@ extension JobFilter {
   var isOfRoute: Bool {
     switch self {
     case .all, .queue, .kind: true
-    case .id, .tag, .key, .state: false
+    case .id, .tag, .key, .lane, .state: false
     case .and(let a, let b), .or(let a, let b): a.isOfRoute && b.isOfRoute
     case .not(let a): a.isOfRoute
     }
@@ -101,7 +101,7 @@ extension JobFilter {
       switch part {
       case .and(let a, let b), .or(let a, let b): rest += [a, b]
       case .not(let a): rest.append(a)
-      case .all, .id, .queue, .kind, .state, .tag, .key: break
+      case .all, .id, .queue, .kind, .state, .tag, .key, .lane: break
       }
     }
   }
@@ -116,7 +116,7 @@ extension JobFilter {
       if let a = a.states, let b = b.states { a.union(b) } else { nil }
     case .and(let a, let b):
       if let one = a.states, let other = b.states { one.intersection(other) } else { a.states ?? b.states }
-    case .all, .id, .queue, .kind, .tag, .key, .not: nil
+    case .all, .id, .queue, .kind, .tag, .key, .lane, .not: nil
     }
   }
 }

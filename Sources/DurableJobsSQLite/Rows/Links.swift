@@ -9,6 +9,10 @@ struct Links: OptionSet {
   /// It is the parent, or the child, of rows in `durable_edge`.
   static let children = Links(rawValue: 1)
   static let parents = Links(rawValue: 64)
+  /// Its terms have a lane.
+  static let lane = Links(rawValue: 2)
+  /// It has a seat in its lane, also one that failed and holds it.
+  static let seated = Links(rawValue: 4096)
   /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished.
   static let unique = Links(rawValue: 8)
   static let cancelAsked = Links(rawValue: 16)
@@ -28,8 +32,10 @@ struct Links: OptionSet {
 }
 
 extension Links {
-  init(_ course: JobCourse, unique: String?, hasParents: Bool, hasChildren: Bool) {
+  init(_ course: JobCourse, unique: String?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool) {
     self = unique == nil ? [] : .unique
+    if isInLane { insert(.lane) }
+    if seat == true { insert(.seated) }
     if hasParents { insert(.parents) }
     if hasChildren { insert(.children) }
     if course.stopAsked == .cancelled { insert(.cancelAsked) }

@@ -10,6 +10,8 @@ struct StoredTerms: Codable, Equatable {
   /// A unique key. Its policy matters only at the insertion.
   var unique: String?
   var tags: [String]?
+  var lane: String?
+  var laneLetsNextRun: Bool?
 
   init() {}
 
@@ -19,6 +21,8 @@ struct StoredTerms: Codable, Equatable {
     key = terms.key
     unique = terms.unique?.key
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
+    lane = terms.lane?.name
+    laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
   }
 
   /// Throws if it is not what this type wrote.
@@ -35,6 +39,7 @@ struct StoredTerms: Codable, Equatable {
     }
   }
 
+  var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) } }
   var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
   var duration: Duration? { timeout.map { .milliseconds($0) } }
 }

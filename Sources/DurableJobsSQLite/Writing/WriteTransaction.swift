@@ -86,6 +86,9 @@ final class WriteTransaction {
         guard pause.changes > 0 else { continue }
         try connection[.bumpChanges].run()
         news.tell(.work)
+      case .lane(let name, let width):
+        try run(width == 1 ? .deleteWidth : .putWidth, name, of: Int64(width))
+        try run(LaneVerb(name, now: now))
       }
     }
     news.here.insert(.work)

@@ -21,6 +21,7 @@ enum WriterStatement: Int, CaseIterable {
   case load, save, seize, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
   // What waits for what
+  case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case insertEdge, children, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
@@ -94,7 +95,7 @@ enum WriterStatement: Int, CaseIterable {
       // One changed row means that the lease held, that nothing was asked of the worker meanwhile, and that nobody waits.
       """
       UPDATE durable_job SET state=7,entered_at=?2
-      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union(.children).rawValue)=0
+      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union([.children, .lane]).rawValue)=0
       """
     case .insertOutput: "INSERT OR REPLACE INTO durable_output(id,bytes) VALUES(?1,?2)"
 
@@ -102,7 +103,7 @@ enum WriterStatement: Int, CaseIterable {
       """
       SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text,
         CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END,n.cause,
-        CASE WHEN j.links&\(Links.parents.rawValue)<>0 THEN(SELECT n FROM durable_wait WHERE job=j.id) END
+        CASE WHEN j.links&\(Links([.parents, .lane]).rawValue)<>0 THEN(SELECT n FROM durable_wait WHERE job=j.id) END
       FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id
         LEFT JOIN durable_note n ON n.job=j.id
       WHERE j.id=?1
@@ -114,7 +115,7 @@ enum WriterStatement: Int, CaseIterable {
     case .seize:
       """
       UPDATE durable_job SET state=6,rank=0,entered_at=?2,
-        links=links&\(Links([.unique, .parents, .children]).rawValue)|\(Links.note.rawValue)
+        links=links&\(Links([.unique, .parents, .children, .lane, .seated]).rawValue)|\(Links.note.rawValue)
       WHERE id=?1
       """
     case .appendFailure:
@@ -145,6 +146,16 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .deleteNote: "DELETE FROM durable_note WHERE job=?1"
 
+    case .insertSeat: "INSERT OR IGNORE INTO durable_lane(name,seat,job) VALUES(?1,?2,?3)"
+    case .deleteSeat: "DELETE FROM durable_lane WHERE name=?1 AND seat=?2 AND job=?3"
+    case .seats:
+      """
+      SELECT count(*),(SELECT width FROM durable_lane_width WHERE name=?1) FROM durable_lane WHERE name=?1 AND seat=1
+      """
+    case .waiting: "SELECT job FROM durable_lane WHERE name=?1 AND seat=0 ORDER BY job LIMIT ?2"
+    case .putWidth:
+      "INSERT INTO durable_lane_width(name,width) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET width=excluded.width"
+    case .deleteWidth: "DELETE FROM durable_lane_width WHERE name=?1 AND ?2=1"
     case .insertEdge: "INSERT INTO durable_edge(parent,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .children: "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
     case .parents:

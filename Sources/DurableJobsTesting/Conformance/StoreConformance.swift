@@ -41,7 +41,7 @@ public enum StoreConformance {
 
   public static let cases: [Case] =
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
-    + crashCases
+    + crashCases + edgeCases + laneCases
     + leaseCases + timeCases + queryCases + idlenessCases + signalCases + reopeningCases
 }
 

@@ -6,6 +6,7 @@ import Foundation
 struct HistoryMaker {
   static let queues = ["q1", "q2"]
   static let kinds = ["k1", "k2", "k3"]
+  private static let lanes = ["l", "m"]
   private static let workers = ["w1", "w2", "w3"].map { WorkerID($0) }
 
   let policy: StorePolicy
@@ -17,16 +18,19 @@ struct HistoryMaker {
   private let crowd: Int
   /// How many of a hundred jobs wait for others.
   private let dependent: Int
+  /// How many of them are in a lane.
+  private let ordered: Int
 
   private enum Sort {
-    case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, page, advance, stepClock
+    case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, widen, page, advance
+    case stepClock
   }
 
   init(seed: UInt64) {
     var random = SeededNumbers(seed: seed)
     steps = random.lean([
       (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
-      (.retire, 1), (.silence, 6), (.pause, 3), (.page, 2), (.advance, 7), (.stepClock, 3),
+      (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.page, 2), (.advance, 7), (.stepClock, 3),
     ])
     results = random.lean([
       (.succeeded(output: nil), 3), (.retry(.now, message: "r"), 4), (.failed(message: "f"), 1), (.snoozed(.now), 2),
@@ -38,6 +42,7 @@ struct HistoryMaker {
     ])
     crowd = random.pick([2, 6, 40])
     dependent = random.pick([0, 30, 70])
+    ordered = random.pick([0, 0, 20, 60])
     var policy = StorePolicy()
     policy.maxCrashesInRow = random.pick([2, 4, 5])
     policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
@@ -68,6 +73,7 @@ struct HistoryMaker {
     case .retire: return .recover(RecoveryRequest(worker: random.pick(Self.workers), isRetiring: true))
     case .silence: return .silence(.seconds(random.pick([20, 60])), isLasting: random.chance(70))
     case .pause: return .pause(random.pick(Self.queues), random.chance(25))
+    case .widen: return .widen(random.pick(Self.lanes), random.pick([1, 1, 2, 3]))
     case .page:
       return .page(
         JobQuery(
@@ -115,6 +121,8 @@ struct HistoryMaker {
         maxAttempts: random.pick([1, 1, 2, 3, 30]), timeout: random.chance(20) ? .milliseconds(1500) : nil,
         key: random.chance(20) ? random.pick(["one", "two"]) : nil,
         unique: random.chance(40) ? UniqueKey(random.pick(["u", "v"])) : nil,
+        lane: random.chance(ordered)
+          ? JobLane(random.pick(Self.lanes), failedHead: random.pick([.holds, .letsNextRun])) : nil,
         tags: random.chance(30) ? some(["a", "b"]) : [])
       let payload = Data((0..<random.pick([0, 2, 100])).map { UInt8($0) })
       return NewJob(
@@ -193,7 +201,7 @@ struct HistoryMaker {
     guard random.chance(25) else { return .id(id) }
     let leaves: [JobFilter] = [
       .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),
-      .key(random.pick(["one", "two"])), .id(id),
+      .key(random.pick(["one", "two"])), .lane(random.pick(Self.lanes)), .id(id),
       .state(random.pick([.running, .suspended, .succeeded, .failed, .cancelled, .blocked, .skipped])),
     ]
     let (first, second) = (random.pick(leaves), random.pick(leaves))

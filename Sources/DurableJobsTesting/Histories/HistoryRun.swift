@@ -48,6 +48,9 @@ struct HistoryRun {
     case .pause(let queue, let isPaused):
       try await store.configure([.queue(queue, isPaused: isPaused)])
       if isPaused { oracle.pausedQueues.insert(queue) } else { oracle.pausedQueues.remove(queue) }
+    case .widen(let lane, let width):
+      try await store.configure([.lane(lane, width: width)])
+      oracle.setWidth(width, of: lane)
     case .page(let query):
       try same(try await store.jobs(query).map(\.id), oracle.jobs(query).map(\.id), "the jobs of \(query)")
     case .advance(let duration): advance(by: duration)
@@ -190,6 +193,9 @@ struct HistoryRun {
       if case .queue(let name, isPaused: true) = $0 { name } else { nil }
     }
     try same(Set(paused), oracle.pausedQueues, "the paused queues")
+    var widths: [String: Int] = [:]
+    for case .lane(let name, let width) in try await store.settings() { widths[name] = width }
+    try same(widths, oracle.widths.filter { $0.value != 1 }, "the widths of lanes")
   }
 }
 

@@ -31,6 +31,7 @@ package struct InsertVerb: Verb {
       var needs = Needs()
       for job in jobs {
         if let key = job.terms.unique?.key { needs.keys.append(key) }
+        if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
         for case .job(let id) in job.edges.lazy.map(\.target) { needs.jobs.append(id) }
       }
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
@@ -84,6 +85,12 @@ package struct InsertVerb: Verb {
       }
       var row = NewRow(job: job, course: JobCourse(inserting: job.terms, now: book.date))
       if !job.edges.isEmpty { try connect(&row) }
+      if let lane = job.terms.lane, !row.course.state.isFinished {
+        let seat = book.lanes.enter(lane.name)
+        row.seat = seat
+        if !seat { row.waits += 1 }
+        row.course.stand(waits: row.waits, now: book.date)
+      }
       if let key = job.terms.unique?.key, !row.course.state.isFinished { placed[key] = request.add.count }
       stands.append(.added(request.add.count))
       request.add.append(row)

@@ -5,7 +5,8 @@ import Foundation
 extension JobLog {
   func snapshot(in state: JobState) -> JobSnapshot {
     return JobSnapshot(
-      id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, state: state,
+      id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
+      state: state,
       priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
       crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
       startedAt: last(\.isClaim).map { entries[$0].at },

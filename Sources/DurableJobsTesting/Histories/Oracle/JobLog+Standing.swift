@@ -5,6 +5,7 @@ import Foundation
 extension JobLog {
   /// `ready` stands for `scheduled` too: ``due`` tells them apart.
   var standing: JobState {
+    if let derived { return derived.standing }
     let before = before(turn)
     switch entries[turn].event {
     case .claimed: return .running

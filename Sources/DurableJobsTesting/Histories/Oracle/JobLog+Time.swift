@@ -26,6 +26,7 @@ extension JobLog {
   /// What its last turn promised, moved with a clock that was set back meanwhile: what is left of a wait is left, and a date
   /// stays.
   var due: Due {
+    if let derived { return derived.due }
     var due = promise
     let isMoved = standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate
     for entry in entries[turn...] {

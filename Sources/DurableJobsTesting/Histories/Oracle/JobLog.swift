@@ -54,12 +54,20 @@ struct JobLog {
   let wrong: WrongRule?
   private(set) var entries: ArraySlice<Entry> = []
 
-  mutating func note(_ event: Event, at date: Date) { entries.append(Entry(event: event, at: date)) }
+  /// What follows from the entries, so that it is not derived at each look.
+  private(set) var derived: (standing: JobState, due: Due)?
+
+  mutating func note(_ event: Event, at date: Date) {
+    derived = nil
+    entries.append(Entry(event: event, at: date))
+    derived = (standing, due)
+  }
 
   /// The log as it was when the entry had not been made.
   func before(_ index: Int) -> JobLog {
     var log = self
     log.entries = entries[..<index]
+    log.derived = nil
     return log
   }
 

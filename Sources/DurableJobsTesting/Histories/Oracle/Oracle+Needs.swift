@@ -15,10 +15,11 @@ extension Oracle {
 
   /// An unfinished parent keeps a job that has not begun from being ready.
   func waits(_ job: JobLog) -> Bool {
-    wrong != .waitingIsReady && needs.contains { need in need.child == job.id && isLive(need.parent) }
+    if wrong != .laneIgnored, let lane = job.job.terms.lane?.name, line[lane]?.contains(job.id) ?? false { return true }
+    return wrong != .waitingIsReady && needs[job.id]?.contains { isLive($0.parent) } ?? false
   }
 
-  private func isLive(_ id: JobID) -> Bool { index(of: id).map { !state(jobs[$0]).isFinished } ?? false }
+  private func isLive(_ id: JobID) -> Bool { index(of: id).map { !jobs[$0].state(at: now).isFinished } ?? false }
 
   private func isMet(_ need: Need, by end: JobState) -> Bool {
     switch need.condition {
@@ -30,23 +31,22 @@ extension Oracle {
 
   /// Of the needs that can't be met any more, that of the oldest job.
   func brokenNeed(of job: JobLog) -> Need? {
-    needs.filter { need in
-      guard need.child == job.id else { return false }
+    needs[job.id]?.filter { need in
       guard !need.isNever, let parent = index(of: need.parent) else { return true }
-      let state = state(jobs[parent])
+      let state = jobs[parent].state(at: now)
       return state.isFinished && !isMet(need, by: state)
     }.min { $0.parent < $1.parent }
   }
 
   /// An unfinished job needs it.
   func needer(of id: JobID) -> JobID? {
-    needs.filter { $0.parent == id && isLive($0.child) }.map(\.child).min()
+    needs.filter { child, needs in needs.contains { $0.parent == id } && isLive(child) }.keys.min()
   }
 
   /// What those brought that it waited for.
   func inputs(of id: JobID) -> [Int: JobEnd] {
     var inputs: [Int: JobEnd] = [:]
-    for need in needs where need.child == id {
+    for need in needs[id] ?? [] {
       guard let slot = need.slot, let index = index(of: need.parent) else { continue }
       let parent = snapshot(jobs[index])
       let cause = parent.cause.flatMap { self.index(of: $0) }.map { snapshot(jobs[$0]) }
@@ -59,7 +59,7 @@ extension Oracle {
   // MARK: What follows
 
   /// Who can't be run any more is skipped, round by round; first those who come back to it from running.
-  mutating func followEnds() {
+  mutating func followEnds(new: [JobID] = []) {
     var round = jobs.filter { ran.contains($0.id) }
     ran = []
     repeat {
@@ -72,6 +72,55 @@ extension Oracle {
       round = jobs
     } while true
     ran = Set(jobs.filter { state($0) == .running }.map(\.id))
+    leaveLanes()
+    for id in new.sorted() { enterLane(id) }
+    fillSeats()
+  }
+
+  // MARK: Lanes
+
+  /// Who has ended has no place any more, but for a failed head that holds its lane.
+  private mutating func leaveLanes() {
+    for (lane, inside) in seats {
+      seats[lane] = inside.filter { id in
+        guard let index = index(of: id) else { return false }
+        let job = jobs[index]
+        let holds = job.standing == .failed && job.job.terms.lane?.failedHead == .holds && wrong != .failedHeadLetsGo
+        return !job.standing.isFinished || holds
+      }
+    }
+    for (lane, waiting) in line {
+      line[lane] = waiting.filter { id in index(of: id).map { !jobs[$0].standing.isFinished } ?? false }
+    }
+  }
+
+  /// A new job, or one that lives again, has a seat if there is one; else it waits.
+  private mutating func enterLane(_ id: JobID) {
+    guard let index = index(of: id), let lane = jobs[index].job.terms.lane?.name, !jobs[index].standing.isFinished,
+      !(seats[lane]?.contains(id) ?? false), !(line[lane]?.contains(id) ?? false)
+    else { return }
+    if seats[lane]?.count ?? 0 < widths[lane] ?? 1 {
+      seats[lane, default: []].insert(id)
+    } else {
+      line[lane, default: []].insert(id)
+    }
+  }
+
+  /// The oldest first.
+  private mutating func fillSeats() {
+    for lane in line.keys {
+      while seats[lane]?.count ?? 0 < widths[lane] ?? 1,
+        let next = wrong == .laneIsAStack ? line[lane]?.max() : line[lane]?.min()
+      {
+        line[lane]?.remove(next)
+        seats[lane, default: []].insert(next)
+      }
+    }
+  }
+
+  mutating func setWidth(_ width: Int, of lane: String) {
+    widths[lane] = width
+    fillSeats()
   }
 
   private mutating func skip(_ id: JobID, _ need: Need) {
@@ -86,11 +135,12 @@ extension Oracle {
   }
 
   /// Those that live again take along who was skipped because of them, generation by generation.
-  mutating func followRetries(of ids: [JobID]) {
-    guard wrong != .retryLeavesSkipped else { return }
+  /// Returns who lives again.
+  mutating func followRetries(of ids: [JobID]) -> [JobID] {
+    guard wrong != .retryLeavesSkipped else { return ids }
     var reopened = Set(ids)
     while true {
-      let children = Set(needs.filter { reopened.contains($0.parent) }.map(\.child)).sorted()
+      let children = needs.filter { _, needs in needs.contains { reopened.contains($0.parent) } }.keys.sorted()
       let generation = children.filter { id in
         guard let index = index(of: id), state(jobs[index]) == .skipped else { return false }
         return brokenNeed(of: jobs[index]) == nil
@@ -102,22 +152,23 @@ extension Oracle {
         note(.startedAnew, index)
         reopened.insert(id)
       }
-      if reopened.count == count { return }
+      if reopened.count == count { return reopened.sorted() }
     }
   }
 
   mutating func remove(_ id: JobID) {
     let index = index(of: id)!
     let end = state(jobs[index])
-    needs = needs.compactMap { need in
-      guard need.parent == id || need.child == id else { return need }
-      guard need.parent == id, let child = self.index(of: need.child), state(jobs[child]) == .skipped else {
-        return nil
+    needs[id] = nil
+    for (child, all) in needs {
+      needs[child] = all.compactMap { need in
+        guard need.parent == id else { return need }
+        guard let child = self.index(of: child), state(jobs[child]) == .skipped else { return nil }
+        guard !(end.isFinished && isMet(need, by: end)), wrong != .removalFrees else { return nil }
+        var need = need
+        need.isNever = true
+        return need
       }
-      guard !(end.isFinished && isMet(need, by: end)), wrong != .removalFrees else { return nil }
-      var need = need
-      need.isNever = true
-      return need
     }
     jobs.remove(at: index)
   }

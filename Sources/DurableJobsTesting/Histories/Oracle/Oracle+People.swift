@@ -84,8 +84,7 @@ extension Oracle {
       }
       changed.append(id)
     }
-    if change == .retry { followRetries(of: changed) }
-    followEnds()
+    followEnds(new: change == .retry ? followRetries(of: changed) : [])
     return (changed, refused)
   }
 
@@ -100,6 +99,7 @@ extension Oracle {
     case .state(let state): self.state(job) == state
     case .tag(let tag): job.job.terms.tags.contains(tag)
     case .key(let key): job.job.terms.key == key
+    case .lane(let name): job.job.terms.lane?.name == name
     case .and(let a, let b): isOne(job, of: a) && isOne(job, of: b)
     case .or(let a, let b): isOne(job, of: a) || isOne(job, of: b)
     case .not(let a): !isOne(job, of: a)

@@ -40,6 +40,7 @@ extension Oracle {
         && !(mayLinger.contains(job.id) && left.contains(job.id))
     }
     for job in expired { remove(job.id) }
+    followEnds()
     report.pruned = expired.count
     return report
   }

@@ -13,9 +13,14 @@ struct Oracle {
   var jobs: [JobLog] = []
   var workers: [WorkerLog] = []
   var pausedQueues: Set<String> = []
-  var needs: [Need] = []
+  /// By child.
+  var needs: [JobID: [Need]] = [:]
   /// Those that ran after the last verb.
   var ran: Set<JobID> = []
+  /// By lane: who has a seat, and who waits for one.
+  var seats: [String: Set<JobID>] = [:]
+  var line: [String: Set<JobID>] = [:]
+  var widths: [String: Int] = [:]
   /// Their time was over when they were needed.
   var mayLinger: Set<JobID> = []
   private(set) var now = Date.distantPast
@@ -40,7 +45,14 @@ struct Oracle {
 
   mutating func note(_ event: JobLog.Event, _ index: Int) { jobs[index].note(event, at: now) }
 
-  func index(of id: JobID) -> Int? { jobs.firstIndex { $0.id == id } }
+  func index(of id: JobID) -> Int? {
+    var range = jobs.indices
+    while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+      if jobs[middle].id == id { return middle }
+      range = jobs[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
 
   func state(_ job: JobLog) -> JobState {
     let state = job.state(at: now)
@@ -75,13 +87,15 @@ struct Oracle {
         case .job(let id): id
         case .key: id
         }
-      if let known = needs.firstIndex(where: { ($0.parent, $0.child, $0.condition) == (parent, id, edge.condition) }) {
-        needs[known].slot = needs[known].slot ?? edge.slot
+      var all = needs[id] ?? []
+      if let known = all.firstIndex(where: { ($0.parent, $0.condition) == (parent, edge.condition) }) {
+        all[known].slot = all[known].slot ?? edge.slot
       } else {
-        needs.append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
+        all.append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
       }
+      needs[id] = all
     }
-    followEnds()
+    followEnds(new: [id])
   }
 
   // MARK: Claims

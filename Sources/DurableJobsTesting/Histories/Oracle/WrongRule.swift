@@ -15,6 +15,8 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
   case neededExpires, skippedKeepsKey
+  // Lanes
+  case laneIgnored, laneIsAStack, failedHeadLetsGo
   // Claims
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
   // Time

@@ -1,0 +1,81 @@
+/// The lanes that a verb has seen, and what it did to them.
+struct Lanes {
+  private struct Lane {
+    var width = 1
+    var taken = 0
+    var isLoaded = false
+    /// The lowest that wait in the ledger, as many as were asked for.
+    var waiting: [JobID] = []
+    var asked = -1
+    /// Came to wait in this verb.
+    var entered: [JobID] = []
+    /// So many of the ledger's waiting went, or got a seat.
+    var moved = 0
+
+    var free: Int { max(width - taken, 0) }
+    var hasAll: Bool { isLoaded && waiting.count < asked }
+  }
+
+  private var lanes: [String: Lane] = [:]
+  /// Lanes in which seats may have come free since some were last given.
+  private(set) var left: Set<String> = []
+
+  mutating func lacking(_ wanted: [String: Int]) -> [String: Int] {
+    wanted.filter { name, number in
+      let lane = lanes[name] ?? Lane()
+      guard !lane.hasAll, lane.asked < number else { return false }
+      lanes[name, default: Lane()].asked = number
+      return true
+    }
+  }
+
+  mutating func add(_ rows: [String: LaneRow]) {
+    for (name, row) in rows {
+      var lane = lanes[name] ?? Lane()
+      if !lane.isLoaded {
+        lane.width = row.width
+        lane.taken += row.taken
+        lane.isLoaded = true
+      }
+      lane.waiting = row.waiting
+      lanes[name] = lane
+    }
+  }
+
+  mutating func leave(_ row: JobRow) {
+    guard let name = row.lane?.name, let isSeated = row.seat else { return }
+    if isSeated { lanes[name, default: Lane()].taken -= 1 } else { lanes[name, default: Lane()].moved += 1 }
+    left.insert(name)
+  }
+
+  /// Whether there is a seat for one more, which has it then; else it waits. The lane must have been asked for.
+  mutating func enter(_ name: String, _ id: JobID? = nil) -> Bool {
+    var lane = lanes.removeValue(forKey: name) ?? Lane()
+    defer { lanes[name] = lane }
+    guard lane.free == 0 else {
+      lane.taken += 1
+      return true
+    }
+    if let id { lane.entered.append(id) }
+    return false
+  }
+
+  /// Its width was changed.
+  mutating func changed(_ name: String) { left.insert(name) }
+
+  /// So many of the lowest waiting must be known before the free seats can be given: some of them may have left.
+  func wanted(in name: String) -> Int {
+    lanes[name].map { $0.moved + ($0.isLoaded ? $0.free : max(-$0.taken, 0)) } ?? 0
+  }
+
+  /// Who gets the free seats. The lane must have been asked for.
+  mutating func next(in name: String, _ isWaiting: (JobID) -> Bool) -> [JobID] {
+    left.remove(name)
+    var lane = lanes.removeValue(forKey: name) ?? Lane()
+    let next = Set(lane.waiting + lane.entered).sorted().filter(isWaiting).prefix(lane.free)
+    lane.taken += next.count
+    lane.moved += next.count
+    lanes[name] = lane
+    return Array(next)
+  }
+}

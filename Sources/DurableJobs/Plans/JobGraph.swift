@@ -8,13 +8,19 @@ struct JobGraph {
     case outside(String)
   }
 
+  private static let colours: [(JobState, String)] = [
+    (.running, "#cce5ff"), (.succeeded, "#d4edda"), (.failed, "#f8d7da"),
+  ]
   private var nodes: [String] = []
+  private var states: [JobState: [String]] = [:]
   private var arrows: [String] = []
   private var outside: [String] = []
 
   mutating func add(_ name: String, _ state: JobState? = nil, after: [(Source, JobEdge.Condition)]) {
     let me = "n\(nodes.count)"
-    nodes.append("\(me)[\"\(Self.escaped(name))\(state.map { "<br/>\($0)\"]:::\($0)" } ?? "\"]")")
+    let label = Self.escaped(name) + (state.map { "<br/>\($0)" } ?? "")
+    nodes.append("\(me)[\"\(label)\"]")
+    if let state { states[state, default: []].append(me) }
     for (source, condition) in after {
       let arrow =
         switch condition {
@@ -38,9 +44,9 @@ struct JobGraph {
 
   var mermaid: String {
     let outside = outside.enumerated().map { "o\($0)([\"\(Self.escaped($1))\"])" }
-    let colours = [("running", "#cce5ff"), ("succeeded", "#d4edda"), ("failed", "#f8d7da")]
-      .filter { name, _ in nodes.contains { $0.hasSuffix(":::\(name)") } }
-      .map { "classDef \($0) fill:\($1)" }
+    let colours = Self.colours.flatMap { state, colour in
+      states[state].map { ["classDef \(state) fill:\(colour)", "class \($0.joined(separator: ",")) \(state)"] } ?? []
+    }
     return (["flowchart TD"] + (nodes + outside + arrows + colours).map { "  \($0)" }).joined(separator: "\n") + "\n"
   }
 

@@ -60,17 +60,20 @@ public struct JobPlan: Sendable {
   }
 
   /// The graph as Mermaid text. A job that can't be stored stands in it without what it waits for.
-  public var mermaid: String {
+  public var mermaid: String { graph { _ in nil }.mermaid }
+
+  func graph(state: (UUID) -> JobState?) -> JobGraph {
     let places = places
     var graph = JobGraph()
     for entry in entries {
+      let waits = (try? entry.draft.get())?.waits ?? []
       graph.add(
-        entry.name ?? entry.kind,
-        after: ((try? entry.draft.get())?.waits ?? []).map { wait in
+        entry.name ?? entry.kind, state(entry.mark),
+        after: waits.map { wait in
           (JobGraph.Source(wait.dependency.source) { places[$0] }, wait.dependency.condition)
         })
     }
-    return graph.mermaid
+    return graph
   }
 
   private var places: [UUID: Int] {
@@ -101,8 +104,9 @@ public struct PlanID: RawRepresentable, Hashable, Codable, Sendable, CustomStrin
 
   public var description: String { rawValue }
 
-  package var tag: String { "plan:\(rawValue)" }
-  package static func tag(ofNode name: String) -> String { "node:\(name)" }
+  var tag: String { "plan:\(rawValue)" }
+  static func tag(ofNode name: String) -> String { "node:\(name)" }
+  static func node(ofTag tag: String) -> String? { tag.hasPrefix("node:") ? String(tag.dropFirst(5)) : nil }
 }
 
 extension JobFilter {

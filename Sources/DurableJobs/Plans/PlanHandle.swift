@@ -11,11 +11,11 @@ extension JobQueue {
     let jobs = try plan.jobs(in: self, as: id)
     let stored = jobs.isEmpty ? [] : try await store.insert(JobInsertion(jobs)).jobs
     let nodes = Dictionary(uniqueKeysWithValues: zip(plan.entries.map(\.mark), stored))
-    return PlanHandle(id: id, store: store, nodes: nodes)
+    return PlanHandle(id: id, store: store, plan: plan, nodes: nodes)
   }
 
   /// The plan with that id, also one that was enqueued by an earlier process. Nothing is read yet.
-  public func plan(_ id: PlanID) -> PlanHandle { PlanHandle(id: id, store: store, nodes: [:]) }
+  public func plan(_ id: PlanID) -> PlanHandle { PlanHandle(id: id, store: store, plan: nil, nodes: [:]) }
 }
 
 /// A plan that is stored.
@@ -25,7 +25,8 @@ public struct PlanHandle: Sendable, Identifiable {
   /// To be kept, if the plan is to be found by a later process.
   public let id: PlanID
   let store: any JobStore
-  /// Empty in a handle that was made from an id.
+  /// Nil in a handle that was made from an id.
+  let plan: JobPlan?
   let nodes: [UUID: InsertedJob]
 
   /// The job of a node. Throws ``JobError/Code/invalidArgument`` if it is not of this plan, or if this handle was made from
@@ -34,7 +35,7 @@ public struct PlanHandle: Sendable, Identifiable {
     guard let job = nodes[node.mark] else {
       throw JobError(
         .invalidArgument,
-        nodes.isEmpty
+        plan == nil
           ? "a plan that was found by its id does not know its nodes; name them, and use handle(named:as:)"
           : "this node of '\(node.kinds[0])' is not of the plan \(id)")
     }
@@ -64,5 +65,17 @@ public struct PlanHandle: Sendable, Identifiable {
   /// Runs those again that failed or were cancelled, and with them what was skipped because of them.
   public func retry() async throws {
     _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)))
+  }
+
+  /// The graph as Mermaid text, each job with its state. A handle that was made from an id draws no arrows.
+  public func mermaid() async throws -> String {
+    let jobs = try await jobs
+    if let plan {
+      let states = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0.state) })
+      return plan.graph { nodes[$0].flatMap { states[$0.id] } }.mermaid
+    }
+    var graph = JobGraph()
+    for job in jobs { graph.add(job.tags.lazy.compactMap(PlanID.node(ofTag:)).first ?? job.kind, job.state, after: []) }
+    return graph.mermaid
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import DurableJobs
 
 /// What a plan and a chain are, before they are stored.
-@Suite struct PlanTests {
+@Suite struct JobPlanTests {
   let queue = JobQueue(store: InMemoryStore())
   let id = PlanID(rawValue: "album-1")
 
@@ -103,6 +103,24 @@ import Testing
           n1 -->|ended| n2
           o1 --> n2
           o0 -->|ended| n2
+
+        """)
+  }
+
+  @Test func `The graph of a stored plan has the state of each job`() async throws {
+    var plan = JobPlan()
+    plan.add(MakePart(), after: [plan.add(MakePart(), named: "first")])
+    let stored = try await queue.enqueue(plan)
+    let job = try #require(try await stored.jobs.first)
+    try await queue.complete(job.id, output: Data(#"{"number":1}"#.utf8))
+    #expect(
+      try await stored.mermaid() == """
+        flowchart TD
+          n0["first<br/>succeeded"]
+          n1["make-part<br/>ready"]
+          n0 --> n1
+          classDef succeeded fill:#d4edda
+          class n0 succeeded
 
         """)
   }

@@ -22,8 +22,10 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var startedAt: Date?
   public var finishedAt: Date?
   public var progress: JobProgress?
-  /// Why it is suspended or was cancelled, if whoever did it said so.
+  /// Why it is suspended or was cancelled, if whoever did it said so; or why it was skipped.
   public var reason: String?
+  /// The job whose end skipped it: the first of its kind, not one that was skipped itself. It may have been deleted since.
+  public var cause: JobID?
   /// A running job whose end or suspension was asked for.
   public var stopAsked: StopReason?
   /// Present if the query asked for it.
@@ -37,7 +39,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], state: JobState,
     priority: JobPriority = .normal, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts,
     timeout: Duration? = nil, crashes: Int = 0, createdAt: Date, runAt: Date? = nil, startedAt: Date? = nil,
-    finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, stopAsked: StopReason? = nil,
+    finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, cause: JobID? = nil,
+    stopAsked: StopReason? = nil,
     payload: Data? = nil, output: Data? = nil, failures: [AttemptFailure] = []
   ) {
     self.id = id
@@ -57,6 +60,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     self.finishedAt = finishedAt
     self.progress = progress
     self.reason = reason
+    self.cause = cause
     self.stopAsked = stopAsked
     self.payload = payload
     self.output = output

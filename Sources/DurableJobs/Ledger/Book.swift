@@ -8,55 +8,123 @@ struct Book {
   private var rows: [JobID: RowChange] = [:]
   private var changed: [JobID] = []
   private var asked: Set<JobID> = []
-  private var owners: [String: JobID] = [:]
+  private var owners: [String: JobID?] = [:]
+  private var childrenOf: [JobID: [Edge]] = [:]
+  private var parentsOf: [JobID: [Edge]] = [:]
   /// What is not about a job that stays.
   var changes = Changes()
+
+  // What happened to jobs since ``Consequences`` last looked.
+  var ended: [JobID] = []
+  /// They ran, and will again.
+  var returned: [JobID] = []
+  /// They had ended, and live again.
+  var reopened: [JobID] = []
 
   init(now: Int64) { self.now = now }
 
   var date: Date { Date(milliseconds: now) }
 
-  /// Those that were not asked for yet, and now are.
-  mutating func lacking(_ ids: [JobID]) -> [JobID] { ids.filter { asked.insert($0).inserted } }
+  // MARK: What is lacking, and comes
+
+  /// The part of it that was not asked for yet, and now is; nil if that is nothing.
+  mutating func lacking(_ wanted: Needs) -> Needs? {
+    var needs = wanted
+    needs.jobs = wanted.jobs.filter { asked.insert($0).inserted }
+    needs.keys = wanted.keys.filter { owners.updateValue(owners[$0] ?? nil, forKey: $0) == nil }
+    needs.childrenOf = wanted.childrenOf.filter { childrenOf.updateValue(childrenOf[$0] ?? [], forKey: $0) == nil }
+    needs.parentsOf = wanted.parentsOf.filter { parentsOf.updateValue(parentsOf[$0] ?? [], forKey: $0) == nil }
+    return needs.isEmpty ? nil : needs
+  }
 
   mutating func add(_ answer: LedgerReply) {
     for row in answer.jobs where rows[row.id] == nil { rows[row.id] = RowChange(row) }
-    owners.merge(answer.owners) { known, _ in known }
+    for (key, id) in answer.owners { owners[key] = id }
+    for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }
+    for edge in answer.parents { parentsOf[edge.child, default: []].append(edge) }
   }
+
+  // MARK: Rows
 
   subscript(id: JobID) -> JobRow? { rows[id]?.after }
 
   /// The unfinished job with this unique key. The key must have been asked for.
-  func owner(of key: String) -> JobID? { owners[key] }
+  func owner(of key: String) -> JobID? { owners[key] ?? nil }
+
+  func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
   mutating func change<R>(_ id: JobID, _ body: (inout RowChange) throws -> R) rethrows -> R? {
     guard let index = rows.index(forKey: id) else { return nil }
+    let old = rows.values[index].after.course.state
     let result = try body(&rows.values[index])
     if !rows.values[index].isTouched {
       rows.values[index].isTouched = true
       changed.append(id)
     }
-    follow(at: index)
+    follow(at: index, from: old)
     return result
   }
 
+  /// An unfinished job that needs this one, or what it brought. Its children must have been asked for.
+  func needer(of id: JobID) -> JobID? {
+    children(of: id).map(\.child).filter { child in self[child].map { !$0.course.state.isFinished } ?? false }.min()
+  }
+
+  /// No dependent is ever freed by a removal: one that was skipped stays so. Its children must have been asked for.
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
-    if let key = row.before.unique, owners[key] == id { owners[key] = nil }
+    for edge in children(of: id) where self[edge.child]?.course.state == .skipped {
+      if !edge.condition.holds(after: row.before.course.state) { changes.neverMet.append(edge) }
+    }
+    if let key = row.before.unique, owners[key] == id { owners[key] = .some(nil) }
   }
 
   /// What follows from any change, whichever rule made it.
-  private mutating func follow(at index: Dictionary<JobID, RowChange>.Index) {
+  private mutating func follow(at index: Dictionary<JobID, RowChange>.Index, from old: JobState) {
+    if old.isFinished, !rows.values[index].after.course.state.isFinished { rows.values[index].after.waits = 0 }
+    rows.values[index].after.course.stand(waits: rows.values[index].after.waits, now: date)
     let change = rows.values[index]
-    let (was, state) = (change.before.course.state, change.after.course.state)
-    if state != .running, !change.isOwnEnd { rows.values[index].after.claim.void() }
-    guard let key = change.before.unique, was.isFinished != state.isFinished else { return }
-    if !state.isFinished {
-      owners[key] = change.before.id
-    } else if owners[key] == change.before.id {
-      owners[key] = nil
+    let (id, new) = (change.before.id, change.after.course.state)
+    if new != old, new != .running, !change.isOwnEnd { rows.values[index].after.claim.void() }
+    if new.isFinished { rows.values[index].after.waits = 0 }
+    if old == .running, !new.isFinished, new != .running { returned.append(id) }
+    guard old.isFinished != new.isFinished else { return }
+    if new.isFinished { ended.append(id) } else { reopened.append(id) }
+    guard let key = change.before.unique else { return }
+    if !new.isFinished {
+      owners[key] = id
+    } else if owners[key] == id {
+      owners[key] = .some(nil)
     }
+  }
+
+  // MARK: Edges
+
+  private func state(of edge: Edge) -> JobState? { self[edge.parent]?.course.state ?? edge.parentState }
+
+  /// How many of its edges are from jobs that have not ended. Its parents must have been asked for.
+  func liveParents(of id: JobID) -> Int {
+    (parentsOf[id] ?? []).count { edge in state(of: edge).map { !$0.isFinished } ?? false }
+  }
+
+  /// Of the edges that can't be met any more, that of the oldest parent. Its parents must have been asked for.
+  func brokenEdge(of id: JobID) -> Edge? {
+    (parentsOf[id] ?? []).filter { edge in
+      guard !edge.isNever, let parent = state(of: edge) else { return true }
+      return parent.isFinished && !edge.condition.holds(after: parent)
+    }.min { $0.parent < $1.parent }
+  }
+
+  func words(for edge: Edge) -> String {
+    edge.isNever ? "was removed" : state(of: edge).map { "is \($0)" } ?? "is gone"
+  }
+
+  /// A job whose need can't be met any more, and that has not begun or can't go on.
+  mutating func skip(_ id: JobID, because edge: Edge) {
+    let parent = edge.isNever ? nil : self[edge.parent]
+    let need = parent.map { BrokenNeed($0) } ?? BrokenNeed(removed: edge.parent)
+    change(id) { $0.after.course.skip(because: need.reason, cause: need.job) }
   }
 
   /// All that was decided.

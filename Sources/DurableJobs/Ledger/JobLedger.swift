@@ -56,6 +56,10 @@ package struct LedgerRequest {
 /// Rows that a rule wants to see. What it reads it may change, so a ledger with other writers locks it.
 package struct Needs {
   package var jobs: [JobID] = []
+  /// Their edges, with the rows of the children.
+  package var childrenOf: [JobID] = []
+  /// Their edges, with the states of the parents.
+  package var parentsOf: [JobID] = []
   /// Who has each unique key.
   package var keys: [String] = []
   /// What runs under claims of these rows of workers, at most so many in all.
@@ -65,11 +69,15 @@ package struct Needs {
   package var worker: WorkerID?
 
   package init(jobs: [JobID] = []) { self.jobs = jobs }
-  package var isEmpty: Bool { jobs.isEmpty && keys.isEmpty && heldBy.isEmpty && worker == nil }
+  package var isEmpty: Bool {
+    jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && keys.isEmpty && heldBy.isEmpty && worker == nil
+  }
 }
 
 package struct LedgerReply {
   package var jobs: [JobRow] = []
+  package var children: [Edge] = []
+  package var parents: [Edge] = []
   package var owners: [String: JobID] = [:]
   /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
   package var held: [JobID] = []
@@ -96,7 +104,24 @@ package struct Finish {
 /// A job to be stored.
 package struct NewRow {
   package let job: NewJob
-  package let course: JobCourse
+  package var course: JobCourse
+  package var edges: [NewEdge] = []
+  package var waits = 0
+  package var hasChildren = false
+}
+
+/// An edge of a job that has no id yet.
+package struct NewEdge: Hashable {
+  /// The oldest first.
+  package enum Parent: Hashable, Comparable {
+    case known(JobID)
+    /// By its place in ``LedgerRequest/add``, which is before the child's.
+    case added(Int)
+  }
+
+  package let parent: Parent
+  package let condition: JobEdge.Condition
+  package var slot: Int?
 }
 
 /// A worker's row, and its lease as it was seen: if the lease moved since, the worker lives.
@@ -115,6 +140,8 @@ package struct Changes {
   /// In the order in which they were decided.
   package var jobs: [RowChange] = []
   package var removed: [JobRow] = []
+  /// Of those that were removed: they are kept, and never met.
+  package var neverMet: [Edge] = []
   /// Rows of workers, to be made or to be written.
   package var workers: [WorkerRow] = []
   package var goneWorkers: [Int64] = []

@@ -4,6 +4,7 @@ import Foundation
 package struct JobRow {
   package let id: JobID
   package let route: Int64
+  package let kind: String
   package let priority: JobPriority
   package let key: String?
   package let unique: String?
@@ -15,14 +16,20 @@ package struct JobRow {
   package var claim: ClaimNumber
   /// It runs, and the worker that claimed it stands.
   package var isHeld: Bool
+  /// Edges from jobs that have not ended.
+  package var waits: Int
+  package let hasParents: Bool
+  package var hasChildren: Bool
   package var course: JobCourse
 
   package init(
-    id: JobID, route: Int64, priority: JobPriority, key: String?, unique: String?, tags: [String], enteredAt: Int64,
-    highestFraction: Double, claim: ClaimNumber, isHeld: Bool, course: JobCourse
+    id: JobID, route: Int64, kind: String, priority: JobPriority, key: String?, unique: String?, tags: [String],
+    enteredAt: Int64, highestFraction: Double, claim: ClaimNumber, isHeld: Bool, waits: Int, hasParents: Bool,
+    hasChildren: Bool, course: JobCourse
   ) {
     self.id = id
     self.route = route
+    self.kind = kind
     self.priority = priority
     self.key = key
     self.unique = unique
@@ -31,6 +38,9 @@ package struct JobRow {
     self.highestFraction = highestFraction
     self.claim = claim
     self.isHeld = isHeld
+    self.waits = waits
+    self.hasParents = hasParents
+    self.hasChildren = hasChildren
     self.course = course
   }
 

@@ -6,7 +6,7 @@ extension JobTable: JobLedger {
     if let changes = request.save { save(changes) }
     if let (worker, leaseUntil) = request.renew { renew(worker, leaseUntil, &reply) }
     if let tokens = request.hold { hold(tokens, &reply) }
-    for new in request.add { reply.added.append(add(new)) }
+    for new in request.add { reply.added.append(add(new, after: reply.added)) }
     for loss in request.dispossess { dispossess(loss, &reply) }
     if let limit = request.promote { reply.hasMoreDue = promote(limit) }
     if let claim = request.take { reply.taken = take(claim) }
@@ -18,6 +18,18 @@ extension JobTable: JobLedger {
 
   private func load(_ needs: Needs, _ reply: inout LedgerReply) {
     reply.jobs += needs.jobs.compactMap { index(of: $0).map { row(records[$0]) } }
+    for id in needs.childrenOf {
+      let edges = childrenOf[id] ?? []
+      reply.children += edges
+      reply.jobs += edges.compactMap { index(of: $0.child).map { row(records[$0]) } }
+    }
+    for edge in needs.parentsOf.flatMap({ parentsOf[$0] ?? [] }) {
+      let state = index(of: edge.parent).map { records[$0].course.state }
+      reply.parents.append(
+        Edge(
+          parent: edge.parent, child: edge.child, condition: edge.condition, slot: edge.slot, isNever: edge.isNever,
+          parentState: state))
+    }
     for key in needs.keys {
       reply.owners[key] =
         records.first { !$0.course.state.isFinished && $0.job.terms.unique?.key == key }?.id
@@ -34,9 +46,10 @@ extension JobTable: JobLedger {
 
   private func row(_ record: Record) -> JobRow {
     JobRow(
-      id: record.id, route: record.route, priority: record.job.terms.priority, key: record.job.terms.key,
-      unique: record.job.terms.unique?.key, tags: [], enteredAt: record.enteredAt,
-      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), course: record.course)
+      id: record.id, route: record.route, kind: record.job.kind, priority: record.job.terms.priority,
+      key: record.job.terms.key, unique: record.job.terms.unique?.key, tags: [], enteredAt: record.enteredAt,
+      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), waits: record.waits,
+      hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)
   }
 
   private func isHeld(_ record: Record) -> Bool {
@@ -50,12 +63,24 @@ extension JobTable: JobLedger {
 
   // MARK: Writes
 
-  private func add(_ new: NewRow) -> JobID {
+  private func add(_ new: NewRow, after added: [JobID]) -> JobID {
     lastJob += 1
     let id = JobID(rawValue: lastJob)
     let (job, course) = (new.job, new.course)
     let route = route(job.queue, job.kind)
-    records.append(Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now))
+    var record = Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now)
+    record.waits = new.waits
+    record.hasChildren = new.hasChildren
+    records.append(record)
+    for edge in new.edges {
+      let parent =
+        if case .known(let id) = edge.parent { id } else if case .added(let index) = edge.parent { added[index] } else {
+          id
+        }
+      let edge = Edge(parent: parent, child: id, condition: edge.condition, slot: edge.slot)
+      childrenOf[parent, default: []].append(edge)
+      parentsOf[id, default: []].append(edge)
+    }
     news.moved(id, route: route, from: nil, to: course.state) { (job.queue, job.kind) }
     return id
   }
@@ -74,6 +99,8 @@ extension JobTable: JobLedger {
       if after.course.state != change.before.course.state { records[index].enteredAt = now }
       records[index].course = after.course
       records[index].claim = after.claim
+      records[index].waits = after.waits
+      records[index].hasChildren = after.hasChildren
       records[index].highestFraction = after.highestFraction
       records[index].progress = change.progress ?? records[index].progress
       records[index].output = change.output ?? records[index].output
@@ -86,10 +113,21 @@ extension JobTable: JobLedger {
     for row in changes.removed {
       guard let index = index(of: row.id) else { continue }
       let job = records.remove(at: index).job
+      forgetEdges(of: row.id, keeping: changes.neverMet)
       news.moved(row.id, route: row.route, from: row.course.state, to: nil) { (job.queue, job.kind) }
     }
     for row in changes.workers { save(row) }
     workers.removeAll { changes.goneWorkers.contains($0.id ?? 0) }
+  }
+
+  private func forgetEdges(of id: JobID, keeping neverMet: [Edge]) {
+    for edge in parentsOf.removeValue(forKey: id) ?? [] { childrenOf[edge.parent]?.removeAll { $0.child == id } }
+    for edge in childrenOf.removeValue(forKey: id) ?? [] {
+      parentsOf[edge.child]?.removeAll { $0.parent == id && !neverMet.contains(edge) }
+      for index in parentsOf[edge.child]?.indices ?? 0..<0 where parentsOf[edge.child]?[index].parent == id {
+        parentsOf[edge.child]?[index].isNever = true
+      }
+    }
   }
 
   private func save(_ row: WorkerRow) {
@@ -179,6 +217,19 @@ extension JobTable: JobLedger {
     news.moved(record.id, route: record.route, from: .ready, to: .running) { (job.queue, job.kind) }
     return ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
-      attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout)
+      attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
+      inputs: inputs(of: record.id))
+  }
+
+  /// What those brought that it waited for.
+  private func inputs(of id: JobID) -> [Int: JobEnd] {
+    var inputs: [Int: JobEnd] = [:]
+    for edge in parentsOf[id] ?? [] {
+      guard let slot = edge.slot, let index = index(of: edge.parent) else { continue }
+      let record = records[index]
+      let cause = record.course.cause.flatMap { self.index(of: $0) }.map { records[$0].snapshot(.failures) }
+      inputs[slot] = record.snapshot([.output, .failures]).end(cause: cause)
+    }
+    return inputs
   }
 }

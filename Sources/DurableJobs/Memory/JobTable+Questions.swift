@@ -47,10 +47,15 @@ extension JobTable {
     return scope.outstanding(in: Array(works.values), for: workers, at: now)
   }
 
-  /// Jobs past their retention.
+  /// Jobs past their retention that no unfinished one needs.
   var expired: [JobID] {
     records.filter { record in
-      policy.expiry(of: record.course.state, enteredAt: record.enteredAt).map { $0 <= now } ?? false
+      guard let expiry = policy.expiry(of: record.course.state, enteredAt: record.enteredAt), expiry <= now else {
+        return false
+      }
+      return !(childrenOf[record.id] ?? []).contains { edge in
+        index(of: edge.child).map { !records[$0].course.state.isFinished } ?? false
+      }
     }.map(\.id)
   }
 
@@ -75,7 +80,7 @@ extension JobTable.Record {
       timeout: job.terms.timeout, crashes: course.crashes, createdAt: Date(milliseconds: createdAt),
       runAt: course.state == .scheduled ? course.runAt : nil, startedAt: startedAt,
       finishedAt: course.state.isFinished ? Date(milliseconds: enteredAt) : nil,
-      progress: progress, reason: course.reason, stopAsked: course.stopAsked,
+      progress: progress, reason: course.reason, cause: course.cause, stopAsked: course.stopAsked,
       payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
       failures: detail.contains(.failures) ? failures : [])
   }

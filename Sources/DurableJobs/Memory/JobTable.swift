@@ -18,6 +18,8 @@ final class JobTable {
     var highestFraction = 0.0
     var output: Data?
     var failures: [AttemptFailure] = []
+    var waits = 0
+    var hasChildren = false
   }
 
   let policy: StorePolicy
@@ -25,6 +27,8 @@ final class JobTable {
   var records: [Record] = []
   /// By row, ascending.
   var workers: [WorkerRow] = []
+  var childrenOf: [JobID: [Edge]] = [:]
+  var parentsOf: [JobID: [Edge]] = [:]
   var doubts = Doubts()
   var pausedQueues: Set<String> = []
   var routes: [String: [String: Int64]] = [:]

@@ -73,8 +73,15 @@ extension JobSnapshot {
       switch state {
       case .failed: failures.last?.message ?? "failed"
       case .cancelled: reason.map { "cancelled: \($0)" } ?? "cancelled"
+      case .skipped: reason.map { "skipped: \($0)" } ?? "skipped"
       default: "\(state)"
       }
     return JobFailure(job: id, kind: kind, message: message, attempts: attempt)
+  }
+
+  /// How it ended, for one that needed it. `cause` is the job that skipped it, if that is still there.
+  package func end(cause: JobSnapshot?) -> JobEnd {
+    state == .succeeded
+      ? .succeeded(output: output) : .failed(cause.flatMap { $0.state == .failed ? $0.failure : nil } ?? failure)
   }
 }

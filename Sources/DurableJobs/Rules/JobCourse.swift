@@ -17,12 +17,15 @@ public struct JobCourse: Hashable, Sendable {
   public var isDated: Bool
   /// ``StopReason/cancelled`` or ``StopReason/suspended``, asked for while it runs.
   public var stopAsked: StopReason?
-  /// Why it is suspended or cancelled.
+  /// Why it is suspended, cancelled or skipped.
   public var reason: String?
+  /// The job whose end skipped it: the first of its kind, not one that was skipped itself.
+  public var cause: JobID?
 
   public init(
     state: JobState, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts, crashesInRow: Int = 0,
-    crashes: Int = 0, runAt: Date? = nil, isDated: Bool = false, stopAsked: StopReason? = nil, reason: String? = nil
+    crashes: Int = 0, runAt: Date? = nil, isDated: Bool = false, stopAsked: StopReason? = nil, reason: String? = nil,
+    cause: JobID? = nil
   ) {
     self.state = state
     self.attempt = attempt
@@ -33,6 +36,7 @@ public struct JobCourse: Hashable, Sendable {
     self.isDated = isDated
     self.stopAsked = stopAsked
     self.reason = reason
+    self.cause = cause
   }
 
   /// A job as it is when it is stored.
@@ -141,6 +145,38 @@ public struct JobCourse: Hashable, Sendable {
     wait(.now, now)
   }
 
+  // MARK: Other jobs
+
+  /// Where it stands by what it waits for, if it has not begun and nobody keeps it.
+  public mutating func stand(waits: Int, now: Date) {
+    guard state == .ready || state == .scheduled || state == .blocked else { return }
+    if waits > 0 {
+      state = .blocked
+    } else if let due = runAt, due > now {
+      state = .scheduled
+    } else {
+      wait(.now, now)
+    }
+  }
+
+  /// A job that it needs ended otherwise.
+  public mutating func skip(because reason: String, cause: JobID) {
+    state = .skipped
+    forgetTime()
+    self.reason = reason.cutToMessage
+    self.cause = cause
+  }
+
+  /// It lives again, from its first attempt.
+  public mutating func reopen(now: Date) {
+    attempt = 0
+    crashesInRow = 0
+    crashes = 0
+    reason = nil
+    cause = nil
+    wait(.now, now)
+  }
+
   // MARK: A person, or a callback from outside
 
   /// What `change` does to it. Throws ``JobError/Code/wrongState`` if it can't be done now; what is so already is no error.
@@ -156,11 +192,7 @@ public struct JobCourse: Hashable, Sendable {
       if let owner = try keyOwner() {
         throw refusal("can't be retried: its unique key belongs to job \(owner); wait until that ends, or cancel it")
       }
-      attempt = 0
-      crashesInRow = 0
-      crashes = 0
-      reason = nil
-      wait(.now, now)
+      reopen(now: now)
     case (.retry, .suspended), (.retry, .scheduled):
       reason = nil
       wait(.now, now)
@@ -168,6 +200,9 @@ public struct JobCourse: Hashable, Sendable {
       break
     case (.retry, .running):
       throw refusal("is running; cancel it first, or wait until it ends")
+    case (.retry, .skipped):
+      throw refusal(
+        "was skipped: \(reason ?? "a job that it needs ended otherwise"); retry \(cause.map { "job \($0)" } ?? "that")")
     case (.retry, _):
       throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
 
@@ -260,7 +295,7 @@ public struct JobCourse: Hashable, Sendable {
 
   /// The clock was set back by so many milliseconds: what is left to wait is left.
   package mutating func rebase(by milliseconds: Int64) {
-    guard state == .scheduled, !isDated, let runAt else { return }
+    guard state == .scheduled || state == .blocked, !isDated, let runAt else { return }
     self.runAt = Date(milliseconds: runAt.milliseconds - milliseconds)
   }
 

@@ -8,7 +8,7 @@ extension WriteTransaction: JobLedger {
     if let renewal = request.renew { reply.workers = try renew(renewal.worker, until: renewal.leaseUntil) }
     if let tokens = request.hold { try hold(tokens, &reply) }
     for finish in request.finish where try self.finish(finish) { reply.finished.append(finish.index) }
-    if !request.add.isEmpty { reply.added = try request.add.map { try add($0) } }
+    for new in request.add { reply.added.append(try add(new, after: reply.added)) }
     for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
     if let claim = request.take { reply.taken = try take(claim) }
@@ -38,7 +38,7 @@ extension WriteTransaction: JobLedger {
     return true
   }
 
-  private func add(_ new: NewRow) throws -> JobID {
+  private func add(_ new: NewRow, after added: [JobID]) throws -> JobID {
     FaultPoint.insertBegun.reach()
     let (job, terms) = (new.job, new.job.terms)
     let route = try memory.routes.intern(queue: job.queue, kind: job.kind, on: connection)
@@ -46,11 +46,13 @@ extension WriteTransaction: JobLedger {
     let hot = try connection[.insertJob]
     hot.bind(1, route)
     hot.bind(2, new.course.state.code)
-    hot.bind(3, runAt ?? terms.priority.rank)
+    hot.bind(3, new.course.state == .scheduled ? runAt ?? now : terms.priority.rank)
     hot.bind(4, terms.priority.stored)
     hot.bind(5, runAt)
     hot.bind(6, now)
-    hot.bind(7, Links(new.course, unique: terms.unique?.key).rawValue)
+    let links = Links(
+      new.course, unique: terms.unique?.key, hasParents: !new.edges.isEmpty, hasChildren: new.hasChildren)
+    hot.bind(7, links.rawValue)
     try hot.run()
     let id = connection.lastInsertedID
     FaultPoint.insertJob.reach()
@@ -62,11 +64,25 @@ extension WriteTransaction: JobLedger {
     try cold.run(with: job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
-    if let unique = terms.unique?.key { try run(.takeKey, unique, of: id) }
+    if let unique = terms.unique?.key, !new.course.state.isFinished { try run(.takeKey, unique, of: id) }
     if let key = terms.key { try run(.insertKey, key, of: id) }
     for tag in terms.tags { try run(.insertTag, tag, of: id) }
+    if !new.edges.isEmpty { try connect(new, JobID(rawValue: id), added) }
     try moved(JobID(rawValue: id), route: route, from: nil, to: new.course.state)
     return JobID(rawValue: id)
+  }
+
+  private func connect(_ new: NewRow, _ id: JobID, _ added: [JobID]) throws {
+    for edge in new.edges {
+      let parent =
+        switch edge.parent {
+        case .known(let id): id
+        case .added(let index): added[index]
+        }
+      try run(.insertEdge, parent.rawValue, id.rawValue, edge.condition.need, edge.slot.map(Int64.init))
+    }
+    if new.waits > 0 { try put(waits: new.waits, of: id.rawValue) }
+    if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id.rawValue) }
   }
 
   // MARK: Small ones
@@ -79,10 +95,10 @@ extension WriteTransaction: JobLedger {
     try memory.routes.route(route, on: connection).map { ($0.queue, $0.kind) }
   }
 
-  /// Runs a statement whose only value is an id.
-  func run(_ name: WriterStatement, _ id: Int64) throws {
+  /// Runs a statement whose values are numbers.
+  func run(_ name: WriterStatement, _ values: Int64?...) throws {
     let statement = try connection[name]
-    statement.bind(1, id)
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value) }
     try statement.run()
   }
 

@@ -4,6 +4,8 @@ import Foundation
 extension WriteTransaction {
   func load(_ needs: Needs, _ reply: inout LedgerReply) throws {
     for id in needs.jobs { if let row = try load(id) { reply.jobs.append(row) } }
+    for id in needs.childrenOf { try loadChildren(of: id, &reply) }
+    for id in needs.parentsOf { try loadParents(of: id, &reply) }
     for key in needs.keys { reply.owners[key] = try owner(of: key) }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
@@ -29,19 +31,51 @@ extension WriteTransaction {
     let terms = (try? StoredTerms(text: statement.text(8))) ?? StoredTerms()
     let links = Links(rawValue: statement.int(3))
     // A promotion or a plain claim leaves the time in its place.
-    let waits = state == .scheduled || state == .suspended
+    let waits = state == .scheduled || state == .suspended || state == .blocked
     let runAt = waits ? statement.intOrNull(6) : nil
     let course = JobCourse(
       state: state, attempt: statement.count(4), maxAttempts: terms.attempts, crashesInRow: statement.count(9),
       crashes: statement.count(10), runAt: runAt.map(Date.init(milliseconds:)),
-      isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11))
+      isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11),
+      cause: statement.intOrNull(13).map(JobID.init(rawValue:)))
     let claim = ClaimNumber(rawValue: statement.int(5))
     let isHeld = state == .running ? try isStanding(claim.worker) : false
     if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }
+    let route = statement.int(0)
     return JobRow(
-      id: id, route: statement.int(0), priority: JobPriority(rawValue: Int(statement.int(2))), key: terms.key,
+      id: id, route: route, kind: try memory.routes.route(route, on: connection)?.kind ?? "",
+      priority: JobPriority(rawValue: Int(statement.int(2))), key: terms.key,
       unique: terms.unique, tags: terms.tags ?? [], enteredAt: statement.int(7), highestFraction: statement.double(12),
-      claim: claim, isHeld: isHeld, course: course)
+      claim: claim, isHeld: isHeld, waits: statement.count(14), hasParents: links.contains(.parents),
+      hasChildren: links.contains(.children), course: course)
+  }
+
+  private func loadChildren(of parent: JobID, _ reply: inout LedgerReply) throws {
+    let statement = try connection[.children]
+    statement.bind(1, parent.rawValue)
+    var edges: [Edge] = []
+    while try statement.step() {
+      let child = JobID(rawValue: statement.int(0))
+      if let edge = Edge(parent: parent, child: child, need: statement.int(1), slot: statement.intOrNull(2)) {
+        edges.append(edge)
+      }
+    }
+    for edge in edges {
+      guard let row = try load(edge.child) else { continue }
+      reply.jobs.append(row)
+      reply.children.append(edge)
+    }
+  }
+
+  private func loadParents(of child: JobID, _ reply: inout LedgerReply) throws {
+    let statement = try connection[.parents]
+    statement.bind(1, child.rawValue)
+    while try statement.step() {
+      let edge = Edge(
+        parent: JobID(rawValue: statement.int(0)), child: child, need: statement.int(1), slot: statement.intOrNull(2),
+        parentState: statement.intOrNull(3).flatMap(JobState.init(code:)))
+      if let edge { reply.parents.append(edge) }
+    }
   }
 
   private func forgetClaim(of id: JobID) {
@@ -70,5 +104,35 @@ extension WriteTransaction {
       while try held.step() { ids.append(JobID(rawValue: held.int(0))) }
     }
     return ids.sorted()
+  }
+}
+
+extension Edge {
+  /// Is added to the number of what is needed where that will never come.
+  static let never: Int64 = 4
+
+  /// Nil if `need` is no number of one.
+  init?(parent: JobID, child: JobID, need: Int64, slot: Int64?, parentState: JobState? = nil) {
+    let condition: JobEdge.Condition? =
+      switch need % Self.never {
+      case 1: .succeeded
+      case 2: .ended
+      case 3: .failed
+      default: nil
+      }
+    guard let condition else { return nil }
+    self.init(
+      parent: parent, child: child, condition: condition, slot: slot.map(Int.init(truncatingIfNeeded:)),
+      isNever: need > Self.never, parentState: parentState)
+  }
+}
+
+extension JobEdge.Condition {
+  var need: Int64 {
+    switch self {
+    case .succeeded: 1
+    case .ended: 2
+    case .failed: 3
+    }
   }
 }

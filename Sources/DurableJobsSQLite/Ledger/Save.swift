@@ -11,6 +11,9 @@ extension WriteTransaction {
         try seize(change.before.id, because: failure.message)
       }
     }
+    for edge in changes.neverMet {
+      try run(.neverMet, edge.parent.rawValue, edge.child.rawValue, edge.condition.need)
+    }
     for row in changes.removed { try delete(row) }
     for worker in changes.asked { try run(.askStop, worker) }
     for worker in changes.goneWorkers { try bury(worker) }
@@ -20,13 +23,14 @@ extension WriteTransaction {
   private func save(_ change: RowChange) throws {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id.rawValue)
-    if new != old || after.claim != before.claim {
+    if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds
       save.bind(1, id)
       save.bind(2, new.state.code)
       save.bind(3, new.state == .scheduled ? runAt ?? now : after.priority.rank)
-      save.bind(4, Links(new, unique: after.unique).rawValue)
+      let links = Links(new, unique: after.unique, hasParents: after.hasParents, hasChildren: after.hasChildren)
+      save.bind(4, links.rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)
       save.bind(7, new.state == old.state ? before.enteredAt : now)
@@ -34,7 +38,8 @@ extension WriteTransaction {
       try save.run()
     }
     if before.isHeld { FaultPoint.settleMarked.reach() }
-    if new.reason != old.reason { try put(note: new.reason, of: id) }
+    if new.reason != old.reason || new.cause != old.cause { try put(note: new.reason, cause: new.cause, of: id) }
+    if after.waits != before.waits { try put(waits: after.waits, of: id) }
     if new.crashes != old.crashes || new.crashesInRow != old.crashesInRow { try putCrashes(of: id, new) }
     if old.state.isFinished != new.state.isFinished, let unique = before.unique {
       try run(new.state.isFinished ? .releaseKey : .takeKey, unique, of: id)
@@ -52,12 +57,17 @@ extension WriteTransaction {
 
   // MARK: What stands beside a job
 
-  func put(note: String?, of id: Int64) throws {
+  func put(note: String?, cause: JobID? = nil, of id: Int64) throws {
     guard let note else { return try run(.deleteNote, id) }
     let put = try connection[.putNote]
     put.bind(1, id)
     put.bind(2, note.cutToMessage)
+    put.bind(3, cause?.rawValue)
     try put.run()
+  }
+
+  func put(waits: Int, of id: Int64) throws {
+    if waits > 0 { try run(.putWait, id, Int64(waits)) } else { try run(.deleteWait, id) }
   }
 
   private func putCrashes(of id: Int64, _ course: JobCourse) throws {
@@ -104,6 +114,8 @@ extension WriteTransaction {
     if let unique = row.unique { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
     for tag in row.tags { try run(.deleteTag, tag, of: id) }
+    if row.hasParents { for table in [WriterStatement.deleteParents, .deleteWait] { try run(table, id) } }
+    if row.hasChildren { try run(.deleteChildren, id) }
     if try number(.highestID) == id { try leaveStub(id) } else { try run(.deleteJob, id) }
     try moved(row.id, route: row.route, from: row.course.state, to: nil)
   }

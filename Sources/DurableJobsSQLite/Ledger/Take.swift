@@ -44,9 +44,34 @@ extension WriteTransaction {
       batch.jobs.append(
         ClaimedJob(
           token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
-          payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration))
+          payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
+          inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:]))
     }
     return batch
+  }
+
+  /// What those brought that it waited for.
+  private func inputs(of id: JobID) throws -> [Int: JobEnd] {
+    var inputs: [Int: JobEnd] = [:]
+    var failures: [(slot: Int, parent: JobID)] = []
+    let statement = try connection[.inputs]
+    statement.bind(1, id.rawValue)
+    while try statement.step() {
+      let slot = statement.count(0)
+      if statement.int(2) == JobState.succeeded.code {
+        inputs[slot] = .succeeded(output: statement.data(3))
+      } else {
+        failures.append((slot, JobID(rawValue: statement.int(1))))
+      }
+    }
+    func job(_ id: JobID) throws -> JobSnapshot? {
+      try readJobs(JobQuery(.id(id), detail: .failures, limit: 1), on: connection.handle).first
+    }
+    for failure in failures {
+      guard let parent = try job(failure.parent) else { continue }
+      inputs[failure.slot] = parent.end(cause: try parent.cause.flatMap(job))
+    }
+    return inputs
   }
 
   // MARK: Promoting
@@ -104,6 +129,7 @@ extension WriteTransaction {
     let attempt: Int
     let terms: StoredTerms
     let payload: Data
+    let links: Links
   }
 
   /// A route that is being read, at its first job that was not taken.
@@ -184,7 +210,8 @@ extension WriteTransaction {
     guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
     return .success(
       PickedJob(
-        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), terms: terms, payload: payload))
+        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), terms: terms, payload: payload,
+        links: Links(rawValue: row.int(6))))
   }
 
   private func terms(of text: String?) throws -> StoredTerms {

@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -18,6 +18,7 @@ enum Schema {
     }
     migrator.registerMigration("v2") { try $0.execute(sql: second) }
     migrator.registerMigration("v3") { try $0.execute(sql: third) }
+    migrator.registerMigration("v4") { try $0.execute(sql: fourth) }
     return migrator
   }
 
@@ -85,5 +86,19 @@ enum Schema {
     ALTER TABLE durable_meta ADD COLUMN epoch_at INT NOT NULL DEFAULT 0;
     ALTER TABLE durable_meta ADD COLUMN epoch_job INT NOT NULL DEFAULT 0;
     UPDATE durable_job SET links=links|2048 WHERE state IN(3,6) AND run_at NOT NULL AND claim=1099511627776;
+    """
+
+  private static let fourth = """
+    UPDATE durable_meta SET version=4;
+
+    -- Which end of `parent` the job `child` needs: 1 success, 2 any, 3 failure, and 4 more where the parent was removed and
+    -- had not ended so. `slot` is the input that it is.
+    CREATE TABLE durable_edge(parent INT NOT NULL, child INT NOT NULL, need INT NOT NULL, slot INT,
+      PRIMARY KEY(parent,child,need)) WITHOUT ROWID;
+    CREATE INDEX durable_edge_child ON durable_edge(child);
+    -- How many of a job's edges are from jobs that have not ended, where there are any.
+    CREATE TABLE durable_wait(job INTEGER PRIMARY KEY, n INT NOT NULL);
+    -- The job whose end skipped this one.
+    ALTER TABLE durable_note ADD COLUMN cause INT;
     """
 }

@@ -28,7 +28,7 @@ private func snapshotColumns(_ detail: JobQuery.Detail) -> String {
     (SELECT created_at FROM durable_spec WHERE id=j.id),(SELECT options FROM durable_spec WHERE id=j.id),
     (SELECT total FROM durable_crash WHERE job=j.id),(SELECT text FROM durable_note WHERE job=j.id),
     (SELECT fraction FROM durable_progress WHERE id=j.id),(SELECT message FROM durable_progress WHERE id=j.id),
-    \(payload),\(output)
+    \(payload),\(output),(SELECT cause FROM durable_note WHERE job=j.id)
     """
 }
 
@@ -46,7 +46,8 @@ private func snapshot(
     startedAt: row.int(6) == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: row.int(9)),
     finishedAt: state.isFinished ? enteredAt : nil,
     progress: row.isNull(14) ? nil : JobProgress(fraction: row.double(14), message: row.text(15)),
-    reason: row.text(13), stopAsked: Links(rawValue: row.int(4)).stopReason,
+    reason: row.text(13), cause: row.intOrNull(18).map(JobID.init(rawValue:)),
+    stopAsked: Links(rawValue: row.int(4)).stopReason,
     payload: row.data(16), output: row.data(17))
   if let failures {
     failures.bind(1, job.id.rawValue)

@@ -6,6 +6,9 @@ let stubCode: Int64 = 11
 /// What a job's hot row knows of the tables beside it, and of what was asked of its worker.
 struct Links: OptionSet {
   let rawValue: Int64
+  /// It is the parent, or the child, of rows in `durable_edge`.
+  static let children = Links(rawValue: 1)
+  static let parents = Links(rawValue: 64)
   /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished.
   static let unique = Links(rawValue: 8)
   static let cancelAsked = Links(rawValue: 16)
@@ -25,8 +28,10 @@ struct Links: OptionSet {
 }
 
 extension Links {
-  init(_ course: JobCourse, unique: String?) {
+  init(_ course: JobCourse, unique: String?, hasParents: Bool, hasChildren: Bool) {
     self = unique == nil ? [] : .unique
+    if hasParents { insert(.parents) }
+    if hasChildren { insert(.children) }
     if course.stopAsked == .cancelled { insert(.cancelAsked) }
     if course.stopAsked == .suspended { insert(.suspendAsked) }
     if course.crashes > 0 { insert(.crash) }

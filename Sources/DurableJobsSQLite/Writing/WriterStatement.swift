@@ -20,6 +20,8 @@ enum WriterStatement: Int, CaseIterable {
   // A job and what is beside it
   case load, save, seize, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
+  // What waits for what
+  case insertEdge, children, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
   // Time
@@ -89,17 +91,18 @@ enum WriterStatement: Int, CaseIterable {
     case .mark: "UPDATE durable_job SET state=5,attempt=attempt+1,claim=?2,entered_at=?3,started_at=?3 WHERE id=?1"
 
     case .succeed:
-      // One changed row means that the lease held and that nothing was asked of the worker meanwhile.
+      // One changed row means that the lease held, that nothing was asked of the worker meanwhile, and that nobody waits.
       """
       UPDATE durable_job SET state=7,entered_at=?2
-      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.rawValue)=0
+      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union(.children).rawValue)=0
       """
     case .insertOutput: "INSERT OR REPLACE INTO durable_output(id,bytes) VALUES(?1,?2)"
 
     case .load:
       """
       SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text,
-        CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END
+        CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END,n.cause,
+        CASE WHEN j.links&\(Links.parents.rawValue)<>0 THEN(SELECT n FROM durable_wait WHERE job=j.id) END
       FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id
         LEFT JOIN durable_note n ON n.job=j.id
       WHERE j.id=?1
@@ -110,7 +113,8 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .seize:
       """
-      UPDATE durable_job SET state=6,rank=0,entered_at=?2,links=links&\(Links.unique.rawValue)|\(Links.note.rawValue)
+      UPDATE durable_job SET state=6,rank=0,entered_at=?2,
+        links=links&\(Links([.unique, .parents, .children]).rawValue)|\(Links.note.rawValue)
       WHERE id=?1
       """
     case .appendFailure:
@@ -135,8 +139,29 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .deleteCrash: "DELETE FROM durable_crash WHERE job=?1"
     case .putNote:
-      "INSERT INTO durable_note(job,text) VALUES(?1,?2) ON CONFLICT(job) DO UPDATE SET text=excluded.text"
+      """
+      INSERT INTO durable_note(job,text,cause) VALUES(?1,?2,?3)
+      ON CONFLICT(job) DO UPDATE SET text=excluded.text,cause=excluded.cause
+      """
     case .deleteNote: "DELETE FROM durable_note WHERE job=?1"
+
+    case .insertEdge: "INSERT INTO durable_edge(parent,child,need,slot) VALUES(?1,?2,?3,?4)"
+    case .children: "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
+    case .parents:
+      """
+      SELECT e.parent,e.need,e.slot,j.state FROM durable_edge e LEFT JOIN durable_job j ON j.id=e.parent WHERE e.child=?1
+      """
+    case .inputs:
+      """
+      SELECT e.slot,e.parent,j.state,o.bytes FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.parent
+        LEFT JOIN durable_output o ON o.id=e.parent
+      WHERE e.child=?1 AND e.slot NOT NULL
+      """
+    case .putWait: "INSERT INTO durable_wait(job,n) VALUES(?1,?2) ON CONFLICT(job) DO UPDATE SET n=excluded.n"
+    case .deleteWait: "DELETE FROM durable_wait WHERE job=?1"
+    case .neverMet: "UPDATE durable_edge SET need=need+\(Edge.never) WHERE parent=?1 AND child=?2 AND need=?3"
+    case .deleteParents: "DELETE FROM durable_edge WHERE child=?1"
+    case .deleteChildren: "DELETE FROM durable_edge WHERE parent=?1 AND need<=\(Edge.never)"
 
     case .insertWorker:
       """
@@ -164,9 +189,9 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .rebase:
       """
-      UPDATE durable_job SET run_at=run_at-?2,rank=rank-?2 WHERE id IN(
-        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=3 AND state<>7)
-      AND links&\(Links.dated.rawValue)=0
+      UPDATE durable_job SET run_at=run_at-?2,rank=CASE state WHEN 3 THEN rank-?2 ELSE rank END WHERE id IN(
+        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state IN(2,3) AND state<>7)
+      AND run_at NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 
     case .highestID: "SELECT max(id) FROM durable_job"
@@ -189,7 +214,7 @@ enum WriterStatement: Int, CaseIterable {
 
   /// Reads the ready jobs of a route in order. There is one for each route that a claim has open at once.
   static let pick = """
-    SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload
+    SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload,j.links
     FROM durable_job j INDEXED BY durable_job_line LEFT JOIN durable_spec s ON s.id=j.id
     WHERE j.route=?1 AND j.state=4 AND j.state<>7 ORDER BY j.rank,j.id LIMIT ?2
     """

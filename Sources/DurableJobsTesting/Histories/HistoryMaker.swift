@@ -15,6 +15,8 @@ struct HistoryMaker {
   private let changes: [JobChange]
   /// Once so many jobs can run or do, there are enough.
   private let crowd: Int
+  /// How many of a hundred jobs wait for others.
+  private let dependent: Int
 
   private enum Sort {
     case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, page, advance, stepClock
@@ -35,6 +37,7 @@ struct HistoryMaker {
       (.complete(output: nil), 1), (.fail(message: "f"), 1), (.progress(JobProgress(fraction: 0)), 1), (.reset, 1),
     ])
     crowd = random.pick([2, 6, 40])
+    dependent = random.pick([0, 30, 70])
     var policy = StorePolicy()
     policy.maxCrashesInRow = random.pick([2, 4, 5])
     policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
@@ -46,11 +49,10 @@ struct HistoryMaker {
   }
 
   mutating func step(of run: HistoryRun) -> HistoryStep {
-    let now = run.oracle.now
     switch random.pick(steps) {
     case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
-      return .insert(newJobs(at: now))
-    case .insertBroken: return .insertBroken(newJobs(at: now) + [NewJob(queue: "q1", kind: "", payload: Data())])
+      return .insert(newJobs(run))
+    case .insertBroken: return .insertBroken(newJobs(run) + [NewJob(queue: "q1", kind: "", payload: Data())])
     case .insert, .claim: return .claim(request(by: random.pick(Self.workers)))
     case .settle: return settle(run)
     case .renew:
@@ -93,8 +95,21 @@ struct HistoryMaker {
     }
   }
 
-  private mutating func newJobs(at now: Date) -> [NewJob] {
-    (0..<random.pick([1, 1, 1, 2, 5])).map { _ in
+  private mutating func edges(_ run: HistoryRun, siblings: Int) -> [JobEdge] {
+    guard random.chance(dependent) else { return [] }
+    let known = run.oracle.jobs.suffix(12).map { JobEdge.Target.job($0.id) }
+    let targets = known + (0..<siblings).flatMap { [.sibling($0), .sibling($0)] }
+    guard !targets.isEmpty else { return [] }
+    return (0..<random.pick([1, 1, 2, 3])).map { number in
+      JobEdge(
+        random.pick(targets), random.pick([.succeeded, .succeeded, .ended, .failed]),
+        slot: random.chance(50) ? number : nil)
+    }
+  }
+
+  private mutating func newJobs(_ run: HistoryRun) -> [NewJob] {
+    let now = run.oracle.now
+    return (0..<random.pick([1, 1, 1, 2, 5])).map { place in
       let terms = JobTerms(
         priority: random.pick([.normal, .normal, .normal, .high, .low, 3]), start: time(at: now),
         maxAttempts: random.pick([1, 1, 2, 3, 30]), timeout: random.chance(20) ? .milliseconds(1500) : nil,
@@ -102,7 +117,9 @@ struct HistoryMaker {
         unique: random.chance(40) ? UniqueKey(random.pick(["u", "v"])) : nil,
         tags: random.chance(30) ? some(["a", "b"]) : [])
       let payload = Data((0..<random.pick([0, 2, 100])).map { UInt8($0) })
-      return NewJob(queue: random.pick(Self.queues), kind: random.pick(Self.kinds), payload: payload, terms: terms)
+      return NewJob(
+        queue: random.pick(Self.queues), kind: random.pick(Self.kinds), payload: payload, terms: terms,
+        edges: edges(run, siblings: place))
     }
   }
 
@@ -177,7 +194,7 @@ struct HistoryMaker {
     let leaves: [JobFilter] = [
       .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),
       .key(random.pick(["one", "two"])), .id(id),
-      .state(random.pick([.running, .suspended, .succeeded, .failed, .cancelled])),
+      .state(random.pick([.running, .suspended, .succeeded, .failed, .cancelled, .blocked, .skipped])),
     ]
     let (first, second) = (random.pick(leaves), random.pick(leaves))
     return random.pick([first, first && second, first && !second, !first && second, (first || second) && .kind("k1")])

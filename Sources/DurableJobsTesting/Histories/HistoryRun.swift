@@ -67,7 +67,7 @@ struct HistoryRun {
   private mutating func insert(_ jobs: [NewJob]) async throws {
     let replies = try await store.insert(JobInsertion(jobs)).jobs
     try same(replies.count, jobs.count, "the number of jobs that stand for new ones")
-    for (job, reply) in zip(jobs, replies) {
+    for (place, (job, reply)) in zip(jobs, replies).enumerated() {
       let owner = oracle.owner(of: job.terms.unique)
       try same(reply.disposition, owner == nil ? .inserted : .kept, "what became of a new job")
       if let owner {
@@ -75,7 +75,7 @@ struct HistoryRun {
       } else {
         try holds(ids.last.map { $0 < reply.id } ?? true, "\(reply.id) is higher than all ids before")
         ids.append(reply.id)
-        oracle.inserted(job, as: reply.id)
+        oracle.inserted(job, as: reply.id, replies[..<place].map(\.id))
       }
     }
   }
@@ -93,6 +93,7 @@ struct HistoryRun {
       try same(claimed.attempt, log.attempt, "the attempt claimed of job \(log.id)")
       try same(claimed.maxAttempts, job.terms.maxAttempts, "the attempts of job \(log.id)")
       try same(claimed.timeout, job.terms.timeout, "the timeout of job \(log.id)")
+      try same(claimed.inputs, oracle.inputs(of: log.id), "the inputs of job \(log.id)")
       held.append(HeldClaim(worker: request.worker, token: claimed.token))
     }
     try same(batch.nextDue, choice.nextDue, "when the next job is due")
@@ -127,7 +128,7 @@ struct HistoryRun {
       all.refused += report.refused
       all.next = report.next
     } while all.next != nil
-    let (changed, refused) = oracle.change(change, filter)
+    let (changed, refused) = oracle.change(change, filter, limit: limit)
     try same(all.changed, changed, "the jobs changed by \(change)")
     try same(all.refused.map(\.job), refused.map(\.job), "the jobs that refuse \(change)")
     for (refusal, expected) in zip(all.refused, refused) {
@@ -149,7 +150,8 @@ struct HistoryRun {
       all.comeAgain = report.comeAgain
       bites += 1
     } while all.hasMore && bites < 1000
-    try same(all, oracle.recover(request), "the report of the recovery")
+    let left = Set(try await store.jobs(JobQuery(limit: 100_000)).map(\.id))
+    try same(all, oracle.recover(request, left), "the report of the recovery")
     try await seeDrawnTimes()
   }
 

@@ -1,13 +1,14 @@
 import Foundation
 
-/// What a person does to jobs, or a callback from outside. The ids are those that matched, one more than asked for if
-/// there are more.
+/// What a person does to jobs, or a callback from outside: to all of them at once. The ids are those that matched, one more
+/// than asked for if there are more.
 package struct ChangeVerb: Verb {
-  private enum Phase { case begin, loaded, decide, done }
+  private enum Phase { case begin, loaded, decide, follow, done }
 
   private let change: JobChange
   private let ids: [JobID]
   private var book: Book
+  private var consequences = Consequences()
   private var phase = Phase.begin
   package private(set) var reply = ChangeReport()
 
@@ -19,38 +20,52 @@ package struct ChangeVerb: Verb {
   }
 
   package mutating func next(_ answer: LedgerReply) throws -> LedgerRequest? {
+    book.add(answer)
     switch phase {
     case .begin:
       phase = .loaded
-      return ids.isEmpty ? nil : LedgerRequest(load: Needs(jobs: ids))
+      return book.lacking(Needs(jobs: ids)).map { LedgerRequest(load: $0) }
     case .loaded:
       phase = .decide
-      book.add(answer)
-      guard change == .retry else { return try decide() }
-      // A job that has ended let its unique key go, and takes it again.
-      var needs = Needs()
-      needs.keys = ids.compactMap { id in book[id].flatMap { $0.course.state.isFinished ? $0.unique : nil } }
-      return needs.isEmpty ? try decide() : LedgerRequest(load: needs)
+      if let needs = book.lacking(wanted) { return LedgerRequest(load: needs) }
+      fallthrough
     case .decide:
-      book.add(answer)
-      return try decide()
+      phase = .follow
+      for id in ids {
+        do {
+          try decide(id)
+          reply.changed.append(id)
+        } catch let refusal as JobError where refusal.code == .wrongState {
+          reply.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
+        }
+      }
+      fallthrough
+    case .follow:
+      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
+      phase = .done
+      let changes = book.close()
+      return changes.isEmpty ? nil : LedgerRequest(save: changes)
     case .done:
       return nil
     }
   }
 
-  private mutating func decide() throws -> LedgerRequest? {
-    phase = .done
-    for id in ids {
-      do {
-        try decide(id)
-        reply.changed.append(id)
-      } catch let refusal as JobError where refusal.code == .wrongState {
-        reply.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
-      }
+  /// A job that lives again takes its unique key again, and needs what it needed. One that goes is looked for by those that
+  /// need it.
+  private var wanted: Needs {
+    var needs = Needs()
+    let rows = ids.compactMap { book[$0] }
+    switch change {
+    case .retry:
+      let ended = rows.filter(\.course.state.isFinished)
+      needs.keys = ended.compactMap(\.unique)
+      needs.parentsOf = ended.filter(\.hasParents).map(\.id)
+    case .remove:
+      needs.childrenOf = rows.filter(\.hasChildren).map(\.id)
+    default:
+      break
     }
-    let changes = book.close()
-    return changes.isEmpty ? nil : LedgerRequest(save: changes)
+    return needs
   }
 
   private mutating func decide(_ id: JobID) throws {
@@ -60,8 +75,13 @@ package struct ChangeVerb: Verb {
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
     try course.apply(change, now: now, keyOwner: row.unique.flatMap { book.owner(of: $0) })
-    if change == .remove { return book.remove(id) }
-    if row.course.state.isFinished, course == row.course { return }
+    if change == .remove { return try remove(row) }
+    if row.course.state.isFinished {
+      if course == row.course { return }
+      if let edge = book.brokenEdge(of: id) {
+        throw JobError(.wrongState, "can't be retried: it needs job \(edge.parent), which \(book.words(for: edge))")
+      }
+    }
 
     let endsClaim = wasRunning && JobCourse.endsClaim(change)
     let asksToStop = course.stopAsked != nil && course.stopAsked != row.course.stopAsked
@@ -80,5 +100,13 @@ package struct ChangeVerb: Verb {
         break
       }
     }
+  }
+
+  private mutating func remove(_ row: JobRow) throws {
+    if let child = book.needer(of: row.id) {
+      throw JobError(
+        .wrongState, "is needed by job \(child), which has not ended; cancel that first, or wait until it ends")
+    }
+    book.remove(row.id)
   }
 }

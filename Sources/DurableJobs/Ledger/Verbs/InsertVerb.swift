@@ -1,8 +1,9 @@
 import Foundation
 
-/// New jobs. One whose unique key another has is not stored: that one stands for it.
+/// New jobs. One whose unique key another has is not stored: that one stands for it. One that waits for an end that can't
+/// come any more is stored as skipped.
 package struct InsertVerb: Verb {
-  private enum Phase { case begin, place, added, done }
+  private enum Phase { case begin, owners, place, added, done }
 
   /// Which job stands for a new one.
   private enum Stand {
@@ -12,29 +13,44 @@ package struct InsertVerb: Verb {
   }
 
   private let jobs: [NewJob]
-  private let now: Date
+  private var book: Book
+  private var request = LedgerRequest()
   private var stands: [Stand] = []
   private var phase = Phase.begin
   package private(set) var reply = InsertionReply([])
 
   package init(_ insertion: JobInsertion, now: Int64) {
     jobs = insertion.jobs
-    self.now = Date(milliseconds: now)
+    book = Book(now: now)
   }
 
-  package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+  package mutating func next(_ answer: LedgerReply) throws -> LedgerRequest? {
     switch phase {
     case .begin:
-      let keys = jobs.compactMap(\.terms.unique?.key)
-      guard keys.isEmpty else {
-        phase = .place
-        var needs = Needs()
-        needs.keys = keys
-        return LedgerRequest(load: needs)
+      phase = .owners
+      var needs = Needs()
+      for job in jobs {
+        if let key = job.terms.unique?.key { needs.keys.append(key) }
+        for case .job(let id) in job.edges.lazy.map(\.target) { needs.jobs.append(id) }
       }
-      return place([:])
+      if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
+      fallthrough
+    case .owners:
+      phase = .place
+      book.add(answer)
+      let siblings = Set(
+        jobs.flatMap(\.edges).compactMap { if case .sibling(let place) = $0.target { place } else { nil } })
+      let owners = siblings.compactMap { jobs.indices.contains($0) ? jobs[$0].terms.unique?.key : nil }
+        .compactMap { book.owner(of: $0) }
+      if !owners.isEmpty, let needs = book.lacking(Needs(jobs: owners)) { return LedgerRequest(load: needs) }
+      fallthrough
     case .place:
-      return place(answer.owners)
+      phase = .added
+      book.add(answer)
+      try place()
+      let changes = book.close()
+      if !changes.isEmpty { request.save = changes }
+      return request
     case .added:
       phase = .done
       let ids = answer.added
@@ -51,14 +67,13 @@ package struct InsertVerb: Verb {
     }
   }
 
-  private mutating func place(_ owners: [String: JobID]) -> LedgerRequest? {
-    var request = LedgerRequest()
+  private mutating func place() throws {
     var placed: [String: Int] = [:]
     request.add.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
     for job in jobs {
       if let key = job.terms.unique?.key {
-        if let owner = owners[key] {
+        if let owner = book.owner(of: key) {
           stands.append(.kept(owner))
           continue
         }
@@ -66,12 +81,75 @@ package struct InsertVerb: Verb {
           stands.append(.keptAdded(index))
           continue
         }
-        placed[key] = request.add.count
       }
+      var row = NewRow(job: job, course: JobCourse(inserting: job.terms, now: book.date))
+      if !job.edges.isEmpty { try connect(&row) }
+      if let key = job.terms.unique?.key, !row.course.state.isFinished { placed[key] = request.add.count }
       stands.append(.added(request.add.count))
-      request.add.append(NewRow(job: job, course: JobCourse(inserting: job.terms, now: now)))
+      request.add.append(row)
     }
-    phase = .added
-    return request
+  }
+
+  // MARK: Edges
+
+  private mutating func connect(_ row: inout NewRow) throws {
+    var broken: NewEdge.Parent?
+    for edge in row.job.edges {
+      let (parent, state) = try parent(of: edge, row.job)
+      let new = NewEdge(parent: parent, condition: edge.condition, slot: edge.slot)
+      if let index = row.edges.firstIndex(where: { $0.parent == parent && $0.condition == edge.condition }) {
+        row.edges[index].slot = row.edges[index].slot ?? edge.slot
+        continue
+      }
+      row.edges.append(new)
+      if !state.isFinished {
+        row.waits += 1
+      } else if !edge.condition.holds(after: state), broken.map({ parent < $0 }) ?? true {
+        broken = parent
+      }
+    }
+    if let broken = broken.map(need) {
+      row.waits = 0
+      row.course.skip(because: broken.reason, cause: broken.job)
+    } else {
+      row.course.stand(waits: row.waits, now: book.date)
+    }
+  }
+
+  private mutating func parent(of edge: JobEdge, _ job: NewJob) throws -> (NewEdge.Parent, JobState) {
+    switch edge.target {
+    case .job(let id): return try known(id)
+    case .sibling(let place):
+      guard stands.indices.contains(place) else {
+        throw JobError(
+          .invalidArgument,
+          "a job of the kind '\(job.kind)' waits for the job at place \(place) of its call, which is not before it: a job "
+            + "can wait only for those before it, so that none waits for itself")
+      }
+      switch stands[place] {
+      case .kept(let id): return try known(id)
+      case .added(let index), .keptAdded(let index):
+        request.add[index].hasChildren = true
+        return (.added(index), request.add[index].course.state)
+      }
+    case .key:
+      throw JobError(.invalidArgument, "jobs can't wait for a key yet")
+    }
+  }
+
+  private mutating func known(_ id: JobID) throws -> (NewEdge.Parent, JobState) {
+    guard let row = book[id] else { throw JobError(.notFound, "there is no job \(id) to wait for") }
+    if !row.hasChildren { book.change(id) { $0.after.hasChildren = true } }
+    return (.known(id), row.course.state)
+  }
+
+  /// Of the new ones, only one that is skipped itself has ended.
+  private func need(_ parent: NewEdge.Parent) -> BrokenNeed {
+    switch parent {
+    case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)
+    case .added(let index):
+      BrokenNeed(
+        job: request.add[index].course.cause ?? JobID(rawValue: 0), reason: request.add[index].course.reason ?? "")
+    }
   }
 }

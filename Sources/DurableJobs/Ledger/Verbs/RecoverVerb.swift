@@ -15,12 +15,13 @@ package struct RecoveryPlan: Sendable {
 
 /// One bite of what time demands.
 package struct RecoverVerb: Verb {
-  private enum Phase { case begin, taken, held, done }
+  private enum Phase { case begin, taken, held, follow, done }
 
   private let plan: RecoveryPlan
   private let limit: Int
   private let policy: StorePolicy
   private var book: Book
+  private var consequences = Consequences()
   private var retiring: [Int64] = []
   private var lost: [Int64] = []
   private var phase = Phase.begin
@@ -34,6 +35,7 @@ package struct RecoverVerb: Verb {
   }
 
   package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    book.add(answer)
     switch phase {
     case .begin:
       phase = .taken
@@ -42,32 +44,32 @@ package struct RecoverVerb: Verb {
       request.dispossess = plan.losses
       request.promote = plan.hasDue ? limit : nil
       request.load.worker = plan.retiring
-      request.load.jobs = book.lacking(plan.expired)
+      request.load.jobs = book.lacking(Needs(jobs: plan.expired))?.jobs ?? []
       return request
     case .taken:
       phase = .held
-      book.add(answer)
       retiring = answer.workers.compactMap(\.id)
       lost = answer.dispossessed
       reply.hasMore = answer.hasMoreDue
-      forgetExpired()
       var needs = Needs()
       needs.heldBy = retiring + lost
       needs.heldLimit = retiring.isEmpty ? limit + 1 : .max
-      return needs.isEmpty ? save([]) : LedgerRequest(load: needs)
+      needs.childrenOf = plan.expired.filter { book[$0]?.hasChildren ?? false }
+      if let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
+      fallthrough
     case .held:
-      book.add(answer)
-      return save(answer.held)
+      phase = .follow
+      forgetExpired()
+      giveBack(answer.held)
+      fallthrough
+    case .follow:
+      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
+      phase = .done
+      let changes = book.close()
+      return changes.isEmpty ? nil : LedgerRequest(save: changes)
     case .done:
       return nil
     }
-  }
-
-  private mutating func save(_ held: [JobID]) -> LedgerRequest? {
-    phase = .done
-    giveBack(held)
-    let changes = book.close()
-    return changes.isEmpty ? nil : LedgerRequest(save: changes)
   }
 
   private mutating func giveBack(_ held: [JobID]) {
@@ -102,7 +104,7 @@ package struct RecoverVerb: Verb {
   private mutating func forgetExpired() {
     for id in plan.expired {
       guard let row = book[id], let expiry = policy.expiry(of: row.course.state, enteredAt: row.enteredAt),
-        expiry <= book.now
+        expiry <= book.now, book.needer(of: id) == nil
       else { continue }
       book.remove(id)
       reply.pruned += 1

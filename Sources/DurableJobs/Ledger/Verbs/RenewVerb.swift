@@ -2,11 +2,12 @@ import Foundation
 
 /// A worker says that it lives, and what it holds: all of it. What the store believes it to hold beside that goes back.
 package struct RenewVerb: Verb {
-  private enum Phase { case begin, held, decide, done }
+  private enum Phase { case begin, held, decide, follow, done }
 
   private let request: RenewalRequest
   private let policy: StorePolicy
   private var book: Book
+  private var consequences = Consequences()
   private var rows: [WorkerRow] = []
   private var unlisted: [JobID] = []
   private var phase = Phase.begin
@@ -20,6 +21,7 @@ package struct RenewVerb: Verb {
   }
 
   package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    book.add(answer)
     switch phase {
     case .begin:
       phase = .held
@@ -35,17 +37,20 @@ package struct RenewVerb: Verb {
       for index in answer.certain { reply[index] = .held }
       let certain = Set(answer.certain)
       let looked = request.renewals.indices.filter { !certain.contains($0) || request.renewals[$0].progress != nil }
-      var needs = Needs(jobs: book.lacking(looked.map { request.renewals[$0].token.job } + unlisted))
+      var needs = Needs(jobs: looked.map { request.renewals[$0].token.job } + unlisted)
       // Rows whose claims are counted through go when the last claim under them has.
       needs.heldBy = rows.dropLast().compactMap(\.id)
-      return needs.isEmpty ? nil : LedgerRequest(load: needs)
+      return book.lacking(needs).map { LedgerRequest(load: $0) }
     case .decide:
-      phase = .done
-      book.add(answer)
+      phase = .follow
       let held = Set(answer.held.compactMap { book[$0]?.claim.worker })
+      book.changes.goneWorkers = rows.dropLast().compactMap(\.id).filter { !held.contains($0) }
       decide()
-      var changes = book.close()
-      changes.goneWorkers = rows.dropLast().compactMap(\.id).filter { !held.contains($0) }
+      fallthrough
+    case .follow:
+      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
+      phase = .done
+      let changes = book.close()
       return changes.isEmpty ? nil : LedgerRequest(save: changes)
     case .done:
       return nil

@@ -2,13 +2,14 @@ import Foundation
 
 /// Ends attempts, under claims that still hold.
 package struct SettleVerb: Verb {
-  private enum Phase { case begin, finished, decide, done }
+  private enum Phase { case begin, finished, decide, follow, done }
 
   private let settlements: [ClaimSettlement]
   private let policy: StorePolicy
   private var fast: [Int] = []
   private var slow: [Int] = []
   private var book: Book
+  private var consequences = Consequences()
   private var phase = Phase.begin
   package private(set) var reply: [SettlementReply]
 
@@ -20,22 +21,31 @@ package struct SettleVerb: Verb {
   }
 
   package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    book.add(answer)
     switch phase {
     case .begin:
       phase = .finished
       return begin()
     case .finished:
       phase = .decide
-      book.add(answer)
       for index in answer.finished { reply[index] = SettlementReply(isAccepted: true, state: .succeeded) }
       let isDone = Set(answer.finished)
       let lost = fast.filter { !isDone.contains($0) }
       slow = (slow + lost).sorted()
-      let lacking = book.lacking(lost.map { settlements[$0].token.job })
-      return lacking.isEmpty ? decide() : LedgerRequest(load: Needs(jobs: lacking))
+      if let needs = book.lacking(Needs(jobs: lost.map { settlements[$0].token.job })) {
+        return LedgerRequest(load: needs)
+      }
+      fallthrough
     case .decide:
-      book.add(answer)
-      return decide()
+      phase = .follow
+      for index in slow { reply[index].isAccepted = settle(settlements[index]) }
+      fallthrough
+    case .follow:
+      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
+      phase = .done
+      for index in slow { reply[index].state = book[settlements[index].token.job]?.course.state }
+      let changes = book.close()
+      return changes.isEmpty ? nil : LedgerRequest(save: changes)
     case .done:
       return nil
     }
@@ -52,16 +62,8 @@ package struct SettleVerb: Verb {
         slow.append(index)
       }
     }
-    request.load.jobs = book.lacking(slow.map { settlements[$0].token.job })
+    request.load = book.lacking(Needs(jobs: slow.map { settlements[$0].token.job })) ?? Needs()
     return request
-  }
-
-  private mutating func decide() -> LedgerRequest? {
-    for index in slow { reply[index].isAccepted = settle(settlements[index]) }
-    for index in slow { reply[index].state = book[settlements[index].token.job]?.course.state }
-    phase = .done
-    let changes = book.close()
-    return changes.isEmpty ? nil : LedgerRequest(save: changes)
   }
 
   /// False if its claim is lost.

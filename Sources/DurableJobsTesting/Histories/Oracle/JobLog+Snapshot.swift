@@ -3,14 +3,13 @@ import Foundation
 
 /// What is to be seen of a job.
 extension JobLog {
-  func snapshot(at now: Date) -> JobSnapshot {
-    let state = state(at: now)
+  func snapshot(in state: JobState) -> JobSnapshot {
     return JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, state: state,
       priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
       crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
       startedAt: last(\.isClaim).map { entries[$0].at },
-      finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason,
+      finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason, cause: cause,
       stopAsked: state == .running ? asked?.stop : nil, payload: job.payload,
       output: state == .succeeded ? output : nil, failures: failures)
   }
@@ -32,12 +31,15 @@ extension JobLog {
     switch (standing, entries[turn].event) {
     case (.running, _): return asked?.reason
     case (_, .held(let reason)), (_, .cancelled(let reason)): return reason
+    case (_, .skipped(_, let reason)): return reason
     case (.suspended, .reported(.suspended(let reason))):
       return wrong == .handlersReasonWins ? reason : before.asked?.reason ?? reason
     case (.suspended, _), (.cancelled, _): return before.asked?.reason
     default: return nil
     }
   }
+
+  private var cause: JobID? { if case .skipped(let id, _) = entries[turn].event { id } else { nil } }
 
   private var failures: [AttemptFailure] {
     let all = entries.indices.compactMap { index -> AttemptFailure? in

@@ -10,6 +10,7 @@ extension JobLog {
     case .claimed: return .running
     case .held: return .suspended
     case .cancelled: return .cancelled
+    case .skipped: return .skipped
     case .completed: return .succeeded
     case .givenUp: return .failed
     case .died: return before.standingAfterDeath

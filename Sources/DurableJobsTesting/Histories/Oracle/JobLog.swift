@@ -19,6 +19,8 @@ struct JobLog {
     case startedAnew
     case reset
     case cancelled(reason: String?)
+    /// It can't be run any more because of that job.
+    case skipped(by: JobID, reason: String)
     case completed(output: Data?)
     case givenUp(message: String)
     case progressed(JobProgress)

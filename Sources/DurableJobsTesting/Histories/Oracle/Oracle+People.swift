@@ -23,6 +23,7 @@ extension Oracle {
     switch change {
     case .retry where state == .failed || state == .cancelled:
       if wrong != .retryTakesKey, let owner = owner(of: job.job.terms.unique) { return .refusal("job \(owner)") }
+      if let need = brokenNeed(of: job) { return .refusal("job \(need.parent)") }
       return .happens(.startedAnew)
     case .retry where state == .suspended || state == .scheduled: return .happens(.hurried)
     case .retry: return state == .ready ? .nothing : refusal
@@ -45,28 +46,46 @@ extension Oracle {
     case .complete(let output): return .happens(.completed(output: output))
     case .fail(let message): return .happens(.givenUp(message: message))
     case .progress(let progress): return .happens(.progressed(progress))
-    case .remove: return isRunning ? refusal : .removal
+    case .remove:
+      if !isRunning, wrong != .neededIsRemoved, let child = needer(of: job.id) { return .refusal("job \(child)") }
+      return isRunning ? refusal : .removal
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }
   }
 
-  /// Changes all jobs of the filter, the lowest ids first. Returns those that it holds for, and what the others' refusals
+  /// Changes all jobs of the filter, the lowest ids first, each bite of them at once. Returns those that it holds for, and what the others' refusals
   /// name.
-  mutating func change(_ change: JobChange, _ filter: JobFilter) -> (changed: [JobID], refused: [Refusal]) {
+  mutating func change(
+    _ change: JobChange, _ filter: JobFilter, limit: Int
+  ) -> (changed: [JobID], refused: [Refusal]) {
+    var all: (changed: [JobID], refused: [Refusal]) = ([], [])
+    var after: JobID?
+    while true {
+      let bite = jobs.filter { isOne($0, of: filter) && $0.id > after ?? JobID(rawValue: .min) }.map(\.id).prefix(limit)
+      guard let last = bite.last else { return all }
+      let (changed, refused) = self.change(change, bite)
+      all = (all.changed + changed, all.refused + refused)
+      after = last
+    }
+  }
+
+  private mutating func change(_ change: JobChange, _ ids: ArraySlice<JobID>) -> ([JobID], [Refusal]) {
     var changed: [JobID] = []
     var refused: [Refusal] = []
-    for id in jobs.filter({ isOne($0, of: filter) }).map(\.id) {
+    for id in ids {
       let index = index(of: id)!
       switch effect(of: change, on: jobs[index]) {
       case .refusal(let name):
         refused.append((id, name))
         continue
       case .happens(let event): note(event, index)
-      case .removal: jobs.remove(at: index)
+      case .removal: remove(id)
       case .nothing: break
       }
       changed.append(id)
     }
+    if change == .retry { followRetries(of: changed) }
+    followEnds()
     return (changed, refused)
   }
 
@@ -93,7 +112,7 @@ extension Oracle {
       query.after.map { query.order == .oldestFirst ? job.id > $0 : job.id < $0 } ?? true
     }
     let page = query.order == .oldestFirst ? behind.prefix(query.limit) : behind.reversed().prefix(query.limit)
-    return page.map { $0.snapshot(at: now) }
+    return page.map { snapshot($0) }
   }
 
   func counts(_ filter: JobFilter) -> JobCounts {

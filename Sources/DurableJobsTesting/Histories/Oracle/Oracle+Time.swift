@@ -4,7 +4,11 @@ import Foundation
 /// What time demands, and what stores draw.
 extension Oracle {
   /// What one recovery comes to, in as many bites as it takes.
-  mutating func recover(_ request: RecoveryRequest) -> RecoveryReport {
+  /// `left` are the jobs that the store has still: of one that was needed when its time came, it need not notice at once
+  /// that it is not any more.
+  mutating func recover(_ request: RecoveryRequest, _ left: Set<JobID>) -> RecoveryReport {
+    for job in jobs where isExpired(job) && needer(of: job.id) != nil { mayLinger.insert(job.id) }
+
     var report = RecoveryReport()
     if request.isRetiring, let worker = standing(of: request.worker) {
       for index in jobs.indices where jobs[index].claim?.worker == worker {
@@ -29,9 +33,13 @@ extension Oracle {
       note(.died, index)
       report.recovered += 1
     }
-    for index in jobs.indices where jobs[index].hasWaited(until: now) { note(.cameDue, index) }
-    let expired = Set(jobs.filter(isExpired).map(\.id))
-    jobs.removeAll { expired.contains($0.id) }
+    for index in jobs.indices where jobs[index].hasWaited(until: now) && !waits(jobs[index]) { note(.cameDue, index) }
+    followEnds()
+    let expired = jobs.filter { job in
+      isExpired(job) && (wrong == .neededExpires || needer(of: job.id) == nil)
+        && !(mayLinger.contains(job.id) && left.contains(job.id))
+    }
+    for job in expired { remove(job.id) }
     report.pruned = expired.count
     return report
   }

@@ -13,6 +13,11 @@ struct Oracle {
   var jobs: [JobLog] = []
   var workers: [WorkerLog] = []
   var pausedQueues: Set<String> = []
+  var needs: [Need] = []
+  /// Those that ran after the last verb.
+  var ran: Set<JobID> = []
+  /// Their time was over when they were needed.
+  var mayLinger: Set<JobID> = []
   private(set) var now = Date.distantPast
   private(set) var uptime = Duration.zero
   /// By how much the calendar's clock is ahead of the one that never steps.
@@ -37,7 +42,12 @@ struct Oracle {
 
   func index(of id: JobID) -> Int? { jobs.firstIndex { $0.id == id } }
 
-  func state(_ job: JobLog) -> JobState { job.state(at: now) }
+  func state(_ job: JobLog) -> JobState {
+    let state = job.state(at: now)
+    return (state == .ready || state == .scheduled) && waits(job) ? .blocked : state
+  }
+
+  func snapshot(_ job: JobLog) -> JobSnapshot { job.snapshot(in: state(job)) }
 
   // MARK: New jobs
 
@@ -49,13 +59,29 @@ struct Oracle {
       let state = state(job)
       if wrong == .cancelledKeepsKey, state == .cancelled { return true }
       if wrong == .suspendedLosesKey, state == .suspended { return false }
+      if wrong == .skippedKeepsKey, state == .skipped { return true }
       return !state.isFinished
     }?.id
   }
 
-  mutating func inserted(_ job: NewJob, as id: JobID) {
+  /// `siblings` stand for the jobs before it in its call.
+  mutating func inserted(_ job: NewJob, as id: JobID, _ siblings: [JobID]) {
     jobs.append(JobLog(id: id, job: job, policy: policy, wrong: wrong))
     note(.inserted, jobs.count - 1)
+    for edge in job.edges {
+      let parent =
+        switch edge.target {
+        case .sibling(let place): siblings[place]
+        case .job(let id): id
+        case .key: id
+        }
+      if let known = needs.firstIndex(where: { ($0.parent, $0.child, $0.condition) == (parent, id, edge.condition) }) {
+        needs[known].slot = needs[known].slot ?? edge.slot
+      } else {
+        needs.append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
+      }
+    }
+    followEnds()
   }
 
   // MARK: Claims
@@ -94,6 +120,7 @@ struct Oracle {
     return tokens.map { token in
       let index = index(of: token.job)!
       note(.claimed(token, by: number), index)
+      ran.insert(token.job)
       return jobs[index]
     }
   }
@@ -123,12 +150,14 @@ struct Oracle {
       guard let claim = jobs[index].claim, claim.worker == worker, !listed.contains(claim.token) else { continue }
       note(.reported(.interrupted), index)
     }
+    followEnds()
     return standings
   }
 
   /// Each is accepted or not, and answered with the job's state after all of them.
   mutating func settle(_ settlements: [ClaimSettlement]) -> [SettlementReply] {
     let accepted = settlements.map { settle($0) }
+    followEnds()
     return zip(settlements, accepted).map { settlement, isAccepted in
       SettlementReply(isAccepted: isAccepted, state: index(of: settlement.token.job).map { state(jobs[$0]) })
     }

@@ -12,6 +12,9 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case completionKeepsClaim
   // Unique keys
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey
+  // Needs
+  case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
+  case neededExpires, skippedKeepsKey
   // Claims
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
   // Time

@@ -1,0 +1,99 @@
+/// What follows from what happened to jobs: part of every verb that changes any.
+///
+/// Who comes back to a need that can't be met is skipped; who lives again takes those along that were skipped because of
+/// it; and an end lets dependents go on or skips them, level by level. Each level is one load, however wide it is.
+struct Consequences {
+  private var reopening = Reopening()
+
+  /// Nil once nothing follows any more.
+  mutating func next(_ book: inout Book) -> Needs? {
+    if let needs = judgeReturned(&book) ?? reopening.next(&book) { return needs }
+    while !book.ended.isEmpty {
+      let level = book.ended.filter { book[$0]?.hasChildren ?? false }
+      var needs = Needs()
+      needs.childrenOf = level
+      if let needs = book.lacking(needs) { return needs }
+      book.ended = []
+      tellChildren(of: level, &book)
+    }
+    return nil
+  }
+
+  private func judgeReturned(_ book: inout Book) -> Needs? {
+    let returned = book.returned.filter { book[$0]?.hasParents ?? false }
+    var needs = Needs()
+    needs.parentsOf = returned
+    if let needs = book.lacking(needs) { return needs }
+    let broken = returned.compactMap { id in book.brokenEdge(of: id).map { (id, $0) } }
+    needs = Needs(jobs: broken.map(\.1.parent))
+    if let needs = book.lacking(needs) { return needs }
+    book.returned = []
+    for (id, edge) in broken { book.skip(id, because: edge) }
+    return nil
+  }
+
+  /// One step down. Each child is looked at once, however many of its parents ended.
+  private func tellChildren(of level: [JobID], _ book: inout Book) {
+    var order: [JobID] = []
+    var news: [JobID: (ends: Int, broken: Edge?)] = [:]
+    for parent in level {
+      guard let state = book[parent]?.course.state else { continue }
+      for edge in book.children(of: parent) {
+        if news[edge.child] == nil { order.append(edge.child) }
+        news[edge.child, default: (0, nil)].ends += 1
+        if !edge.condition.holds(after: state), parent < news[edge.child]?.broken?.parent ?? JobID(rawValue: .max) {
+          news[edge.child]?.broken = edge
+        }
+      }
+    }
+    for id in order {
+      guard let child = book[id]?.course.state, !child.isFinished, let (ends, broken) = news[id] else { continue }
+      if let broken, child != .running {
+        book.skip(id, because: broken)
+      } else {
+        book.change(id) { $0.after.waits -= ends }
+      }
+    }
+  }
+}
+
+/// Those that live again, with their skipped descendants level by level; then what each waits for, derived anew.
+private struct Reopening {
+  /// Whose waits are no longer what they were.
+  private var touched: Set<JobID> = []
+
+  mutating func next(_ book: inout Book) -> Needs? {
+    while !book.reopened.isEmpty {
+      let level = book.reopened
+      var needs = Needs()
+      needs.childrenOf = level.filter { book[$0]?.hasChildren ?? false }
+      if let needs = book.lacking(needs) { return needs }
+      let children = Set(level.flatMap { book.children(of: $0).map(\.child) }).sorted()
+      let skipped = children.filter { book[$0]?.course.state == .skipped }
+      needs = Needs()
+      needs.parentsOf = skipped
+      needs.keys = skipped.compactMap { book[$0]?.unique }
+      if let needs = book.lacking(needs) { return needs }
+      book.reopened = []
+      touched.formUnion(level)
+      touched.formUnion(children)
+      // A level is judged whole before any of it opens, and opens in order of id.
+      for id in skipped.filter({ book.brokenEdge(of: $0) == nil }) {
+        if let key = book[id]?.unique, book.owner(of: key) != nil { continue }
+        let now = book.date
+        book.change(id) { $0.after.course.reopen(now: now) }
+      }
+    }
+    guard !touched.isEmpty else { return nil }
+    let dependent = touched.filter { book[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
+    var needs = Needs()
+    needs.parentsOf = dependent
+    if let needs = book.lacking(needs) { return needs }
+    touched = []
+    for id in dependent {
+      let waits = book.liveParents(of: id)
+      if waits != book[id]?.waits { book.change(id) { $0.after.waits = waits } }
+    }
+    return nil
+  }
+}

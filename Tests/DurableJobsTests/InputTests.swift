@@ -158,6 +158,7 @@ private struct Keep: JobPayload {
   @JobInput var note: String?
   @JobInput var count: Int
   static let kind = "keep"
+  func validate() throws { _ = count }
 }
 
 private struct Tell: JobPayload {

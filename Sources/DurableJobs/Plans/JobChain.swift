@@ -39,7 +39,7 @@ public struct JobChain<Output: Sendable>: Sendable {
   }
 
   /// A job that runs if any link before it has failed, with the failure of that link. The links after that one are skipped;
-  /// ``JobHandle/value`` of the chain throws the same failure. A chain that is cancelled has not failed.
+  /// ``JobHandle/value`` of the chain throws the same failure.
   public func `catch`<P: JobPayload>(
     options: JobOptions = JobOptions(), _ make: (JobInput<JobFailure>) -> P
   ) -> JobChain<Output> {

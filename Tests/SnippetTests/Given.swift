@@ -39,7 +39,58 @@ struct Server: Sendable {
     RemoteID(name: file.lastPathComponent)
   }
   func beginUpload(_ file: URL, as id: JobID) {}
+  func avatar(of session: Session, size: Int) async throws -> Avatar { Avatar() }
 }
 
 let server = Server()
 let checksum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+let planID = PlanID(rawValue: "album-1")
+
+struct Session: Codable, Sendable {}
+struct Avatar: Codable, Sendable {}
+struct Page: Codable, Sendable {}
+
+struct Report: Codable, Sendable {
+  var isClean: Bool
+}
+
+struct Album: Codable, Sendable {
+  var title: String
+  var pages: [Page]
+  var isClean: Bool
+}
+
+struct Login: JobPayload {
+  typealias Output = Session
+  var user: String
+  static let kind = "login"
+}
+
+struct SaveAvatar: JobPayload {
+  typealias Output = URL
+  @JobInput var avatar: Avatar
+  static let kind = "save-avatar"
+}
+
+struct ReportFailure: JobPayload {
+  @JobInput var failure: JobFailure
+  static let kind = "report-failure"
+}
+
+struct Fetch: JobPayload {
+  typealias Output = Page
+  var page: Int
+  static let kind = "fetch"
+}
+
+struct Scan: JobPayload {
+  typealias Output = Report
+  static let kind = "scan"
+}
+
+struct MakeIndex: JobPayload {
+  typealias Output = [String]
+  var pages: [JobInput<Page>]
+  static let kind = "make-index"
+}

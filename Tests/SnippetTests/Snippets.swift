@@ -129,6 +129,24 @@ func snippet13() async throws {
 
 // README.md, block 15
 func snippet14() async throws {
+  struct FetchAvatar: Job {
+    @JobInput var session: Session
+    var size: Int
+    static let kind = "fetch-avatar"
+
+    func run(in context: JobContext) async throws -> Avatar { try await server.avatar(of: session, size: size) }
+  }
+
+  let chain = JobChain(Login(user: "ada"))
+    .then { FetchAvatar(session: $0, size: 64) }
+    .then { SaveAvatar(avatar: $0) }
+    .catch { ReportFailure(failure: $0) }
+  let file = try await queue.enqueue(chain).value
+  print(file.path)
+}
+
+// README.md, block 16
+func snippet15() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -138,8 +156,8 @@ func snippet14() async throws {
   }
 }
 
-// README.md, block 16
-func snippet15() async throws {
+// README.md, block 17
+func snippet16() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -151,23 +169,23 @@ func snippet15() async throws {
   }
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 18
+func snippet17() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 19
+func snippet18() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 20
+func snippet19() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -181,8 +199,8 @@ func snippet18() async throws {
   }
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -190,8 +208,8 @@ func snippet19() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -209,9 +227,9 @@ func snippet20() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 22
+// README.md, block 23
 #if HTTP
-func snippet21() async throws {
+func snippet22() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -223,9 +241,9 @@ func snippet21() async throws {
 }
 #endif
 
-// README.md, block 23
+// README.md, block 24
 #if Process
-func snippet22() async throws {
+func snippet23() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -238,8 +256,8 @@ func snippet22() async throws {
 }
 #endif
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -247,4 +265,59 @@ func snippet23() async throws {
   try await worker.runUntilIdle()
   let sent = try await queue.jobs(of: SendMessage.self, where: .state(.succeeded))
   assert(sent.map(\.payload.text) == ["hello"])
+}
+
+// docs/dependencies.md, block 1
+func snippet25() async throws {
+  struct Merge: Job {
+    @JobInput var cover: Page
+    var pages: [JobInput<Page>]
+    @JobInput var scan: JobOutcome<Report>
+    var title: String
+    static let kind = "merge"
+
+    func run(in context: JobContext) async throws -> Album {
+      let report = try? scan.get()
+      return Album(title: title, pages: [cover] + pages.map(\.wrappedValue), isClean: report?.isClean ?? false)
+    }
+  }
+
+  let cover = try await queue.enqueue(Fetch(page: 0))
+  let pages = try await queue.enqueue(contentsOf: (1...9).map { Fetch(page: $0) })
+  let scan = try await queue.enqueue(Scan())
+  let album = Merge(cover: cover.output, pages: pages.map(\.output), scan: scan.outcome, title: "Summer")
+  try await queue.enqueue(album)
+}
+
+// docs/dependencies.md, block 2
+func snippet26() async throws {
+  let upload = try await queue.enqueue(photo)
+  let note = try await queue.enqueue(SendMessage(text: "it begins"))
+  try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
+  try await queue.enqueue(SendMessage(text: "no photo today"), after: [.failure(of: upload)])
+  try await queue.enqueue(SendMessage(text: "imported"), after: [.key("import-7"), id])
+}
+
+// docs/dependencies.md, block 3
+func snippet27() async throws {
+  var plan = JobPlan("album")
+  let cover = plan.add(Fetch(page: 0))
+  let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
+  let index = plan.add(MakeIndex(pages: pages.map(\.output)), named: "index")
+  plan.add(SendMessage(text: "done"), after: [index, .end(of: cover)])
+  print(plan.mermaid)  // the graph as a picture
+
+  let stored = try await queue.enqueue(plan)  // in one transaction
+  print(stored.id)  // keep it
+  print(try await stored.handle(of: index).value)
+}
+
+// docs/dependencies.md, block 4
+func snippet28() async throws {
+  let plan = queue.plan(planID)
+  for job in try await plan.jobs { print(job.kind, job.state) }
+  print(try await plan.handle(named: "index", as: MakeIndex.self).value)
+  print(try await plan.mermaid())  // with the state of each job
+  try await plan.retry()  // what failed or was cancelled, and what was skipped because of it
+  try await plan.cancel(reason: "the album is not wanted any more")
 }

@@ -27,7 +27,8 @@ public protocol JobPayload: Codable, Sendable {
   /// Provided for outputs that are `Codable`, and for `Void`.
   static var outputCoding: OutputCoding<Output> { get }
 
-  /// Asked before the job is stored, where a throw refuses it, and before each run, where a throw fails it for good.
+  /// Asked before the job is stored, where a throw refuses it, and before each run, where a throw fails it for good. A job
+  /// with a ``JobInput`` that has not come yet is only asked before each run, when all have.
   func validate() throws
 }
 
@@ -64,7 +65,7 @@ extension JobPayload where Output: Codable {
   public static var outputCoding: OutputCoding<Output> {
     OutputCoding(
       encode: { try JobCoding.encode($0) },
-      decode: { try JobCoding.decode(Output.self, from: $0 ?? Data("null".utf8)) })
+      decode: { try JobCoding.decodeOutput($0) })
   }
 }
 
@@ -88,13 +89,22 @@ public struct UntypedJob: Sendable {
 
 /// JSON as jobs are stored: keys in order, so that equal payloads are equal bytes in every process.
 enum JobCoding {
-  static func encode(_ value: some Encodable) throws -> Data {
+  /// `inputs` gathers what a payload waits for.
+  static func encode(_ value: some Encodable, inputs: InputCollector? = nil) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.userInfo[.collectedInputs] = inputs
     return try encoder.encode(value)
   }
 
-  static func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-    try JSONDecoder().decode(type, from: data)
+  /// `inputs`: what came for a payload's inputs, if that is known.
+  static func decode<T: Decodable>(_ type: T.Type, from data: Data, inputs: [Int: JobEnd]? = nil) throws -> T {
+    let decoder = JSONDecoder()
+    decoder.userInfo[.jobInputs] = inputs
+    return try decoder.decode(type, from: data)
+  }
+
+  static func decodeOutput<T: Decodable>(_ output: Data?) throws -> T {
+    try decode(T.self, from: output ?? Data("null".utf8))
   }
 }

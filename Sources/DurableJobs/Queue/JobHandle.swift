@@ -12,14 +12,15 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
 
   /// Waits until the job has ended, in whatever process, and returns its output.
   ///
-  /// Throws ``JobFailure`` if it failed, was cancelled or was skipped, ``JobError/Code/notFound`` if it was removed, and
+  /// Throws ``JobFailure`` if it failed, was cancelled or was skipped, which is that of the job whose failure skipped it,
+  /// while that is kept; ``JobError/Code/notFound`` if it was removed, and
   /// `CancellationError` if the waiting task is cancelled. It waits for ever if no worker runs the job. A handler that
   /// waits for another job holds its slot meanwhile: ``JobError/Code/wrongState`` if all slots that this process has for
   /// that job are held so.
   public var value: Output {
     get async throws {
       let job = try await store.whenFinished(id)
-      guard job.state == .succeeded else { throw job.failure }
+      guard job.state == .succeeded else { throw try await store.failure(of: job) }
       do {
         return try coding.decode(job.output)
       } catch {
@@ -83,5 +84,13 @@ extension JobSnapshot {
   package func end(cause: JobSnapshot?) -> JobEnd {
     state == .succeeded
       ? .succeeded(output: output) : .failed(cause.flatMap { $0.state == .failed ? $0.failure : nil } ?? failure)
+  }
+}
+
+extension JobStore {
+  fileprivate func failure(of job: JobSnapshot) async throws -> JobFailure {
+    guard let cause = job.cause else { return job.failure }
+    let root = try await jobs(JobQuery(.id(cause), detail: .failures, limit: 1)).first
+    return if case .failed(let failure) = job.end(cause: root) { failure } else { job.failure }
   }
 }

@@ -4,11 +4,16 @@ extension JobQueue {
   /// Stores a job. It is durable when this returns. If an unfinished job has its unique key, nothing is stored, and the
   /// handle is that job's: ``JobHandle/isNew`` tells. It may be of another kind: see ``UniqueKey``.
   ///
+  /// It waits for the jobs in `after`, and for those that its inputs come from (``JobInput``), and is skipped once one of
+  /// these can't come any more: `after: [a, .end(of: b), .failure(of: c), .key("import-7")]`.
+  ///
   /// Throws what ``JobPayload/validate()`` throws, ``JobError/Code/notEncodable`` if the payload can't be stored,
   /// ``JobError/Code/invalidArgument`` for options that make no sense, or what the store throws; then nothing is stored.
   @discardableResult
-  public func enqueue<P: JobPayload>(_ job: P, options: JobOptions = JobOptions()) async throws -> JobHandle<P.Output> {
-    let new = try prepare(job, options: options)
+  public func enqueue<P: JobPayload>(
+    _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) async throws -> JobHandle<P.Output> {
+    let new = try prepare(job, after: after, options: options)
     let reply = try await store.insert(JobInsertion([new]))
     return handle(reply.jobs[0], as: P.self)
   }
@@ -17,10 +22,10 @@ extension JobQueue {
   /// Where another job has the unique key, the handle is that one's, which may be an earlier job of the same call.
   @discardableResult
   public func enqueue<P: JobPayload>(
-    contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
+    contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
     guard !jobs.isEmpty else { return [] }
-    let new = try jobs.map { try prepare($0, options: options) }
+    let new = try jobs.map { try prepare($0, after: after, options: options) }
     let reply = try await store.insert(JobInsertion(new))
     return reply.jobs.map { handle($0, as: P.self) }
   }
@@ -28,26 +33,18 @@ extension JobQueue {
   /// Stores a job of a kind that has no Swift type here. `payload` should be JSON: what shows jobs shows it so.
   /// Returns the id of the job that has the unique key, if one does.
   @discardableResult
-  public func enqueue(kind: String, payload: Data, options: JobOptions = JobOptions()) async throws -> JobID {
-    let new = NewJob(queue: name, kind: kind, payload: payload, terms: JobTerms(options))
-    try new.check()
+  public func enqueue(
+    kind: String, payload: Data, after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) async throws -> JobID {
+    let new = try JobDraft(kind: kind, payload: payload, after: after, options: options).job(in: self)
     return try await store.insert(JobInsertion([new])).ids[0]
   }
 
   /// A job as it would be stored: validated, encoded, its options complete. For stores that offer ways in of their own.
-  public func prepare<P: JobPayload>(_ job: P, options: JobOptions = JobOptions()) throws -> NewJob {
-    try job.validate()
-    let payload: Data
-    do {
-      payload = try JobCoding.encode(job)
-    } catch {
-      throw JobError(
-        .notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
-    }
-    let options = P.options.overridden(by: job.options).overridden(by: options)
-    let new = NewJob(queue: name, kind: P.kind, payload: payload, terms: JobTerms(options))
-    try new.check()
-    return new
+  public func prepare<P: JobPayload>(
+    _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) throws -> NewJob {
+    try JobDraft(job, after: after, options: options).job(in: self)
   }
 }
 

@@ -7,7 +7,7 @@ public struct JobInsertion: Sendable {
   public init(_ jobs: [NewJob]) { self.jobs = jobs }
 }
 
-/// A job that has no id yet. ``JobQueue/prepare(_:options:)`` makes one.
+/// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.
 public struct NewJob: Sendable {
   public var queue: String
   public var kind: String

@@ -30,7 +30,7 @@ extension HandlerTable.Handler {
     self.init(retry: retry) { claim, context in
       let job: P
       do {
-        job = try JobCoding.decode(P.self, from: claim.payload)
+        job = try JobCoding.decode(P.self, from: claim.payload, inputs: claim.inputs)
       } catch {
         throw Undecodable(reason: "the payload does not decode as \(P.self): \(error.briefly)")
       }

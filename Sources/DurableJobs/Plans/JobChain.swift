@@ -1,0 +1,69 @@
+import Foundation
+
+/// Jobs one after the other, each with the output of the one before, stored in one transaction.
+///
+///     let chain = JobChain(Login(user: user))
+///       .then { FetchAvatar(session: $0, size: 64) }
+///       .then { ShowImage(image: $0) }
+///       .catch { ReportFailure(failure: $0) }
+///     let image = try await queue.enqueue(chain).value
+///
+/// The closures are called at once: what they get is what the next job will find, and has no value yet.
+public struct JobChain<Output: Sendable>: Sendable {
+  private let plan: JobPlan
+  private let last: PlanNode<Output>
+
+  private init(_ plan: JobPlan, last: PlanNode<Output>) {
+    self.plan = plan
+    self.last = last
+  }
+
+  public init<P: JobPayload>(_ first: P, options: JobOptions = JobOptions()) where P.Output == Output {
+    var plan = JobPlan()
+    let last = plan.add(first, options: options)
+    self.init(plan, last: last)
+  }
+
+  /// The next link. `.then { _ in Cleanup() }` has no use for the output, and still waits.
+  public func then<P: JobPayload>(
+    options: JobOptions = JobOptions(), _ next: (JobInput<Output>) -> P
+  ) -> JobChain<P.Output> where Output: Codable {
+    adding(next(last.output), options)
+  }
+
+  /// The next link, after one that has no output.
+  public func then<P: JobPayload>(
+    options: JobOptions = JobOptions(), _ next: () -> P
+  ) -> JobChain<P.Output> where Output == Void {
+    adding(next(), options)
+  }
+
+  /// A job that runs if any link before it has failed, with the failure of that link. The links after that one are skipped;
+  /// ``JobHandle/value`` of the chain throws the same failure.
+  public func `catch`<P: JobPayload>(
+    options: JobOptions = JobOptions(), _ make: (JobInput<JobFailure>) -> P
+  ) -> JobChain<Output> {
+    var plan = plan
+    plan.add(make(last.failure), after: [.failure(of: last)], options: options)
+    return JobChain(plan, last: last)
+  }
+
+  private func adding<P: JobPayload>(_ job: P, _ options: JobOptions) -> JobChain<P.Output> {
+    var plan = plan
+    let next = plan.add(job, after: [last], options: options)
+    return JobChain<P.Output>(plan, last: next)
+  }
+
+  func enqueue(on queue: JobQueue) async throws -> JobHandle<Output> {
+    try await queue.enqueue(plan).handle(of: last)
+  }
+}
+
+extension JobQueue {
+  /// Stores the links of a chain in one transaction: all of them, or none. The handle is that of its last link; catches
+  /// are no links.
+  @discardableResult
+  public func enqueue<Output>(_ chain: JobChain<Output>) async throws -> JobHandle<Output> {
+    try await chain.enqueue(on: self)
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// A job before it is known where it goes: validated, encoded, its options complete, what it waits for by reference.
+struct JobDraft: Sendable {
+  struct Wait: Hashable, Sendable {
+    let dependency: JobDependency
+    let slot: Int?
+  }
+
+  let kind: String
+  let payload: Data
+  let waits: [Wait]
+  var terms: JobTerms
+
+  init(kind: String, payload: Data, inputs: [JobDependency] = [], after: [any JobReference], options: JobOptions) {
+    self.kind = kind
+    self.payload = payload
+    terms = JobTerms(options)
+    var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
+    for dependency in after.map(\.dependency) where !waits.contains(where: { $0.dependency == dependency }) {
+      waits.append(Wait(dependency: dependency, slot: nil))
+    }
+    self.waits = waits
+  }
+
+  init<P: JobPayload>(_ job: P, after: [any JobReference], options: JobOptions) throws {
+    let inputs = InputCollector()
+    let payload = Result { try JobCoding.encode(job, inputs: inputs) }
+    if !inputs.hasOpen { try job.validate() }
+    let options = P.options.overridden(by: job.options).overridden(by: options)
+    do {
+      self.init(kind: P.kind, payload: try payload.get(), inputs: inputs.dependencies, after: after, options: options)
+    } catch {
+      throw JobError(
+        .notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
+    }
+  }
+
+  /// The job as it is stored. `place` knows the nodes of its plan.
+  func job(in queue: JobQueue, place: (UUID) -> Int? = { _ in nil }) throws -> NewJob {
+    let edges = try waits.map { wait in
+      let target: JobEdge.Target
+      switch wait.dependency.source {
+      case .job(let id): target = .job(id)
+      case .key(let key): target = .key(key)
+      case .node(let mark):
+        guard let place = place(mark) else {
+          throw JobError(
+            .invalidArgument,
+            "'\(kind)' waits for a node that is not in its plan. Add both to one plan, or enqueue the other's and wait for "
+              + "its handle")
+        }
+        target = .sibling(place)
+      }
+      return JobEdge(target, wait.dependency.condition, slot: wait.slot)
+    }
+    let job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
+    try job.check()
+    return job
+  }
+}

@@ -1,0 +1,164 @@
+import Foundation
+
+/// A parameter of a job that another job brings: its output, its outcome or its failure.
+///
+///     struct FetchAvatar: Job {
+///       @JobInput var session: Session
+///       var size: Int
+///       static let kind = "fetch-avatar"
+///       func run(in context: JobContext) async throws -> Avatar { try await server.avatar(of: session, size) }
+///     }
+///     try await queue.enqueue(FetchAvatar(session: login.output, size: 64))
+///
+/// What the job waits for follows from its inputs, and its handler always finds them: it only runs once all have come.
+/// An input that does not decode as `Value` suspends the job, as a payload does that does not decode. A constant is stored
+/// as the value itself, so a property can become an input with jobs of it in the store; an object with the one key
+/// `$input`, `$outcome` or `$failure` can't be one.
+///
+/// Where the value has not come yet there is none: not in ``JobPayload/options-swift.property``, which must not read an
+/// input, nor in a payload from ``JobQueue/jobs(of:where:order:after:limit:)``, where `$session.value` is nil.
+@propertyWrapper
+public struct JobInput<Value: Codable & Sendable>: Codable, Sendable {
+  fileprivate enum Content: Sendable {
+    case value(Value)
+    /// To be stored as a slot of the job that it becomes a part of.
+    case awaited(JobDependency)
+    /// Read without what came.
+    case open(slot: Int)
+  }
+
+  private let content: Content
+
+  private init(_ content: Content) { self.content = content }
+  init(awaiting dependency: JobDependency) { self.init(.awaited(dependency)) }
+
+  /// A value that is known already.
+  public static func constant(_ value: Value) -> Self { Self(.value(value)) }
+
+  /// The value, in a handler. Where it has not come yet, reading it ends the program.
+  public var wrappedValue: Value {
+    guard let value else {
+      fatalError("This \(JobInput.self) is read before it has come. Handlers find it; '$name.value' is nil until then.")
+    }
+    return value
+  }
+
+  public var projectedValue: JobInput<Value> { self }
+
+  /// The value, if it has come.
+  public var value: Value? {
+    if case .value(let value) = content { value } else { nil }
+  }
+}
+
+extension JobInput.Content: Equatable where Value: Equatable {}
+extension JobInput.Content: Hashable where Value: Hashable {}
+extension JobInput: Equatable where Value: Equatable {}
+extension JobInput: Hashable where Value: Hashable {}
+
+// MARK: Coding
+
+extension JobInput {
+  public func encode(to encoder: any Encoder) throws {
+    let inputs = encoder.userInfo[.collectedInputs] as? InputCollector
+    switch (content, inputs) {
+    case (.value(let value), _):
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
+    case (.awaited(let dependency), let inputs?):
+      var container = encoder.container(keyedBy: InputKey.self)
+      try container.encode(inputs.slot(for: dependency), forKey: InputKey(dependency.condition))
+    case (.awaited, nil), (.open, _):
+      inputs?.meetOpenInput()
+      throw EncodingError.invalidValue(
+        "an input",
+        EncodingError.Context(
+          codingPath: encoder.codingPath,
+          debugDescription: "it has not come yet, and only the job that it was made for can be stored with it"))
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    guard let (key, slot) = InputKey.slot(in: decoder) else {
+      self.init(.value(try decoder.singleValueContainer().decode(Value.self)))
+      return
+    }
+    guard let inputs = decoder.userInfo[.jobInputs] as? [Int: JobEnd] else {
+      self.init(.open(slot: slot))
+      return
+    }
+    do {
+      self.init(.value(try Self.value(of: inputs[slot], key.condition)))
+    } catch {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: decoder.codingPath, debugDescription: "what came is no \(Value.self): \(error.briefly)"))
+    }
+  }
+
+  private static func value(of end: JobEnd?, _ condition: JobEdge.Condition) throws -> Value {
+    var value: Any?
+    switch (condition, end) {
+    case (.succeeded, .succeeded(let output)): return try JobCoding.decodeOutput(output)
+    case (.failed, .failed(let failure)): value = failure
+    case (.ended, let end?): value = try (Value.self as? any JobEndReader.Type)?.init(end)
+    default: break
+    }
+    guard let value = value as? Value else {
+      throw JobError(.notDecodable, end.map { "\($0)" } ?? "nothing has come")
+    }
+    return value
+  }
+}
+
+/// How an input that is still to come stands in the stored payload: `{"$input":0}`, the number being its edge's slot.
+private struct InputKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+
+  init(_ condition: JobEdge.Condition) {
+    switch condition {
+    case .succeeded: stringValue = "$input"
+    case .ended: stringValue = "$outcome"
+    case .failed: stringValue = "$failure"
+    }
+  }
+
+  var condition: JobEdge.Condition { JobEdge.Condition.allCases.first { InputKey($0).stringValue == stringValue }! }
+
+  static func slot(in decoder: any Decoder) -> (InputKey, Int)? {
+    guard let container = try? decoder.container(keyedBy: InputKey.self), container.allKeys.count == 1,
+      let key = JobEdge.Condition.allCases.map({ InputKey($0) }).first(where: { container.contains($0) }),
+      let slot = try? container.decode(Int.self, forKey: key)
+    else { return nil }
+    return (key, slot)
+  }
+}
+
+/// The inputs of a payload, as it is being encoded: each thing that is waited for has one slot.
+final class InputCollector: Sendable {
+  private let state = Lock((dependencies: [JobDependency](), hasOpen: false))
+
+  var dependencies: [JobDependency] { state.withLock { $0.dependencies } }
+  /// Some input is without its value.
+  var hasOpen: Bool { state.withLock { $0.hasOpen } }
+
+  func slot(for dependency: JobDependency) -> Int {
+    state.withLock { state in
+      state.hasOpen = true
+      if let slot = state.dependencies.firstIndex(of: dependency) { return slot }
+      state.dependencies.append(dependency)
+      return state.dependencies.count - 1
+    }
+  }
+
+  func meetOpenInput() { state.withLock { $0.hasOpen = true } }
+}
+
+extension CodingUserInfoKey {
+  static let collectedInputs = CodingUserInfoKey(rawValue: "DurableJobs.collectedInputs")!
+  static let jobInputs = CodingUserInfoKey(rawValue: "DurableJobs.jobInputs")!
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// What a job can be made to wait for: a handle, an id, a node of a plan, or one of these with another condition.
+///
+///     try await queue.enqueue(Publish(), after: [upload, .end(of: scan), .failure(of: backup), .key("import-7")])
+public protocol JobReference: Sendable {
+  var dependency: JobDependency { get }
+}
+
+/// A job, and which end of it is waited for.
+public struct JobDependency: JobReference, Hashable {
+  enum Source: Hashable {
+    case job(JobID)
+    case key(String)
+    /// A node of a plan, by its mark.
+    case node(UUID)
+  }
+
+  let source: Source
+  let condition: JobEdge.Condition
+
+  init(_ source: Source, _ condition: JobEdge.Condition = .succeeded) {
+    self.source = source
+    self.condition = condition
+  }
+
+  public var dependency: JobDependency { self }
+
+  func on(_ condition: JobEdge.Condition) -> JobDependency { JobDependency(source, condition) }
+}
+
+extension JobReference where Self == JobDependency {
+  /// However `job` ends. A job that is given as it is must succeed.
+  public static func end(of job: some JobReference) -> JobDependency { job.dependency.on(.ended) }
+
+  /// `job` has failed, or was skipped because of a failure.
+  public static func failure(of job: some JobReference) -> JobDependency { job.dependency.on(.failed) }
+
+  /// The job with this ``JobOptions/key``: the newest unfinished one of the store, else the newest that succeeded, else the
+  /// first that is enqueued later. It must succeed; `.end(of: .key("import-7"))` waits for any end.
+  public static func key(_ key: String) -> JobDependency { JobDependency(.key(key)) }
+}
+
+extension JobID: JobReference {
+  public var dependency: JobDependency { JobDependency(.job(self)) }
+}
+
+/// A reference to a job whose output is known by type, so that another can take it as a ``JobInput``.
+public protocol TypedJobReference<Output>: JobReference {
+  associatedtype Output: Sendable
+}
+
+extension TypedJobReference where Output: Codable {
+  /// Its output, as an input of a job that runs once it has succeeded.
+  public var output: JobInput<Output> { JobInput(awaiting: dependency.on(.succeeded)) }
+
+  /// Its output or its failure, as an input of a job that runs once it has ended.
+  public var outcome: JobInput<JobOutcome<Output>> { JobInput(awaiting: dependency.on(.ended)) }
+}
+
+extension TypedJobReference {
+  /// Its failure, as an input of a job that runs only if it fails, or is skipped because of a failure.
+  public var failure: JobInput<JobFailure> { JobInput(awaiting: dependency.on(.failed)) }
+}
+
+extension JobHandle: TypedJobReference {
+  public var dependency: JobDependency { id.dependency }
+}

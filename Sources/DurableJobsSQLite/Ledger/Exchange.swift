@@ -89,7 +89,7 @@ extension WriteTransaction: JobLedger {
   /// Runs a statement whose values are a name and a job.
   func run(_ statement: WriterStatement, _ name: String, of id: Int64) throws {
     let statement = try connection[statement]
-    statement.bind(1, name)
+    statement.bind(1, name: name)
     statement.bind(2, id)
     try statement.run()
   }

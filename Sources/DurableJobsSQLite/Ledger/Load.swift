@@ -51,7 +51,7 @@ extension WriteTransaction {
   /// The unfinished job that has a unique key.
   private func owner(of key: String) throws -> JobID? {
     let statement = try connection[.keyOwner]
-    statement.bind(1, key)
+    statement.bind(1, name: key)
     guard try statement.step() else { return nil }
     defer { statement.reset() }
     return JobID(rawValue: statement.int(0))

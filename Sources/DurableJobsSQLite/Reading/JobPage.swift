@@ -97,7 +97,7 @@ struct JobPage {
 
   func statement(selecting columns: String, on connection: OpaquePointer) throws -> Statement {
     let statement = try Statement("SELECT \(columns) FROM \(sql)", on: connection)
-    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value) }
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), name: value) }
     return statement
   }
 

@@ -45,6 +45,12 @@ final class Statement {
     }
   }
 
+  /// A name, of which Swift takes several spellings for one, as `é` and `e` with an accent: as bytes that are equal where
+  /// Swift says so.
+  func bind(_ index: Int32, name: String) {
+    bind(index, name.utf8.allSatisfy { $0 < 0x80 } ? name : name.precomposedStringWithCanonicalMapping)
+  }
+
   // MARK: Running
 
   /// True as long as there is a row. Resets itself after the last one, and before it throws.

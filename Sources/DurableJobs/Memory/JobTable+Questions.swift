@@ -16,7 +16,7 @@ extension JobTable {
 
   func jobs(_ query: JobQuery) -> [JobSnapshot] {
     let isAscending = query.order == .oldestFirst
-    let ids = query.filter.onlyIDs.map { Set($0).sorted() }
+    let ids = query.filter.onlyIDs?.sorted()
     let records = ids?.compactMap { index(of: $0) }.map { self.records[$0] } ?? self.records
     let snapshots = (isAscending ? records : records.reversed()).lazy
       .filter { record in query.after.map { isAscending ? record.id > $0 : record.id < $0 } ?? true }

@@ -7,7 +7,7 @@ import GRDB
 /// It takes all that waits, carries it out in one transaction, and only then lets the callers go on: so calls that come
 /// while a commit is being written share the next. Nothing waits for a group to fill.
 final class Writer: @unchecked Sendable {
-  // Safe without the compiler's proof: `connection` and `memory` are reached on the thread alone, which `init` starts
+  // Safe without the compiler's proof: `connection`, `memory` and `hasLockLapsed` are reached on the thread alone, which `init` starts
   // after all else is set; what callers touch is inside `waiting`.
 
   /// What comes of a transaction besides replies.
@@ -128,9 +128,10 @@ final class Writer: @unchecked Sendable {
   private func take(_ requests: [WriteRequest]) {
     var news: [News] = []
     var ends: [(WriteRequest, (any Error)?)] = []
-    let hasLock = takeLock()
+    var patience = Patience(configuration.busyTimeout)
+    let hasLock = takeLock(&patience)
     do {
-      news.append(try commit(requests))
+      news.append(try commit(requests, &patience))
       ends = requests.map { ($0, nil) }
     } catch let error where requests.count == 1 || error is NotBegun {
       ends = requests.map { ($0, error) }
@@ -139,7 +140,7 @@ final class Writer: @unchecked Sendable {
       // every group; this costs a transaction for each caller of a group that had an error in it.
       for request in requests {
         do {
-          news.append(try commit([request]))
+          news.append(try commit([request], &patience))
           ends.append((request, nil))
         } catch {
           ends.append((request, error))
@@ -153,8 +154,8 @@ final class Writer: @unchecked Sendable {
 
   /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,
   /// and not each of their commits.
-  private func takeLock() -> Bool {
-    let hasLock = lock.take(within: hasLockLapsed ? .milliseconds(50) : configuration.busyTimeout)
+  private func takeLock(_ patience: inout Patience) -> Bool {
+    let hasLock = patience.wait { lock.take(within: hasLockLapsed ? min($0, .milliseconds(50)) : $0) }
     hasLockLapsed = !hasLock
     return hasLock
   }
@@ -163,12 +164,13 @@ final class Writer: @unchecked Sendable {
     let cause: any Error
   }
 
-  private func commit(_ requests: [WriteRequest]) throws -> News {
+  private func commit(_ requests: [WriteRequest], _ patience: inout Patience) throws -> News {
     try pool.writeWithoutTransaction { db in
       guard let handle = db.sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
       let connection = self.connection ?? WriterConnection(handle: handle)
       self.connection = connection
-      do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }
+      patience.tell(handle)
+      do { try patience.wait { _ in try connection[.begin].run() } } catch { throw NotBegun(cause: error) }
       let (moment, isHeard) = (time.moment, isHeard())
       let transaction = WriteTransaction(
         connection: connection, memory: memory, policy: configuration.policy, process: process,

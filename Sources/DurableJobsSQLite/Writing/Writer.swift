@@ -7,7 +7,7 @@ import GRDB
 /// It takes all that waits, carries it out in one transaction, and only then lets the callers go on: so calls that come
 /// while a commit is being written share the next. Nothing waits for a group to fill.
 final class Writer: @unchecked Sendable {
-  // Safe without the compiler's proof: `connection`, `memory` and `hasLockLapsed` are reached on the thread alone, which `init` starts
+  // Safe without the compiler's proof: `connection`, `memory`, `log` and `hasLockLapsed` are reached on the thread alone, which `init` starts
   // after all else is set; what callers touch is inside `waiting`.
 
   /// What comes of a transaction besides replies.
@@ -43,6 +43,7 @@ final class Writer: @unchecked Sendable {
   private var connection: WriterConnection?
   private let memory: WriterMemory
   private var hasLockLapsed = false
+  private var log: WriteAheadLog
 
   init(
     pool: DatabasePool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
@@ -55,6 +56,7 @@ final class Writer: @unchecked Sendable {
     self.configuration = configuration
     self.process = process
     memory = WriterMemory(epoch: epoch)
+    log = WriteAheadLog(database: path)
     self.isHeard = isHeard
     self.tell = tell
     self.time = time
@@ -150,6 +152,7 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
+    if log.isTooLarge { pool.writeWithoutTransaction { _ in if let connection { log.shorten(on: connection.handle) } } }
   }
 
   /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,

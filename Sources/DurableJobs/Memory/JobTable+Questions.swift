@@ -26,7 +26,12 @@ extension JobTable {
   }
 
   func counts(where filter: JobFilter) -> JobCounts {
-    records.map { $0.snapshot() }.filter { filter.matches($0) }.reduce(into: JobCounts()) { $0[$1.state] += 1 }
+    if let lastCount, lastCount.filter == filter { return lastCount.counts }
+    let counts = records.reduce(into: JobCounts()) { counts, record in
+      if filter.matches(record.snapshot()) { counts[record.course.state] += 1 }
+    }
+    lastCount = (filter, counts)
+    return counts
   }
 
   func outstanding(_ scope: WorkScope) -> OutstandingWork {

@@ -99,8 +99,8 @@ public struct JobFilter: Hashable, Sendable {
     guard condition == .tooLarge else { return }
     throw JobError(
       .invalidArgument,
-      "the filter has more than \(Limits.filterParts) parts, or is nested more than \(Limits.filterDepth) deep. Ask for fewer "
-        + "jobs at a time; many ids, queues or kinds are one part as .ids(…), .queues(…) or .kinds(…)")
+      "the filter has more than \(Limits.filterParts) parts, or is nested more than \(Limits.filterDepth) deep. Ask for "
+        + "fewer jobs at a time; many ids, queues or kinds are one part as .ids(…), .queues(…) or .kinds(…)")
   }
 
   /// Whether `job` is one of them.

@@ -16,14 +16,16 @@ final class Descriptor: Sendable {
     Forks.between { Forks.note(number, isOpen: true) }
   }
 
+  private init(noted number: Int32) { self.number = number }
+
   /// What `open` opens, with no fork in between; nil if it returns less than 0, with the reason in `errno`.
-  init?(opening open: () -> Int32) {
-    number = Forks.between {
+  static func opened(by open: () -> Int32) -> Descriptor? {
+    let number = Forks.between {
       let number = open()
       if number >= 0 { Forks.note(number, isOpen: true) }
       return number
     }
-    if number < 0 { return nil }
+    return number < 0 ? nil : Descriptor(noted: number)
   }
 
   deinit {

@@ -13,7 +13,7 @@ public final class SQLiteStore: JobStore {
   public struct Configuration: Sendable {
     /// How many process deaths a job survives, and how long finished jobs are kept.
     public var policy = StorePolicy()
-    /// How long a write waits for another process before it is refused with `JobError.Code.locked`.
+    /// How long a write waits for other processes, in all, before it is refused with `JobError.Code.locked`.
     public var busyTimeout = Defaults.busyTimeout
     /// The time that is taken as now.
     public var clock: any JobClock = SystemClock()
@@ -88,7 +88,7 @@ public final class SQLiteStore: JobStore {
     _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
   ) async throws -> ChangeReport {
     let limit = try check(limit)
-    try filter.checkSize()
+    try filter.check()
     return try await engine.write(.other) { transaction in
       let handle = transaction.connection.handle
       let ids = try JobPage(filter: filter, after: after, limit: limit + 1, on: handle).ids(on: handle)
@@ -103,12 +103,12 @@ public final class SQLiteStore: JobStore {
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     _ = try check(query.limit)
-    try query.filter.checkSize()
+    try query.filter.check()
     return try await engine.read { try readJobs(query, on: $0) }
   }
 
   public func counts(where filter: JobFilter) async throws -> JobCounts {
-    try filter.checkSize()
+    try filter.check()
     return try await engine.read { try readCounts(where: filter, on: $0) }
   }
 

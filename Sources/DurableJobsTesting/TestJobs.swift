@@ -27,7 +27,7 @@ public struct TestJobs: Sendable {
 
   /// Payloads of the jobs of this type that have not ended, in the order in which they were enqueued.
   public func enqueued<P: JobPayload>(_ type: P.Type) async throws -> [P] {
-    let hasEnded = JobState.allCases.filter(\.isFinished).map { JobFilter.state($0) }.reduce(!.all, ||)
+    let hasEnded = JobFilter.states(JobState.allCases.filter(\.isFinished))
     return try await queue.jobs(of: type, where: !hasEnded, limit: .max).map(\.payload)
   }
 

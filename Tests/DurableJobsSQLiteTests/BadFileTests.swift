@@ -79,18 +79,6 @@ import Testing
     }
   }
 
-  @Test func `A filter of many parts is answered, and one of too many is refused`() async throws {
-    let store = try SQLiteStore(path: folder.path())
-    func filter(_ count: Int64) -> JobFilter {
-      (2...count).reduce(.id(JobID(rawValue: 1))) { $0 || .id(JobID(rawValue: $1)) }
-    }
-    #expect(try await store.jobs(JobQuery(filter(400))).isEmpty)
-    await #expect { try await store.jobs(JobQuery(filter(2000))) } throws: { error in
-      (error as? JobError)?.code == .invalidArgument
-    }
-    await store.close()
-  }
-
   @Test func `C72 A folder that doesn't exist is not made`() throws {
     let path = folder.path("none/jobs.sqlite")
     try expect(.unusableFile, path, isFile: false)

@@ -61,6 +61,16 @@ import Testing
     }
   }
 
+  @Test func `Jobs of a list of ids are looked up one by one`() async throws {
+    for order in [JobQuery.Order.oldestFirst, .newestFirst] {
+      let page = try await store.engine.read {
+        try JobPage(filter: .queue("q") && .ids((1...9).map { JobID(rawValue: $0) }), order: order, limit: 10, on: $0)
+      }
+      let lines = try await plan("SELECT j.id FROM \(page.sql)")
+      #expect(lines.first == "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "\(lines)")
+    }
+  }
+
   @Test func `What readers ask goes through no table but the short ones`() async throws {
     let short = ["SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue"]
     for sql in [

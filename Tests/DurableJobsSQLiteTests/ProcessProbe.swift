@@ -13,11 +13,15 @@ final class ProcessProbe: Sendable {
 
   var pid: Int32 { process.pid }
 
-  init(_ arguments: String...) throws {
+  convenience init(_ arguments: String...) throws { try self.init(program: Self.executable.path, arguments) }
+
+  convenience init(program: String, _ arguments: String...) throws { try self.init(program: program, arguments) }
+
+  private init(program: String, _ arguments: [String]) throws {
     _ = Self.ignoresBrokenPipes
     let (input, output) = (Pipe(), Pipe())
     process = try ChildProcess(
-      Self.executable.path, arguments, input: input.fileHandleForReading.fileDescriptor,
+      program, arguments, input: input.fileHandleForReading.fileDescriptor,
       output: output.fileHandleForWriting.fileDescriptor)
     try input.fileHandleForReading.close()
     try output.fileHandleForWriting.close()
@@ -73,7 +77,7 @@ final class ProcessProbe: Sendable {
     return true
   }()
 
-  private static var executable: URL {
+  static var executable: URL {
     #if canImport(Darwin)
       let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
       return tests.bundleURL.deletingLastPathComponent().appendingPathComponent("ProcessProbe")

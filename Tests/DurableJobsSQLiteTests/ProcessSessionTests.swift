@@ -180,11 +180,12 @@ struct ProcessSessionTests {
     #expect(await guest.nextDeaths(2) == Set(peers.map(\.name)))
   }
 
-  @Test("A child that outlives its killed parent holds neither its lock nor its connections")
-  func childHoldsNothing() async throws {
+  @Test(
+    "A child that outlives its killed parent holds neither its lock nor its connections", arguments: ["child", "fork"])
+  func childHoldsNothing(kind: String) async throws {
     let guest = try meeting.join()
     let (probe, name) = try await meeting.peer()
-    let child = try #require(Int32(try await probe.ask("child", hear: "child")[0]))
+    let child = try #require(Int32(try await probe.ask(kind, hear: "child")[0]))
     defer { kill(child, SIGKILL) }
     probe.send(SIGKILL)
     #expect(await guest.nextDeaths(1) == [name])

@@ -7,7 +7,7 @@ import DurableJobsSQLite
   import Glibc
 #endif
 
-/// Joins the processes that have a database open: `post RAW`, `child`, `leave`.
+/// Joins the processes that have a database open: `post RAW`, `child`, `fork`, `leave`.
 func meet(databasePath: String) throws {
   let folder = try MeetingFolder(databasePath: databasePath)
   let session = try ProcessSession(
@@ -22,6 +22,7 @@ func meet(databasePath: String) throws {
       folder.post(ForeignChange(rawValue: UInt8(words[1]) ?? 0), except: session.name)
       say("posted", time)
     case "child": say("child", startChild())
+    case "fork": say("child", forked { while true { pause() } })
     case "leave":
       session.close()
       say("left")

@@ -55,6 +55,7 @@ public final class InMemoryStore: JobStore {
     _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
   ) async throws -> ChangeReport {
     try check(limit: limit)
+    try filter.check()
     return try commit { table in
       let page = table.jobs(JobQuery(filter, after: after, limit: limit == .max ? limit : limit + 1))
       return try table.run(ChangeVerb(change, page.map(\.id), limit: limit, now: table.now))
@@ -68,11 +69,13 @@ public final class InMemoryStore: JobStore {
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     try check(limit: query.limit)
+    try query.filter.check()
     return try commit { $0.jobs(query) }
   }
 
   public func counts(where filter: JobFilter) async throws -> JobCounts {
-    try commit { $0.counts(where: filter) }
+    try filter.check()
+    return try commit { $0.counts(where: filter) }
   }
 
   public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {

@@ -22,7 +22,7 @@ extension JobTable {
 
   func jobs(_ query: JobQuery) -> [JobSnapshot] {
     let isAscending = query.order == .oldestFirst
-    let ids = query.filter.onlyIDs.map { Set($0).sorted() }
+    let ids = query.filter.onlyIDs?.sorted()
     let records = ids?.compactMap { index(of: $0) }.map { self.records[$0] } ?? self.records
     let snapshots = (isAscending ? records : records.reversed()).lazy
       .filter { record in query.after.map { isAscending ? record.id > $0 : record.id < $0 } ?? true }
@@ -32,7 +32,12 @@ extension JobTable {
   }
 
   func counts(where filter: JobFilter) -> JobCounts {
-    records.map { $0.snapshot() }.filter { filter.matches($0) }.reduce(into: JobCounts()) { $0[$1.state] += 1 }
+    if let lastCount, lastCount.filter == filter { return lastCount.counts }
+    let counts = records.reduce(into: JobCounts()) { counts, record in
+      if filter.matches(record.snapshot()) { counts[record.course.state] += 1 }
+    }
+    lastCount = (filter, counts)
+    return counts
   }
 
   func outstanding(_ scope: WorkScope) -> OutstandingWork {

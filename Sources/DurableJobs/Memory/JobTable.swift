@@ -42,6 +42,8 @@ final class JobTable {
   private(set) var now: Int64 = 0
   private var seen: SeenTime?
   var news = LedgerNews(isHeard: true)
+  /// What was counted last, as long as no job has moved since: many may ask for the same at once.
+  var lastCount: (filter: JobFilter, counts: JobCounts)?
 
   init(policy: StorePolicy) { self.policy = policy }
 
@@ -57,6 +59,7 @@ final class JobTable {
   /// A transaction begins.
   func begin(at now: Int64, uptime: Duration) {
     self.now = now
+    if !news.tallies.isEmpty { lastCount = nil }
     news = LedgerNews(isHeard: true)
     let setBack = seen?.setBack(at: now, uptime) ?? 0
     if setBack > 0 {

@@ -160,7 +160,9 @@ package final class StoreWatch: Sendable {
       let jobs = Dictionary(uniqueKeysWithValues: try await store.jobs(query).map { ($0.id, $0) })
       for id in ids { tell(.end(of: id), .job(jobs[id])) }
     case .queue(let queue):
-      tell(.idleness(of: queue), .work(try await store.outstanding(store.scope(of: queue))))
+      let work = try await store.outstanding(store.scope(of: queue))
+      // However many wait, it costs them nothing as long as it is not idle.
+      if work.isIdle { tell(.idleness(of: queue), .work(work)) }
     }
   }
 

@@ -11,6 +11,9 @@ import Foundation
 /// durable, the store posts what changed to ``signals``; commits of other processes arrive there too. Signals may merge
 /// and may be lost: they wake who waits, and no correctness rests on them.
 ///
+/// Names of queues and kinds, keys, unique keys and tags are equal where Swift says so of strings: also if their letters are
+/// composed of other bytes, as `é` may be. A database that compares bytes keeps them in one form.
+///
 /// The rules are ``JobCourse``'s. `DurableJobsTesting` has a conformance suite that holds a store against them.
 public protocol JobStore: AnyObject, Sendable {
   /// Stores new jobs and gives them ascending ids, in their order. One whose unique key an unfinished job of the

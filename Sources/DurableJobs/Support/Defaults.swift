@@ -42,6 +42,9 @@ public enum Limits {
   public static let nameBytes = 512
   /// Failed attempts that are kept of a job, the newest.
   public static let failuresKept = 10
+  /// Parts of a filter, operators counted, and how deep they are nested. Refused beyond: SQLite takes no more.
+  public static let filterParts = 500
+  public static let filterDepth = 20
 }
 
 extension String {

@@ -107,8 +107,10 @@ final class Engine: Sendable {
   }
 
   /// A copy of the process has neither its threads nor its locks, and would wait for them for ever.
+  var isOfThisProcess: Bool { getpid() == process }
+
   func checkProcess() throws {
-    guard getpid() != process else { return }
+    guard !isOfThisProcess else { return }
     throw JobError(
       .closed,
       "the store \(path) was opened by process \(process), of which this one is a fork. Start another program (exec), "
@@ -120,6 +122,7 @@ final class Engine: Sendable {
 
   /// Ends everything, once what waits is written.
   func close() {
+    guard isOfThisProcess else { return }
     presence.end()
     writer.close()
     signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed

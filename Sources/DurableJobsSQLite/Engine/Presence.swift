@@ -24,8 +24,14 @@ final class Presence: Sendable {
 
   /// What is to be done when the process ends in order.
   private static let atExit = Lock<[Weak]>([])
+  private static let process = getpid()
   private static let hasHook: Void = {
-    atexit { for one in Presence.atExit.withLock({ $0 }) { one.presence?.withdraw() } }
+    _ = process
+    atexit {
+      // A child that this process forked leaves it as it is.
+      guard getpid() == Presence.process else { return }
+      for one in Presence.atExit.withLock({ $0 }) { one.presence?.withdraw() }
+    }
   }()
 
   private let folder: MeetingFolder

@@ -53,7 +53,7 @@ final class SharedEngine: Sendable {
   deinit { if letGo() { engine.close() } }
 
   func close() async {
-    guard letGo() else { return }
+    guard letGo(), engine.isOfThisProcess else { return }
     await engine.signals.localWorkers.giveBack()
     engine.close()
     await engine.writer.waitUntilClosed()

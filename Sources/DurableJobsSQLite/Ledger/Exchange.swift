@@ -107,7 +107,7 @@ extension WriteTransaction: JobLedger {
   /// Runs a statement whose values are a name and numbers, as a rule a job.
   func run(_ statement: WriterStatement, _ name: String, of values: Int64...) throws {
     let statement = try connection[statement]
-    statement.bind(1, name)
+    statement.bind(1, name: name)
     for (index, value) in values.enumerated() { statement.bind(Int32(index + 2), value) }
     try statement.run()
   }

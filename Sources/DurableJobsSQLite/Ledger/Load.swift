@@ -55,12 +55,12 @@ extension WriteTransaction {
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
     let seats = try connection[.seats]
-    seats.bind(1, lane)
+    seats.bind(1, name: lane)
     var row = LaneRow(width: 1, taken: 0, waiting: [])
     while try seats.step() { row = LaneRow(width: max(seats.count(1), 1), taken: seats.count(0), waiting: []) }
     if count > 0 {
       let waiting = try connection[.waiting]
-      waiting.bind(1, lane)
+      waiting.bind(1, name: lane)
       waiting.bind(2, Int64(count))
       while try waiting.step() { row.waiting.append(JobID(rawValue: waiting.int(0))) }
     }
@@ -103,7 +103,7 @@ extension WriteTransaction {
   /// The unfinished job that has a unique key.
   private func owner(of key: String) throws -> JobID? {
     let statement = try connection[.keyOwner]
-    statement.bind(1, key)
+    statement.bind(1, name: key)
     guard try statement.step() else { return nil }
     defer { statement.reset() }
     return JobID(rawValue: statement.int(0))

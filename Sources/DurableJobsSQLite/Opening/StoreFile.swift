@@ -19,15 +19,19 @@ struct StoreFile {
   let epoch: Int64
 
   init(path: String, busyTimeout: Duration) throws {
+    var isFile = false
     do {
-      try StoreInspection.run(path: path, busyTimeout: busyTimeout)
+      var patience = Patience(busyTimeout)
+      try StoreInspection.checkFile(path)
+      isFile = true
+      try patience.wait { try StoreInspection.look(path, $0) }
       let folder = try MeetingFolder(databasePath: path)
       let lock = try WriterLock(folder: folder)
       // Two processes that make the same new file must not do so at once.
-      let hasLock = lock.take(within: busyTimeout)
+      let hasLock = patience.wait { lock.take(within: $0) }
       defer { if hasLock { lock.giveBack() } }
       let pool = try Self.open(path, Self.configuration(busyTimeout))
-      try Self.migrate(pool, path)
+      try Self.migrate(pool, patience)
       try Self.makeDurable(pool, path)
       (latest, epoch) = try pool.read { db in
         let row = try Row.fetchOne(db, sql: Self.timeSQL)
@@ -37,7 +41,10 @@ struct StoreFile {
       self.folder = folder
       self.lock = lock
     } catch {
-      throw JobError(error, path: path)
+      let error = JobError(error, path: path)
+      // What can't be made beside the file is told by their folder.
+      if isFile, [.unusableFile, .readOnly].contains(error.code) { try StoreInspection.checkFolder(of: path) }
+      throw error
     }
   }
 
@@ -70,9 +77,10 @@ struct StoreFile {
     return configuration
   }
 
-  private static func migrate(_ pool: DatabasePool, _ path: String) throws {
+  private static func migrate(_ pool: DatabasePool, _ patience: Patience) throws {
     let migrator = Schema.migrator
     if try pool.read({ try migrator.hasCompletedMigrations($0) }) { return }
+    pool.writeWithoutTransaction { db in patience.tell(db.sqliteConnection) }
     try migrator.migrate(pool)
   }
 
@@ -98,7 +106,7 @@ struct StoreFile {
 
 /// Looks at a path before anything is opened for good, so that what is no store is never touched.
 enum StoreInspection {
-  static func run(path: String, busyTimeout: Duration) throws {
+  static func checkFile(_ path: String) throws {
     guard !path.contains("\0") else { throw unusable(path, "its path has a NUL in it") }
     guard !path.isEmpty, path != ":memory:" else {
       throw unusable(path, "it names no file; for a store in memory use InMemoryStore")
@@ -118,7 +126,27 @@ enum StoreInspection {
       throw unusable(path, "it has \(status.st_nlink) names (hard links); keep one of them, and use symbolic links")
     }
     guard access(path, R_OK) == 0 else { throw unusable(path, "you may not read it") }
-    try look(path, busyTimeout)
+  }
+
+  /// SQLite's files and the folder of the processes are made beside the file that a path leads to.
+  static func checkFolder(of path: String) throws {
+    guard let resolved = realpath(path, nil) else { return }
+    defer { free(resolved) }
+    let folder = URL(fileURLWithPath: String(cString: resolved)).deletingLastPathComponent().path
+    guard access(folder, W_OK | X_OK) != 0 else { return }
+    let error = errno
+    if error == EROFS { throw readOnly(path, in: folder) }
+    throw unusable(
+      path,
+      "files must be made beside it, and you may not write in its folder \(folder) (\(SystemError.words(error))). "
+        + "Run as a user who may, or move the store into a folder of your own")
+  }
+
+  private static func readOnly(_ path: String, in folder: String) -> JobError {
+    JobError(
+      .readOnly,
+      "the store \(path) can't be used: its folder \(folder) is on a file system that is mounted read-only. Mount it "
+        + "writable, or choose another path")
   }
 
   private static func isMigratedElsewhere(_ handle: OpaquePointer) throws -> Bool {
@@ -134,17 +162,22 @@ enum StoreInspection {
     if file >= 0 {
       // Nobody else has it open, so closing it can't drop a lock of this process on it.
       close(file)
-    } else if errno != EEXIST {
+      return
+    }
+    let error = errno
+    if error != EEXIST {
       let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      if errno == ENOENT { throw unusable(path, "the folder \(parent) doesn't exist; make it first") }
-      if errno == EROFS {
-        throw JobError(.readOnly, "the store \(path) can't be made: the file system is read-only. Choose another path")
-      }
-      throw unusable(path, "it can't be made in \(parent): \(reason())")
+      if error == ENOENT { throw unusable(path, "the folder \(parent) doesn't exist; make it first") }
+      if error == EROFS { throw readOnly(path, in: parent) }
+      throw unusable(
+        path,
+        "it can't be made in the folder \(parent): \(SystemError.words(error)). Make that writable, or choose another path"
+      )
     }
   }
 
-  private static func look(_ path: String, _ busyTimeout: Duration) throws {
+  /// An empty file is a new store.
+  static func look(_ path: String, _ busyTimeout: Duration) throws {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     defer { sqlite3_close_v2(handle) }

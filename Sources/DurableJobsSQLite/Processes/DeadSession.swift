@@ -39,8 +39,7 @@ enum FileLock {
   /// Opens a file such that no child process ever holds its lock; nil if the system refuses, with the reason in `errno`.
   static func open(_ path: String, creating flags: Int32 = 0) -> Descriptor? {
     // `O_CLOEXEC` here and not later: a child may be started in between.
-    let number = openRetrying(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags)
-    return number < 0 ? nil : Descriptor(number)
+    Descriptor.opened { openRetrying(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags) }
   }
 
   /// False if somebody else holds it, or the system refuses; `errno` tells.

@@ -32,6 +32,7 @@ final class SessionFiles: Sendable {
   let life: Descriptor
   private let lock: Descriptor
   private let folder: String
+  private let process = getpid()
 
   init(in folder: String) throws {
     let (name, lock) = try Self.lockedName(in: folder)
@@ -52,8 +53,12 @@ final class SessionFiles: Sendable {
     self.life = life
   }
 
+  /// False in a child that the session's process forked: nothing of it is there, and the files are the parent's.
+  var areOwn: Bool { getpid() == process }
+
   /// Makes the session invisible. Its lock stays held for as long as this value lives.
   func withdraw() {
+    guard areOwn else { return }
     for kind in SessionFile.allCases { unlink(kind.path(of: name, in: folder)) }
   }
 

@@ -44,6 +44,7 @@ final class SessionListener: Sendable {
   }
 
   func close() {
+    guard files.areOwn else { return }
     let isFirst = isClosed.withLock { isClosed in
       defer { isClosed = true }
       return !isClosed

@@ -4,15 +4,6 @@
   import Glibc
 #endif
 
-/// A file descriptor that is closed with its one owner, and that no child process inherits.
-final class Descriptor: Sendable {
-  let number: Int32
-
-  init(_ number: Int32) { self.number = number }
-
-  deinit { _ = close(number) }
-}
-
 /// The calls of Unix sockets, non-blocking, closed on exec, and with no SIGPIPE. Each returns nil or false where the
 /// system refuses, with the reason in `errno`.
 enum UnixSocket {

@@ -21,7 +21,7 @@ struct JobPage {
   ) throws {
     self.order = order
     self.limit = limit
-    let parts = filter.conjuncts
+    let parts = filter.conjuncts ?? [filter]
     routes = try RouteTotals.read(isCounting: parts.contains { $0.states != nil }, on: connection)
     from = ""
     sql = ""
@@ -30,8 +30,8 @@ struct JobPage {
     let start = after?.rawValue ?? (order == .oldestFirst ? .min : .max)
     // A condition on the id always: so a page is a search from there and no scan.
     var id = "j.id"
-    if let exact = parts.firstNonNil(\.exactID) {
-      from = "durable_job j WHERE j.id=\(exact)"
+    if let ids = parts.firstNonNil(\.exactIDs) {
+      from = "durable_job j WHERE \(isOne(of: ids))"
     } else if let key = parts.firstNonNil(\.exactKey) {
       from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
       id = "k.job"
@@ -49,13 +49,7 @@ struct JobPage {
 
   /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
   private func indexed(_ parts: [JobFilter]) -> String? {
-    guard
-      let states = parts.compactMap(\.states).reduce(
-        nil,
-        { (all: Set<JobState>?, one) in
-          all?.intersection(one) ?? one
-        }), !states.contains(.succeeded)
-    else { return nil }
+    guard let states = JobFilter.states(ofAll: parts), !states.contains(.succeeded) else { return nil }
     let ofRoute = parts.filter(\.isOfRoute)
     let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
     let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
@@ -67,12 +61,11 @@ struct JobPage {
   }
 
   private mutating func condition(_ filter: JobFilter) -> String {
-    switch filter {
-    case .all: "1"
-    case .id(let id): "j.id=\(id.rawValue)"
-    case .queue(let queue): Self.isOne(of: routes.filter { $0.queue == queue })
-    case .kind(let kind): Self.isOne(of: routes.filter { $0.kind == kind })
-    case .state(let state): "j.state=\(state.code)"
+    switch filter.condition {
+    case .ids(let ids): isOne(of: ids)
+    case .queues(let names): Self.isOne(of: routes.filter { names.contains($0.queue) })
+    case .kinds(let names): Self.isOne(of: routes.filter { names.contains($0.kind) })
+    case .states(let states): "j.state IN(\(Self.list(states.map(\.code))))"
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
     case .lane(let lane):
       """
@@ -80,11 +73,18 @@ struct JobPage {
       CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane)))
       """
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
-    // Flat, since SQLite's parser does not bear deep nesting.
-    case .and: "(" + filter.conjuncts.map { condition($0) }.joined(separator: " AND ") + ")"
-    case .or: "(" + filter.disjuncts.map { condition($0) }.joined(separator: " OR ") + ")"
+    case .and(let all): all.isEmpty ? "1" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
+    case .or(let any): any.isEmpty ? "0" : "(" + any.map { condition($0) }.joined(separator: " OR ") + ")"
     case .not(let a): "NOT \(condition(a))"
+    case .tooLarge: "0"
     }
+  }
+
+  /// Many ids as one parameter: SQLite bears no statement of any length.
+  private mutating func isOne(of ids: Set<JobID>) -> String {
+    guard ids.count > 1 else { return "j.id=\(ids.first?.rawValue ?? -1)" }
+    let list = ids.map(\.description).joined(separator: ",")
+    return "j.id IN(SELECT value FROM json_each(\(value("[\(list)]"))))"
   }
 
   /// A text of the caller's, as a parameter.
@@ -102,7 +102,7 @@ struct JobPage {
 
   func statement(selecting columns: String, on connection: OpaquePointer) throws -> Statement {
     let statement = try Statement("SELECT \(columns) FROM \(sql)", on: connection)
-    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value) }
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), name: value) }
     return statement
   }
 
@@ -117,9 +117,9 @@ struct JobPage {
 }
 
 extension JobFilter {
-  fileprivate var exactID: Int64? { if case .id(let id) = self { id.rawValue } else { nil } }
-  fileprivate var exactKey: String? { if case .key(let key) = self { key } else { nil } }
-  fileprivate var exactTag: String? { if case .tag(let tag) = self { tag } else { nil } }
+  fileprivate var exactIDs: Set<JobID>? { if case .ids(let ids) = condition { ids } else { nil } }
+  fileprivate var exactKey: String? { if case .key(let key) = condition { key } else { nil } }
+  fileprivate var exactTag: String? { if case .tag(let tag) = condition { tag } else { nil } }
 }
 
 extension [JobFilter] {

@@ -59,64 +59,35 @@ struct RouteTotals {
 
 extension JobFilter {
   /// Asks for nothing but queue, kind and state, which a route's totals can answer.
-  var isOfTotals: Bool {
-    switch self {
-    case .all, .queue, .kind, .state: true
-    case .id, .tag, .key, .lane: false
-    case .and(let a, let b), .or(let a, let b): a.isOfTotals && b.isOfTotals
-    case .not(let a): a.isOfTotals
-    }
-  }
+  var isOfTotals: Bool { isOfRoute(orState: true) }
 
   /// Asks for nothing but queue and kind.
-  var isOfRoute: Bool {
-    switch self {
-    case .all, .queue, .kind: true
-    case .id, .tag, .key, .lane, .state: false
-    case .and(let a, let b), .or(let a, let b): a.isOfRoute && b.isOfRoute
-    case .not(let a): a.isOfRoute
+  var isOfRoute: Bool { isOfRoute(orState: false) }
+
+  private func isOfRoute(orState: Bool) -> Bool {
+    switch condition {
+    case .queues, .kinds: true
+    case .states: orState
+    case .ids, .tag, .key, .lane, .tooLarge: false
+    case .and(let parts), .or(let parts): parts.allSatisfy { $0.isOfRoute(orState: orState) }
+    case .not(let a): a.isOfRoute(orState: orState)
     }
   }
-
-  /// What must all hold.
-  var conjuncts: [JobFilter] {
-    if case .and(let a, let b) = self { a.conjuncts + b.conjuncts } else { [self] }
-  }
-
-  /// Of which one must hold.
-  var disjuncts: [JobFilter] {
-    if case .or(let a, let b) = self { a.disjuncts + b.disjuncts } else { [self] }
-  }
-
-  /// Throws if it has more parts than SQLite takes. Looked at one part after the other, since recursion has its limit too.
-  func checkSize() throws {
-    var rest = [self]
-    var count = 0
-    while let part = rest.popLast() {
-      count += 1
-      guard count <= Self.mostParts else {
-        throw JobError(
-          .invalidArgument, "the filter has more than \(Self.mostParts) parts; ask for fewer jobs at a time")
-      }
-      switch part {
-      case .and(let a, let b), .or(let a, let b): rest += [a, b]
-      case .not(let a): rest.append(a)
-      case .all, .id, .queue, .kind, .state, .tag, .key, .lane: break
-      }
-    }
-  }
-
-  private static let mostParts = 1000
 
   /// The only states that can match; nil if it says nothing of that.
   var states: Set<JobState>? {
-    switch self {
-    case .state(let state): [state]
-    case .or(let a, let b):
-      if let a = a.states, let b = b.states { a.union(b) } else { nil }
-    case .and(let a, let b):
-      if let one = a.states, let other = b.states { one.intersection(other) } else { a.states ?? b.states }
-    case .all, .id, .queue, .kind, .tag, .key, .lane, .not: nil
+    switch condition {
+    case .states(let states): states
+    case .and(let all): Self.states(ofAll: all)
+    case .or(let any):
+      any.reduce([] as Set<JobState>?) { known, one in
+        if let known, let states = one.states { known.union(states) } else { nil }
+      }
+    case .ids, .queues, .kinds, .tag, .key, .lane, .not, .tooLarge: nil
     }
+  }
+
+  static func states(ofAll parts: [JobFilter]) -> Set<JobState>? {
+    parts.compactMap(\.states).reduce(nil) { $0?.intersection($1) ?? $1 }
   }
 }

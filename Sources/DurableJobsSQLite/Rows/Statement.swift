@@ -45,6 +45,12 @@ final class Statement {
     }
   }
 
+  /// A name, of which Swift takes several spellings for one, as `é` and `e` with an accent: as bytes that are equal where
+  /// Swift says so.
+  func bind(_ index: Int32, name: String) {
+    bind(index, name.composed)
+  }
+
   // MARK: Running
 
   /// True as long as there is a row. Resets itself after the last one, and before it throws.
@@ -109,4 +115,9 @@ final class Statement {
   private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
 
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+}
+
+extension String {
+  /// The one form in which a name is stored.
+  var composed: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 }

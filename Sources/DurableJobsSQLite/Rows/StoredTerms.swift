@@ -21,7 +21,7 @@ struct StoredTerms: Codable, Equatable {
     key = terms.key
     unique = terms.unique?.key
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
-    lane = terms.lane?.name
+    lane = terms.lane?.name.composed
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
   }
 

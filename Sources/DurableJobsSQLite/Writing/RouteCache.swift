@@ -35,7 +35,7 @@ final class RouteCache {
   func intern(queue: String, kind: String, on connection: WriterConnection) throws -> Int64 {
     if let id = ids[queue]?[kind] { return id }
     let findQueue = try connection[.findQueue]
-    findQueue.bind(1, queue)
+    findQueue.bind(1, name: queue)
     let queueID: Int64
     var isPaused = false
     if try findQueue.step() {
@@ -44,13 +44,13 @@ final class RouteCache {
       findQueue.reset()
     } else {
       let insert = try connection[.insertQueue]
-      insert.bind(1, queue)
+      insert.bind(1, name: queue)
       try insert.run()
       queueID = connection.lastInsertedID
     }
     let find = try connection[.findRoute]
     find.bind(1, queueID)
-    find.bind(2, kind)
+    find.bind(2, name: kind)
     let id: Int64
     if try find.step() {
       id = find.int(0)
@@ -58,7 +58,7 @@ final class RouteCache {
     } else {
       let insert = try connection[.insertRoute]
       insert.bind(1, queueID)
-      insert.bind(2, kind)
+      insert.bind(2, name: kind)
       try insert.run()
       id = connection.lastInsertedID
       try connection[.bumpChanges].run()

@@ -80,7 +80,7 @@ final class WriteTransaction {
       switch setting {
       case .queue(let name, let isPaused):
         let pause = try connection[.pauseQueue]
-        pause.bind(1, name)
+        pause.bind(1, name: name)
         pause.bind(2, Int64(isPaused ? 1 : 0))
         try pause.run()
         guard pause.changes > 0 else { continue }

@@ -7,7 +7,7 @@ import GRDB
 /// It takes all that waits, carries it out in one transaction, and only then lets the callers go on: so calls that come
 /// while a commit is being written share the next. Nothing waits for a group to fill.
 final class Writer: @unchecked Sendable {
-  // Safe without the compiler's proof: `connection` and `memory` are reached on the thread alone, which `init` starts
+  // Safe without the compiler's proof: `connection`, `memory`, `log` and `hasLockLapsed` are reached on the thread alone, which `init` starts
   // after all else is set; what callers touch is inside `waiting`.
 
   /// What comes of a transaction besides replies.
@@ -43,6 +43,7 @@ final class Writer: @unchecked Sendable {
   private var connection: WriterConnection?
   private let memory: WriterMemory
   private var hasLockLapsed = false
+  private var log: WriteAheadLog
 
   init(
     pool: DatabasePool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
@@ -55,6 +56,7 @@ final class Writer: @unchecked Sendable {
     self.configuration = configuration
     self.process = process
     memory = WriterMemory(epoch: epoch)
+    log = WriteAheadLog(database: path)
     self.isHeard = isHeard
     self.tell = tell
     self.time = time
@@ -128,9 +130,10 @@ final class Writer: @unchecked Sendable {
   private func take(_ requests: [WriteRequest]) {
     var news: [News] = []
     var ends: [(WriteRequest, (any Error)?)] = []
-    let hasLock = takeLock()
+    var patience = Patience(configuration.busyTimeout)
+    let hasLock = takeLock(&patience)
     do {
-      news.append(try commit(requests))
+      news.append(try commit(requests, &patience))
       ends = requests.map { ($0, nil) }
     } catch let error where requests.count == 1 || error is NotBegun {
       ends = requests.map { ($0, error) }
@@ -139,7 +142,7 @@ final class Writer: @unchecked Sendable {
       // every group; this costs a transaction for each caller of a group that had an error in it.
       for request in requests {
         do {
-          news.append(try commit([request]))
+          news.append(try commit([request], &patience))
           ends.append((request, nil))
         } catch {
           ends.append((request, error))
@@ -149,12 +152,13 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
+    if log.isTooLarge { pool.writeWithoutTransaction { _ in if let connection { log.shorten(on: connection.handle) } } }
   }
 
   /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,
   /// and not each of their commits.
-  private func takeLock() -> Bool {
-    let hasLock = lock.take(within: hasLockLapsed ? .milliseconds(50) : configuration.busyTimeout)
+  private func takeLock(_ patience: inout Patience) -> Bool {
+    let hasLock = patience.wait { lock.take(within: hasLockLapsed ? min($0, .milliseconds(50)) : $0) }
     hasLockLapsed = !hasLock
     return hasLock
   }
@@ -163,12 +167,13 @@ final class Writer: @unchecked Sendable {
     let cause: any Error
   }
 
-  private func commit(_ requests: [WriteRequest]) throws -> News {
+  private func commit(_ requests: [WriteRequest], _ patience: inout Patience) throws -> News {
     try pool.writeWithoutTransaction { db in
       guard let handle = db.sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
       let connection = self.connection ?? WriterConnection(handle: handle)
       self.connection = connection
-      do { try connection[.begin].run() } catch { throw NotBegun(cause: error) }
+      patience.tell(handle)
+      do { try patience.wait { _ in try connection[.begin].run() } } catch { throw NotBegun(cause: error) }
       let (moment, isHeard) = (time.moment, isHeard())
       let transaction = WriteTransaction(
         connection: connection, memory: memory, policy: configuration.policy, process: process,

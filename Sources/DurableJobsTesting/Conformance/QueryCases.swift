@@ -43,6 +43,10 @@ extension StoreConformance {
         [.all, .id(all[3].id), .id(JobID(rawValue: 999)), .queue("q"), .queue("none"), .kind("k"), .kind("other")]
         + [.tag("a"), .tag("b"), .tag("A"), .tag("none"), .key("one"), .key("two"), .key("none"), .key("%")]
         + JobState.allCases.map { .state($0) }
+        + [
+          .ids([]), .ids(all.map(\.id).prefix(3)), .queues(["p", "q"]), .kinds(["k", "none"]),
+          .states([.failed, .ready]),
+        ]
       var filters = leaves + leaves.map { !$0 }
       for (index, first) in leaves.enumerated() {
         let second = leaves[(index * 7 + 3) % leaves.count]
@@ -55,6 +59,33 @@ extension StoreConformance {
         try same(try await trial.ids(filter), expected.map(\.id), "jobs of \(filter)")
         let counts = expected.reduce(into: JobCounts()) { $0[$1.state] += 1 }
         try same(try await trial.store.counts(where: filter), counts, "counts of \(filter)")
+      }
+    },
+    Case("A filter of any size is answered, or refused in words") { subject in
+      let trial = try await Trial(subject)
+      let id = try await trial.add(2, JobTerms(key: "t"))[1]
+      let ids = (1...100_000).map { JobID(rawValue: $0 + id.rawValue / 2) } + [id]
+      let many = ids[..<(Limits.filterParts - 1)].map { JobFilter.id($0) }
+      var nested = JobFilter.key("t")
+      for level in 2..<Limits.filterDepth {
+        nested =
+          level % 2 == 0 ? nested && !.key("\(level)") && .tag("t") : nested || !.id(JobID(rawValue: 9)) || .tag("u")
+      }
+      for filter in [
+        .ids(ids), many.reduce(!.all, ||), many.prefix(Limits.filterParts / 2 - 1).map { !$0 }.reduce(.all, &&), nested,
+      ] {
+        let expected = try await trial.store.jobs(JobQuery(limit: 1000)).filter(filter.matches)
+        try same(try await trial.ids(filter), expected.map(\.id), "jobs of a filter within the limits")
+        try same(try await trial.store.counts(where: filter).total, expected.count, "jobs counted by it")
+      }
+      for filter in [ids.map { .id($0) }.reduce(!.all, ||), nested && (.tag("v") || nested)] {
+        func isRefused(_ call: () async throws -> Void) async throws {
+          do { try await call() } catch let error as JobError where error.code == .invalidArgument { return }
+          throw Difference("a filter beyond the limits is not refused")
+        }
+        try await isRefused { _ = try await trial.ids(filter) }
+        try await isRefused { _ = try await trial.store.counts(where: filter) }
+        try await isRefused { _ = try await trial.store.change(.retry, where: filter, after: nil, limit: 1) }
       }
     },
     Case("A change reaches what its filter matches, and nothing else") { subject in

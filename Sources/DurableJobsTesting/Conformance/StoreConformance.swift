@@ -41,8 +41,8 @@ public enum StoreConformance {
 
   public static let cases: [Case] =
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
-    + crashCases + edgeCases + laneCases
-    + leaseCases + timeCases + queryCases + idlenessCases + signalCases + reopeningCases
+    + crashCases + edgeCases + laneCases + leaseCases + timeCases + queryCases + idlenessCases + signalCases + nameCases
+    + reopeningCases
 }
 
 /// A kind of store, to be put to the test.

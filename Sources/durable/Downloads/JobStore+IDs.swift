@@ -2,7 +2,7 @@
   import DurableJobs
 
   extension JobStore {
-    /// The jobs with these ids that are in the store, read so many with each call that SQLite bears the filter.
+    /// The jobs with these ids that are in the store, a page with each call.
     func jobs(_ ids: [JobID], detail: JobQuery.Detail) async throws -> [JobID: JobSnapshot] {
       var found: [JobID: JobSnapshot] = [:]
       for page in ids.pages(of: DownloadIntake.page) {
@@ -14,18 +14,8 @@
   }
 
   extension JobFilter {
-    /// One of these, which must be some.
-    static func ids(_ ids: some RandomAccessCollection<JobID>) -> JobFilter { any(of: ids.map { .id($0) }) }
-
     /// Jobs that have not ended.
-    static let unfinished = any(of: JobState.allCases.filter { !$0.isFinished }.map { .state($0) })
-
-    /// As flat as may be: filters are walked through by recursion.
-    private static func any(of filters: [JobFilter]) -> JobFilter {
-      guard filters.count > 1 else { return filters[0] }
-      let half = filters.count / 2
-      return any(of: Array(filters[..<half])) || any(of: Array(filters[half...]))
-    }
+    static let unfinished = states(JobState.allCases.filter { !$0.isFinished })
   }
 
   extension Array {

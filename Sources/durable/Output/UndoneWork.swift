@@ -14,7 +14,7 @@
     init(_ store: OpenStore, _ queues: Set<String>) async throws {
       let scope = WorkScope.worker(queues: queues, kinds: [ShellCommand.kind, Download.kind])
       let left = try await store.store.outstanding(scope).left
-      let here = queues.sorted().map { JobFilter.queue($0) }.reduce(!JobFilter.all) { $0 || $1 }
+      let here = JobFilter.queues(queues)
       elsewhere = try await store.store.counts(where: .state(.ready) && !here)[.ready]
       guard left.unfinished > 0 else {
         lines = []

@@ -91,18 +91,18 @@ extension Oracle {
   // MARK: Questions
 
   func isOne(_ job: JobLog, of filter: JobFilter) -> Bool {
-    switch filter {
-    case .all: true
-    case .id(let id): job.id == id
-    case .queue(let name): job.job.queue == name
-    case .kind(let name): job.job.kind == name
-    case .state(let state): self.state(job) == state
+    switch filter.condition {
+    case .ids(let ids): ids.contains(job.id)
+    case .queues(let names): names.contains(job.job.queue)
+    case .kinds(let names): names.contains(job.job.kind)
+    case .states(let states): states.contains(state(job))
     case .tag(let tag): job.job.terms.tags.contains(tag)
     case .key(let key): job.job.terms.key == key
     case .lane(let name): job.job.terms.lane?.name == name
-    case .and(let a, let b): isOne(job, of: a) && isOne(job, of: b)
-    case .or(let a, let b): isOne(job, of: a) || isOne(job, of: b)
+    case .and(let all): all.allSatisfy { isOne(job, of: $0) }
+    case .or(let any): any.contains { isOne(job, of: $0) }
     case .not(let a): !isOne(job, of: a)
+    case .tooLarge: false
     }
   }
 

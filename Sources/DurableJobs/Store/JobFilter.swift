@@ -1,0 +1,124 @@
+import Foundation
+
+/// Which jobs: `.kind("upload") && !.state(.running)`.
+///
+/// A filter that was joined of more than ``Limits/filterParts`` parts, or nested deeper than ``Limits/filterDepth``, is
+/// refused by every store with ``JobError/Code/invalidArgument``, and matches nothing. Any number of ids, queues or kinds is
+/// one part: `.ids(many)`.
+public struct JobFilter: Hashable, Sendable {
+  /// What is asked of a job.
+  @nonexhaustive
+  public indirect enum Condition: Hashable, Sendable {
+    /// It is one of these.
+    case ids(Set<JobID>)
+    case queues(Set<String>)
+    case kinds(Set<String>)
+    case states(Set<JobState>)
+    case tag(String)
+    case key(String)
+    case lane(String)
+    /// All of these hold. Of none: any job.
+    case and([JobFilter])
+    /// One of these holds. Of none: no job.
+    case or([JobFilter])
+    case not(JobFilter)
+    /// There was too much to be asked; see ``JobFilter/check()``.
+    case tooLarge
+  }
+
+  public let condition: Condition
+  /// Itself, and all that it was joined of. Bounded, as its depth is: so no walk through it, nor its release, meets the
+  /// end of a thread's stack.
+  private let parts: Int
+  private let depth: Int
+
+  private init(_ condition: Condition, parts: Int = 1, depth: Int = 1) {
+    let isTooLarge = parts > Limits.filterParts || depth > Limits.filterDepth
+    (self.condition, self.parts, self.depth) = isTooLarge ? (.tooLarge, 1, 1) : (condition, parts, depth)
+  }
+
+  public static let all = JobFilter(.and([]))
+  public static func id(_ id: JobID) -> JobFilter { JobFilter(.ids([id])) }
+  public static func ids(_ ids: some Sequence<JobID>) -> JobFilter { JobFilter(.ids(Set(ids))) }
+  public static func queue(_ name: String) -> JobFilter { JobFilter(.queues([name])) }
+  public static func queues(_ names: some Sequence<String>) -> JobFilter { JobFilter(.queues(Set(names))) }
+  public static func kind(_ name: String) -> JobFilter { JobFilter(.kinds([name])) }
+  public static func kind<P: JobPayload>(_ type: P.Type) -> JobFilter { kinds([type.kind] + type.formerKinds) }
+  public static func kinds(_ names: some Sequence<String>) -> JobFilter { JobFilter(.kinds(Set(names))) }
+  public static func state(_ state: JobState) -> JobFilter { JobFilter(.states([state])) }
+  public static func states(_ states: some Sequence<JobState>) -> JobFilter { JobFilter(.states(Set(states))) }
+  public static func tag(_ tag: String) -> JobFilter { JobFilter(.tag(tag)) }
+  public static func key(_ key: String) -> JobFilter { JobFilter(.key(key)) }
+  public static func lane(_ name: String) -> JobFilter { JobFilter(.lane(name)) }
+
+  public static func && (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.conjuncts, as: Condition.and) }
+  public static func || (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.disjuncts, as: Condition.or) }
+
+  public static prefix func ! (a: JobFilter) -> JobFilter {
+    switch a.condition {
+    case .not(let b): b
+    case .and(let all) where all.isEmpty: JobFilter(.or([]))
+    case .or(let any) where any.isEmpty: .all
+    case .tooLarge: a
+    default: JobFilter(.not(a), parts: a.parts + 1, depth: a.depth + 1)
+    }
+  }
+
+  /// Flat: what is joined by the same operator already is taken apart first.
+  private static func join(
+    _ a: JobFilter, _ b: JobFilter, by terms: (JobFilter) -> [JobFilter]?, as condition: ([JobFilter]) -> Condition
+  ) -> JobFilter {
+    for one in [a, b] where one.condition == .tooLarge { return one }
+    let (aTerms, bTerms) = (terms(a), terms(b))
+    let all = (aTerms ?? [a]) + (bTerms ?? [b])
+    guard all.count != 1 else { return all[0] }
+    let (aOwn, bOwn) = (aTerms == nil ? 0 : 1, bTerms == nil ? 0 : 1)
+    return JobFilter(
+      condition(all), parts: 1 + a.parts - aOwn + b.parts - bOwn, depth: 1 + max(a.depth - aOwn, b.depth - bOwn))
+  }
+
+  /// What must all hold, if this is such a list.
+  package var conjuncts: [JobFilter]? { if case .and(let all) = condition { all } else { nil } }
+
+  /// Of which one must hold, if this is such a list.
+  private var disjuncts: [JobFilter]? { if case .or(let any) = condition { any } else { nil } }
+
+  /// The only ids that can match; nil if it says nothing of that.
+  package var onlyIDs: Set<JobID>? {
+    switch condition {
+    case .ids(let ids): ids
+    case .and(let all): all.compactMap(\.onlyIDs).min { $0.count < $1.count }
+    case .or(let any):
+      any.reduce([] as Set<JobID>?) { known, one in
+        if let known, let ids = one.onlyIDs { known.union(ids) } else { nil }
+      }
+    case .queues, .kinds, .states, .tag, .key, .lane, .not, .tooLarge: nil
+    }
+  }
+
+  /// Throws ``JobError/Code/invalidArgument`` if it is too large. For stores.
+  public func check() throws {
+    guard condition == .tooLarge else { return }
+    throw JobError(
+      .invalidArgument,
+      "the filter has more than \(Limits.filterParts) parts, or is nested more than \(Limits.filterDepth) deep. Ask for "
+        + "fewer jobs at a time; many ids, queues or kinds are one part as .ids(…), .queues(…) or .kinds(…)")
+  }
+
+  /// Whether `job` is one of them.
+  public func matches(_ job: JobSnapshot) -> Bool {
+    switch condition {
+    case .ids(let ids): ids.contains(job.id)
+    case .queues(let names): names.contains(job.queue)
+    case .kinds(let names): names.contains(job.kind)
+    case .states(let states): states.contains(job.state)
+    case .tag(let tag): job.tags.contains(tag)
+    case .key(let key): job.key == key
+    case .lane(let name): job.lane?.name == name
+    case .and(let all): all.allSatisfy { $0.matches(job) }
+    case .or(let any): any.contains { $0.matches(job) }
+    case .not(let a): !a.matches(job)
+    case .tooLarge: false
+    }
+  }
+}

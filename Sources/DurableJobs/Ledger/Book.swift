@@ -56,6 +56,11 @@ struct Book {
 
   func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
+  /// Those that have not ended.
+  func parents(of id: JobID) -> [JobID] {
+    (parentsOf[id] ?? []).filter { edge in end(of: edge).map { !$0.isFinished } ?? false }.map(\.parent)
+  }
+
   mutating func change<R>(_ id: JobID, _ body: (inout RowChange) throws -> R) rethrows -> R? {
     guard let index = rows.index(forKey: id) else { return nil }
     let old = rows.values[index].after.course.state
@@ -79,7 +84,7 @@ struct Book {
     changes.removed.append(row.before)
     lanes.leave(row.after)
     for edge in children(of: id) where self[edge.child]?.course.state == .skipped {
-      if !edge.condition.holds(after: row.before.course.state) { changes.neverMet.append(edge) }
+      if !edge.condition.holds(after: row.before.course.end) { changes.neverMet.append(edge) }
     }
     if let key = row.before.unique, owners[key] == id { owners[key] = .some(nil) }
   }
@@ -133,30 +138,32 @@ struct Book {
 
   // MARK: Edges
 
-  private func state(of edge: Edge) -> JobState? { self[edge.parent]?.course.state ?? edge.parentState }
+  private func end(of edge: Edge) -> JobState? { self[edge.parent]?.course.end ?? edge.parentState }
 
   /// How many of its edges are from jobs that have not ended. Its parents must have been asked for.
   func liveParents(of id: JobID) -> Int {
-    (parentsOf[id] ?? []).count { edge in state(of: edge).map { !$0.isFinished } ?? false }
+    (parentsOf[id] ?? []).count { edge in end(of: edge).map { !$0.isFinished } ?? false }
   }
 
   /// Of the edges that can't be met any more, that of the oldest parent. Its parents must have been asked for.
   func brokenEdge(of id: JobID) -> Edge? {
     (parentsOf[id] ?? []).filter { edge in
-      guard !edge.isNever, let parent = state(of: edge) else { return true }
+      guard !edge.isNever, let parent = end(of: edge) else { return true }
       return parent.isFinished && !edge.condition.holds(after: parent)
     }.min { $0.parent < $1.parent }
   }
 
   func words(for edge: Edge) -> String {
-    edge.isNever ? "was removed" : state(of: edge).map { "is \($0)" } ?? "is gone"
+    edge.isNever ? "was removed" : end(of: edge).map { "is \($0)" } ?? "is gone"
   }
 
   /// A job whose need can't be met any more, and that has not begun or can't go on.
   mutating func skip(_ id: JobID, because edge: Edge) {
     let parent = edge.isNever ? nil : self[edge.parent]
     let need = parent.map { BrokenNeed($0) } ?? BrokenNeed(removed: edge.parent)
-    change(id) { $0.after.course.skip(because: need.reason, cause: need.job) }
+    change(id) { change in
+      change.after.course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
+    }
   }
 
   /// All that was decided.

@@ -46,7 +46,7 @@ struct Consequences {
     var order: [JobID] = []
     var news: [JobID: (ends: Int, broken: Edge?)] = [:]
     for parent in level {
-      guard let state = book[parent]?.course.state else { continue }
+      guard let state = book[parent]?.course.end else { continue }
       for edge in book.children(of: parent) {
         if news[edge.child] == nil { order.append(edge.child) }
         news[edge.child, default: (0, nil)].ends += 1

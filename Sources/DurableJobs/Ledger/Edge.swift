@@ -6,7 +6,7 @@ package struct Edge: Hashable, Sendable {
   package let slot: Int?
   /// Its parent was removed, and had not ended so: it never will.
   package var isNever: Bool
-  /// Of the parent, where edges were loaded by their child; nil if the parent is gone.
+  /// ``JobCourse/end`` of the parent, where edges were loaded by their child; nil if the parent is gone.
   package let parentState: JobState?
 
   package init(
@@ -20,15 +20,21 @@ package struct Edge: Hashable, Sendable {
     self.isNever = isNever
     self.parentState = parentState
   }
+
+  /// Of one that waits for somebody with a key to come.
+  package init(waiting child: JobID, _ condition: JobEdge.Condition, _ slot: Int?) {
+    self.init(
+      parent: JobID(rawValue: 0), child: child, condition: condition, slot: slot, parentState: JobState.blocked)
+  }
 }
 
 extension JobEdge.Condition {
-  /// Whether this is the end that it waits for.
+  /// Whether this ``JobCourse/end`` is the one that it waits for.
   package func holds(after end: JobState) -> Bool {
     switch self {
     case .succeeded: end == .succeeded
     case .ended: end.isFinished
-    case .failed: end == .failed || end == .skipped
+    case .failed: end == .failed
     }
   }
 }
@@ -37,16 +43,13 @@ extension JobEdge.Condition {
 struct BrokenNeed: Equatable {
   let job: JobID
   let reason: String
-
-  init(job: JobID, reason: String) {
-    self.job = job
-    self.reason = reason
-  }
+  var isAfterFailure = false
 
   /// A job that was skipped itself hands on what skipped it.
   init(_ parent: JobRow) {
     let (course, name) = (parent.course, "job \(parent.id) (\(parent.kind))")
     job = course.cause ?? parent.id
+    isAfterFailure = course.end == .failed
     reason =
       switch course.state {
       case .skipped: course.reason ?? "\(name) was skipped"
@@ -55,7 +58,14 @@ struct BrokenNeed: Equatable {
       }
   }
 
+  init(of course: JobCourse) {
+    job = course.cause ?? JobID(rawValue: 0)
+    reason = course.reason ?? ""
+    isAfterFailure = course.isAfterFailure
+  }
+
   init(removed parent: JobID) {
-    self.init(job: parent, reason: "job \(parent) was removed")
+    job = parent
+    reason = "job \(parent) was removed"
   }
 }

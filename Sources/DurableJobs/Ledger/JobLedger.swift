@@ -64,6 +64,10 @@ package struct Needs {
   package var lanes: [String: Int] = [:]
   /// Who has each unique key.
   package var keys: [String] = []
+  /// Of each ``JobTerms/key``: the newest unfinished job, else the newest that succeeded.
+  package var named: [String] = []
+  /// Who waits for somebody with such a key to come.
+  package var waitersOf: [String] = []
   /// What runs under claims of these rows of workers, at most so many in all.
   package var heldBy: [Int64] = []
   package var heldLimit = Int.max
@@ -72,7 +76,8 @@ package struct Needs {
 
   package init(jobs: [JobID] = []) { self.jobs = jobs }
   package var isEmpty: Bool {
-    jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && heldBy.isEmpty
+    jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty
+      && waitersOf.isEmpty && heldBy.isEmpty
       && worker == nil
   }
 }
@@ -83,6 +88,9 @@ package struct LedgerReply {
   package var parents: [Edge] = []
   package var lanes: [String: LaneRow] = [:]
   package var owners: [String: JobID] = [:]
+  /// Their rows are in ``jobs``.
+  package var named: [String: JobID] = [:]
+  package var waiters: [String: [JobID]] = [:]
   /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
   package var held: [JobID] = []
   package var workers: [WorkerRow] = []
@@ -136,6 +144,8 @@ package struct NewEdge: Hashable {
     case known(JobID)
     /// By its place in ``LedgerRequest/add``, which is before the child's.
     case added(Int)
+    /// The first that comes with this ``JobTerms/key``. Every job that is added is bound to those that wait for its key.
+    case key(String)
   }
 
   package let parent: Parent

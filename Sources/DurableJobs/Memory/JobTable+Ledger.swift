@@ -24,11 +24,24 @@ extension JobTable: JobLedger {
       reply.jobs += edges.compactMap { index(of: $0.child).map { row(records[$0]) } }
     }
     for edge in needs.parentsOf.flatMap({ parentsOf[$0] ?? [] }) {
-      let state = index(of: edge.parent).map { records[$0].course.state }
+      let state = index(of: edge.parent).map { records[$0].course.end }
       reply.parents.append(
         Edge(
           parent: edge.parent, child: edge.child, condition: edge.condition, slot: edge.slot, isNever: edge.isNever,
           parentState: state))
+    }
+    for (key, edges) in keyEdges {
+      for edge in edges where needs.parentsOf.contains(edge.child) { reply.parents.append(edge) }
+      if needs.waitersOf.contains(key) { reply.waiters[key] = edges.map(\.child) }
+    }
+    for key in needs.named {
+      let all = records.filter { $0.job.terms.key == key }
+      guard
+        let newest = all.last(where: { !$0.course.state.isFinished })
+          ?? all.last(where: { $0.course.state == .succeeded })
+      else { continue }
+      reply.named[key] = newest.id
+      reply.jobs.append(row(newest))
     }
     for (name, count) in needs.lanes {
       let inside = records.filter { $0.job.terms.lane?.name == name && $0.seat != nil }
@@ -82,16 +95,26 @@ extension JobTable: JobLedger {
     record.hasChildren = new.hasChildren
     records.append(record)
     for edge in new.edges {
-      let parent =
-        if case .known(let id) = edge.parent { id } else if case .added(let index) = edge.parent { added[index] } else {
-          id
-        }
-      let edge = Edge(parent: parent, child: id, condition: edge.condition, slot: edge.slot)
-      childrenOf[parent, default: []].append(edge)
-      parentsOf[id, default: []].append(edge)
+      switch edge.parent {
+      case .known(let parent): connect(Edge(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
+      case .added(let index):
+        connect(Edge(parent: added[index], child: id, condition: edge.condition, slot: edge.slot))
+      case .key(let key): keyEdges[key, default: []].append(Edge(waiting: id, edge.condition, edge.slot))
+      }
+    }
+    if let key = job.terms.key, !course.state.isFinished, let waiting = keyEdges.removeValue(forKey: key) {
+      for edge in waiting {
+        connect(Edge(parent: id, child: edge.child, condition: edge.condition, slot: edge.slot))
+      }
+      records[records.count - 1].hasChildren = true
     }
     news.moved(id, route: route, from: nil, to: course.state) { (job.queue, job.kind) }
     return id
+  }
+
+  private func connect(_ edge: Edge) {
+    childrenOf[edge.parent, default: []].append(edge)
+    parentsOf[edge.child, default: []].append(edge)
   }
 
   private func route(_ queue: String, _ kind: String) -> Int64 {
@@ -131,6 +154,7 @@ extension JobTable: JobLedger {
   }
 
   private func forgetEdges(of id: JobID, keeping neverMet: [Edge]) {
+    for key in keyEdges.keys { keyEdges[key]?.removeAll { $0.child == id } }
     for edge in parentsOf.removeValue(forKey: id) ?? [] { childrenOf[edge.parent]?.removeAll { $0.child == id } }
     for edge in childrenOf.removeValue(forKey: id) ?? [] {
       parentsOf[edge.child]?.removeAll { $0.parent == id && !neverMet.contains(edge) }

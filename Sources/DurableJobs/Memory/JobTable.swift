@@ -31,6 +31,8 @@ final class JobTable {
   var childrenOf: [JobID: [Edge]] = [:]
   var parentsOf: [JobID: [Edge]] = [:]
   var laneWidths: [String: Int] = [:]
+  /// By key: edges that wait for somebody to bring it.
+  var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
   var pausedQueues: Set<String> = []
   var routes: [String: [String: Int64]] = [:]

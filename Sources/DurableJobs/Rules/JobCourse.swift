@@ -21,11 +21,13 @@ public struct JobCourse: Hashable, Sendable {
   public var reason: String?
   /// The job whose end skipped it: the first of its kind, not one that was skipped itself.
   public var cause: JobID?
+  /// That job failed.
+  public var isAfterFailure: Bool
 
   public init(
     state: JobState, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts, crashesInRow: Int = 0,
     crashes: Int = 0, runAt: Date? = nil, isDated: Bool = false, stopAsked: StopReason? = nil, reason: String? = nil,
-    cause: JobID? = nil
+    cause: JobID? = nil, isAfterFailure: Bool = false
   ) {
     self.state = state
     self.attempt = attempt
@@ -37,6 +39,7 @@ public struct JobCourse: Hashable, Sendable {
     self.stopAsked = stopAsked
     self.reason = reason
     self.cause = cause
+    self.isAfterFailure = isAfterFailure
   }
 
   /// A job as it is when it is stored.
@@ -160,12 +163,16 @@ public struct JobCourse: Hashable, Sendable {
   }
 
   /// A job that it needs ended otherwise.
-  public mutating func skip(because reason: String, cause: JobID) {
+  public mutating func skip(because reason: String, cause: JobID, isAfterFailure: Bool) {
     state = .skipped
+    self.isAfterFailure = isAfterFailure
     forgetTime()
     self.reason = reason.cutToMessage
     self.cause = cause
   }
+
+  /// What it is for those that need it: who was skipped because of a failure has failed too.
+  package var end: JobState { state == .skipped && isAfterFailure ? .failed : state }
 
   /// It lives again, from its first attempt.
   public mutating func reopen(now: Date) {
@@ -174,6 +181,7 @@ public struct JobCourse: Hashable, Sendable {
     crashes = 0
     reason = nil
     cause = nil
+    isAfterFailure = false
     wait(.now, now)
   }
 

@@ -15,7 +15,7 @@ public struct JobEdge: Hashable, Sendable {
     case succeeded
     /// However it ends.
     case ended
-    /// It failed, or was skipped because of a failure.
+    /// It failed, or was skipped because another failed.
     case failed
   }
 
@@ -29,6 +29,10 @@ public struct JobEdge: Hashable, Sendable {
     self.condition = condition
     self.slot = slot
   }
+}
+
+extension JobEdge {
+  var job: JobID? { if case .job(let id) = target { id } else { nil } }
 }
 
 /// How a job ended, for one that needs it.

@@ -66,7 +66,7 @@ extension WriteTransaction: JobLedger {
     FaultPoint.insertSpec.reach()
 
     if let unique = terms.unique?.key, !new.course.state.isFinished { try run(.takeKey, unique, of: id) }
-    if let key = terms.key { try run(.insertKey, key, of: id) }
+    if let key = terms.key { try bring(key, id, new.course.state) }
     for tag in terms.tags { try run(.insertTag, tag, of: id) }
     if !new.edges.isEmpty { try connect(new, JobID(rawValue: id), added) }
     if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
@@ -75,14 +75,27 @@ extension WriteTransaction: JobLedger {
     return JobID(rawValue: id)
   }
 
+  /// The first that comes with a key is what others have waited for.
+  private func bring(_ key: String, _ id: Int64, _ state: JobState) throws {
+    try run(.insertKey, key, of: id)
+    guard !state.isFinished else { return }
+    let bind = try connection[.bindKey]
+    bind.bind(1, name: key)
+    bind.bind(2, id)
+    try bind.run()
+    guard bind.changes > 0 else { return }
+    try run(.unbindKey, key)
+    try run(.markBound, id)
+  }
+
   private func connect(_ new: NewRow, _ id: JobID, _ added: [JobID]) throws {
     for edge in new.edges {
-      let parent =
-        switch edge.parent {
-        case .known(let id): id
-        case .added(let index): added[index]
-        }
-      try run(.insertEdge, parent.rawValue, id.rawValue, edge.condition.need, edge.slot.map(Int64.init))
+      let (need, slot) = (edge.condition.need, edge.slot.map(Int64.init) ?? -1)
+      switch edge.parent {
+      case .known(let parent): try run(.insertEdge, parent.rawValue, id.rawValue, need, slot)
+      case .added(let index): try run(.insertEdge, added[index].rawValue, id.rawValue, need, slot)
+      case .key(let key): try run(.waitForKey, key, of: id.rawValue, need, slot)
+      }
     }
     if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id.rawValue) }
   }

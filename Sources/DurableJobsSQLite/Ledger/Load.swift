@@ -7,6 +7,16 @@ extension WriteTransaction {
     for id in needs.childrenOf { try loadChildren(of: id, &reply) }
     for id in needs.parentsOf { try loadParents(of: id, &reply) }
     for (lane, count) in needs.lanes { try load(lane: lane, waiting: count, &reply) }
+    for key in needs.named {
+      for id in try ids(.named, key) {
+        reply.named[key] = id
+        if let row = try load(id) { reply.jobs.append(row) }
+      }
+    }
+    for key in needs.waitersOf {
+      let waiters = try ids(.waiters, key)
+      if !waiters.isEmpty { reply.waiters[key] = waiters }
+    }
     for key in needs.keys { reply.owners[key] = try owner(of: key) }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
@@ -38,7 +48,7 @@ extension WriteTransaction {
       state: state, attempt: statement.count(4), maxAttempts: terms.attempts, crashesInRow: statement.count(9),
       crashes: statement.count(10), runAt: runAt.map(Date.init(milliseconds:)),
       isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11),
-      cause: statement.intOrNull(13).map(JobID.init(rawValue:)))
+      cause: statement.intOrNull(13).map(JobID.init(rawValue:)), isAfterFailure: links.contains(.afterFailure))
     let claim = ClaimNumber(rawValue: statement.int(5))
     let isHeld = state == .running ? try isStanding(claim.worker) : false
     if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }
@@ -68,13 +78,21 @@ extension WriteTransaction {
     reply.lanes[lane] = row
   }
 
+  private func ids(_ name: WriterStatement, _ key: String) throws -> [JobID] {
+    let statement = try connection[name]
+    statement.bind(1, name: key)
+    var ids: [JobID] = []
+    while try statement.step() { ids.append(JobID(rawValue: statement.int(0))) }
+    return ids
+  }
+
   private func loadChildren(of parent: JobID, _ reply: inout LedgerReply) throws {
     let statement = try connection[.children]
     statement.bind(1, parent.rawValue)
     var edges: [Edge] = []
     while try statement.step() {
       let child = JobID(rawValue: statement.int(0))
-      if let edge = Edge(parent: parent, child: child, need: statement.int(1), slot: statement.intOrNull(2)) {
+      if let edge = Edge(parent: parent, child: child, need: statement.int(1), slot: statement.int(2)) {
         edges.append(edge)
       }
     }
@@ -90,7 +108,7 @@ extension WriteTransaction {
     statement.bind(1, child.rawValue)
     while try statement.step() {
       let edge = Edge(
-        parent: JobID(rawValue: statement.int(0)), child: child, need: statement.int(1), slot: statement.intOrNull(2),
+        parent: JobID(rawValue: statement.int(0)), child: child, need: statement.int(1), slot: statement.int(2),
         parentState: statement.intOrNull(3).flatMap(JobState.init(code:)))
       if let edge { reply.parents.append(edge) }
     }
@@ -130,7 +148,7 @@ extension Edge {
   static let never: Int64 = 4
 
   /// Nil if `need` is no number of one.
-  init?(parent: JobID, child: JobID, need: Int64, slot: Int64?, parentState: JobState? = nil) {
+  init?(parent: JobID, child: JobID, need: Int64, slot: Int64, parentState: JobState? = nil) {
     let condition: JobEdge.Condition? =
       switch need % Self.never {
       case 1: .succeeded
@@ -140,7 +158,7 @@ extension Edge {
       }
     guard let condition else { return nil }
     self.init(
-      parent: parent, child: child, condition: condition, slot: slot.map(Int.init(truncatingIfNeeded:)),
+      parent: parent, child: child, condition: condition, slot: slot < 0 ? nil : Int(truncatingIfNeeded: slot),
       isNever: need > Self.never, parentState: parentState)
   }
 }

@@ -124,7 +124,7 @@ extension WriteTransaction {
     for tag in row.tags { try run(.deleteTag, tag, of: id) }
     if let lane = row.lane?.name, let seat = row.seat { try run(.deleteSeat, lane, of: seat ? 1 : 0, id) }
     if row.hasParents || row.lane != nil { try run(.deleteWait, id) }
-    if row.hasParents { try run(.deleteParents, id) }
+    if row.hasParents { for table in [WriterStatement.deleteParents, .deleteKeyEdges] { try run(table, id) } }
     if row.hasChildren { try run(.deleteChildren, id) }
     if try number(.highestID) == id { try leaveStub(id) } else { try run(.deleteJob, id) }
     try moved(row.id, route: row.route, from: row.course.state, to: nil)

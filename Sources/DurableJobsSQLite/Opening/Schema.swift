@@ -92,10 +92,14 @@ enum Schema {
     UPDATE durable_meta SET version=4;
 
     -- Which end of `parent` the job `child` needs: 1 success, 2 any, 3 failure, and 4 more where the parent was removed and
-    -- had not ended so. `slot` is the input that it is.
-    CREATE TABLE durable_edge(parent INT NOT NULL, child INT NOT NULL, need INT NOT NULL, slot INT,
-      PRIMARY KEY(parent,child,need)) WITHOUT ROWID;
+    -- had not ended so. `slot` is the input that it is, or -1.
+    CREATE TABLE durable_edge(parent INT NOT NULL, child INT NOT NULL, need INT NOT NULL, slot INT NOT NULL,
+      PRIMARY KEY(parent,child,need,slot)) WITHOUT ROWID;
     CREATE INDEX durable_edge_child ON durable_edge(child);
+    -- The same for the first job that comes with a key.
+    CREATE TABLE durable_edge_key(key TEXT NOT NULL, child INT NOT NULL, need INT NOT NULL, slot INT NOT NULL,
+      PRIMARY KEY(key,child,need,slot)) WITHOUT ROWID;
+    CREATE INDEX durable_edge_key_child ON durable_edge_key(child);
     -- How many of a job's edges are from jobs that have not ended, where there are any.
     CREATE TABLE durable_wait(job INTEGER PRIMARY KEY, n INT NOT NULL);
     -- The jobs of a lane: those that have a seat in it, and those that wait for one.

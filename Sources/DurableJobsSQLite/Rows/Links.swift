@@ -13,6 +13,8 @@ struct Links: OptionSet {
   static let lane = Links(rawValue: 2)
   /// It has a seat in its lane, also one that failed and holds it.
   static let seated = Links(rawValue: 4096)
+  /// It was skipped because another failed.
+  static let afterFailure = Links(rawValue: 8192)
   /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished.
   static let unique = Links(rawValue: 8)
   static let cancelAsked = Links(rawValue: 16)
@@ -43,5 +45,6 @@ extension Links {
     if course.crashes > 0 { insert(.crash) }
     if course.reason != nil { insert(.note) }
     if course.isDated { insert(.dated) }
+    if course.isAfterFailure { insert(.afterFailure) }
   }
 }

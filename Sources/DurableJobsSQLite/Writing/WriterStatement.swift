@@ -22,6 +22,7 @@ enum WriterStatement: Int, CaseIterable {
   case putCrash, deleteCrash, putNote, deleteNote
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
+  case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
   case insertEdge, children, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
@@ -156,17 +157,31 @@ enum WriterStatement: Int, CaseIterable {
     case .putWidth:
       "INSERT INTO durable_lane_width(name,width) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET width=excluded.width"
     case .deleteWidth: "DELETE FROM durable_lane_width WHERE name=?1 AND ?2=1"
+    case .named:
+      """
+      SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state<=7
+      ORDER BY j.state=7,k.job DESC LIMIT 1
+      """
+    case .waiters: "SELECT child FROM durable_edge_key WHERE key=?1"
+    case .waitForKey: "INSERT INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"
+    case .bindKey:
+      "INSERT INTO durable_edge(parent,child,need,slot) SELECT ?2,child,need,slot FROM durable_edge_key WHERE key=?1"
+    case .unbindKey: "DELETE FROM durable_edge_key WHERE key=?1"
+    case .markBound: "UPDATE durable_job SET links=links|\(Links.children.rawValue) WHERE id=?1"
+    case .deleteKeyEdges: "DELETE FROM durable_edge_key WHERE child=?1"
     case .insertEdge: "INSERT INTO durable_edge(parent,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .children: "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
     case .parents:
       """
-      SELECT e.parent,e.need,e.slot,j.state FROM durable_edge e LEFT JOIN durable_job j ON j.id=e.parent WHERE e.child=?1
+      SELECT e.parent,e.need,e.slot,CASE WHEN j.links&\(Links.afterFailure.rawValue)<>0 THEN 8 ELSE j.state END
+      FROM durable_edge e LEFT JOIN durable_job j ON j.id=e.parent WHERE e.child=?1
+      UNION ALL SELECT 0,need,slot,2 FROM durable_edge_key WHERE child=?1
       """
     case .inputs:
       """
       SELECT e.slot,e.parent,j.state,o.bytes FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.parent
         LEFT JOIN durable_output o ON o.id=e.parent
-      WHERE e.child=?1 AND e.slot NOT NULL
+      WHERE e.child=?1 AND e.slot>=0
       """
     case .putWait: "INSERT INTO durable_wait(job,n) VALUES(?1,?2) ON CONFLICT(job) DO UPDATE SET n=excluded.n"
     case .deleteWait: "DELETE FROM durable_wait WHERE job=?1"

@@ -3,7 +3,7 @@ import Foundation
 /// New jobs. One whose unique key another has is not stored: that one stands for it. One that waits for an end that can't
 /// come any more is stored as skipped.
 package struct InsertVerb: Verb {
-  private enum Phase { case begin, owners, place, added, done }
+  private enum Phase { case begin, owners, ancestors, place, added, done }
 
   /// Which job stands for a new one.
   private enum Stand {
@@ -16,6 +16,11 @@ package struct InsertVerb: Verb {
   private var book: Book
   private var request = LedgerRequest()
   private var stands: [Stand] = []
+  private var named: [String: JobID] = [:]
+  /// By key: who waits for it, and the ancestors of jobs that bring it.
+  private var waiters: [String: Set<JobID>] = [:]
+  private var ancestors: Set<JobID> = []
+  private var level: [JobID] = []
   private var phase = Phase.begin
   package private(set) var reply = InsertionReply([])
 
@@ -32,22 +37,42 @@ package struct InsertVerb: Verb {
       for job in jobs {
         if let key = job.terms.unique?.key { needs.keys.append(key) }
         if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
-        for case .job(let id) in job.edges.lazy.map(\.target) { needs.jobs.append(id) }
+        for edge in job.edges {
+          switch edge.target {
+          case .job(let id): needs.jobs.append(id)
+          case .key(let key): needs.named.append(key)
+          case .sibling: break
+          }
+        }
+        if let key = job.terms.key, !job.edges.isEmpty { needs.waitersOf.append(key) }
       }
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
-      phase = .place
+      phase = .ancestors
       book.add(answer)
+      named = answer.named
+      waiters = answer.waiters.mapValues(Set.init)
       let siblings = Set(
         jobs.flatMap(\.edges).compactMap { if case .sibling(let place) = $0.target { place } else { nil } })
       let owners = siblings.compactMap { jobs.indices.contains($0) ? jobs[$0].terms.unique?.key : nil }
         .compactMap { book.owner(of: $0) }
+      if !waiters.isEmpty { level = Array(named.values) + jobs.flatMap(\.edges).compactMap(\.job) + owners }
       if !owners.isEmpty, let needs = book.lacking(Needs(jobs: owners)) { return LedgerRequest(load: needs) }
+      fallthrough
+    case .ancestors:
+      // Only where somebody waits for a key that comes with a job which waits itself: so a circle could close.
+      book.add(answer)
+      while !level.isEmpty {
+        var needs = Needs()
+        needs.parentsOf = level
+        if let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
+        ancestors.formUnion(level)
+        level = Set(level.flatMap { book.parents(of: $0) }).subtracting(ancestors).sorted()
+      }
       fallthrough
     case .place:
       phase = .added
-      book.add(answer)
       try place()
       let changes = book.close()
       if !changes.isEmpty { request.save = changes }
@@ -104,10 +129,7 @@ package struct InsertVerb: Verb {
     for edge in row.job.edges {
       let (parent, state) = try parent(of: edge, row.job)
       let new = NewEdge(parent: parent, condition: edge.condition, slot: edge.slot)
-      if let index = row.edges.firstIndex(where: { $0.parent == parent && $0.condition == edge.condition }) {
-        row.edges[index].slot = row.edges[index].slot ?? edge.slot
-        continue
-      }
+      if row.edges.contains(new) { continue }
       row.edges.append(new)
       if !state.isFinished {
         row.waits += 1
@@ -117,9 +139,10 @@ package struct InsertVerb: Verb {
     }
     if let broken = broken.map(need) {
       row.waits = 0
-      row.course.skip(because: broken.reason, cause: broken.job)
+      row.course.skip(because: broken.reason, cause: broken.job, isAfterFailure: broken.isAfterFailure)
     } else {
       row.course.stand(waits: row.waits, now: book.date)
+      try checkCircle(row)
     }
   }
 
@@ -137,17 +160,48 @@ package struct InsertVerb: Verb {
       case .kept(let id): return try known(id)
       case .added(let index), .keptAdded(let index):
         request.add[index].hasChildren = true
-        return (.added(index), request.add[index].course.state)
+        return (.added(index), request.add[index].course.end)
       }
-    case .key:
-      throw JobError(.invalidArgument, "jobs can't wait for a key yet")
+    case .key(let key):
+      let newest = request.add.lastIndex { $0.job.terms.key == key && !$0.course.state.isFinished }
+      if let newest {
+        request.add[newest].hasChildren = true
+        return (.added(newest), request.add[newest].course.end)
+      }
+      return try named[key].map { try known($0) } ?? (.key(key), .blocked)
+    }
+  }
+
+  /// A job that brings a key is bound to those that wait for it: none of them may be among what it waits for itself.
+  private func checkCircle(_ row: NewRow) throws {
+    guard let key = row.job.terms.key else { return }
+    var seen: Set<NewEdge.Parent> = []
+    var level = row.edges.map(\.parent)
+    while let parent = level.popLast() {
+      guard seen.insert(parent).inserted else { continue }
+      var waiter: String?
+      switch parent {
+      case .added(let index):
+        level += request.add[index].edges.map(\.parent)
+        if request.add[index].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
+      case .known(let id):
+        level += book.parents(of: id).map { .known($0) }
+        if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
+      case .key(let other):
+        if other == key { waiter = "it" }
+      }
+      guard let waiter else { continue }
+      throw JobError(
+        .invalidArgument,
+        "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits, and waits for that itself: "
+          + "neither could ever run")
     }
   }
 
   private mutating func known(_ id: JobID) throws -> (NewEdge.Parent, JobState) {
     guard let row = book[id] else { throw JobError(.notFound, "there is no job \(id) to wait for") }
     if !row.hasChildren { book.change(id) { $0.after.hasChildren = true } }
-    return (.known(id), row.course.state)
+    return (.known(id), row.course.end)
   }
 
   /// Of the new ones, only one that is skipped itself has ended.
@@ -155,8 +209,8 @@ package struct InsertVerb: Verb {
     switch parent {
     case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)
     case .added(let index):
-      BrokenNeed(
-        job: request.add[index].course.cause ?? JobID(rawValue: 0), reason: request.add[index].course.reason ?? "")
+      BrokenNeed(of: request.add[index].course)
+    case .key(let key): BrokenNeed(removed: named[key] ?? JobID(rawValue: 0))
     }
   }
 }

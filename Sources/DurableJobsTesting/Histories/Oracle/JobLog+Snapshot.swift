@@ -32,7 +32,7 @@ extension JobLog {
     switch (standing, entries[turn].event) {
     case (.running, _): return asked?.reason
     case (_, .held(let reason)), (_, .cancelled(let reason)): return reason
-    case (_, .skipped(_, let reason)): return reason
+    case (_, .skipped(_, let reason, _)): return reason
     case (.suspended, .reported(.suspended(let reason))):
       return wrong == .handlersReasonWins ? reason : before.asked?.reason ?? reason
     case (.suspended, _), (.cancelled, _): return before.asked?.reason
@@ -40,7 +40,7 @@ extension JobLog {
     }
   }
 
-  private var cause: JobID? { if case .skipped(let id, _) = entries[turn].event { id } else { nil } }
+  private var cause: JobID? { if case .skipped(let id, _, _) = entries[turn].event { id } else { nil } }
 
   private var failures: [AttemptFailure] {
     let all = entries.indices.compactMap { index -> AttemptFailure? in

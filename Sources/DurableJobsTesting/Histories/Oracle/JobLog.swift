@@ -20,7 +20,7 @@ struct JobLog {
     case reset
     case cancelled(reason: String?)
     /// It can't be run any more because of that job.
-    case skipped(by: JobID, reason: String)
+    case skipped(by: JobID, reason: String, afterFailure: Bool)
     case completed(output: Data?)
     case givenUp(message: String)
     case progressed(JobProgress)

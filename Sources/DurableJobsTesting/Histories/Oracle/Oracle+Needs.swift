@@ -21,11 +21,18 @@ extension Oracle {
 
   private func isLive(_ id: JobID) -> Bool { index(of: id).map { !jobs[$0].state(at: now).isFinished } ?? false }
 
+  /// It failed, or was skipped since one did that it needed, or one that that needed.
+  private func hasFailed(_ id: JobID) -> Bool {
+    guard let index = index(of: id) else { return false }
+    if case .skipped(_, _, true) = jobs[index].entries[jobs[index].turn].event { return true }
+    return jobs[index].standing == .failed
+  }
+
   private func isMet(_ need: Need, by end: JobState) -> Bool {
     switch need.condition {
     case .succeeded: end == .succeeded || wrong == .anyEndIsSuccess
     case .ended: true
-    case .failed: end == .failed || end == .skipped
+    case .failed: hasFailed(need.parent) || wrong == .anySkipIsFailure && end == .skipped
     }
   }
 
@@ -125,13 +132,16 @@ extension Oracle {
 
   private mutating func skip(_ id: JobID, _ need: Need) {
     guard let parent = index(of: need.parent) else {
-      return note(.skipped(by: need.parent, reason: "job \(need.parent) was removed"), index(of: id)!)
+      let reason = "job \(need.parent) was removed"
+      return note(.skipped(by: need.parent, reason: reason, afterFailure: false), index(of: id)!)
     }
     let seen = snapshot(jobs[parent])
     let name = "job \(seen.id) (\(seen.kind))"
     let words = seen.state == .cancelled ? "\(name) was cancelled" : "\(name) \(seen.state)"
     note(
-      .skipped(by: seen.cause ?? seen.id, reason: seen.state == .skipped ? seen.reason ?? "" : words), index(of: id)!)
+      .skipped(
+        by: seen.cause ?? seen.id, reason: seen.state == .skipped ? seen.reason ?? "" : words,
+        afterFailure: hasFailed(seen.id)), index(of: id)!)
   }
 
   /// Those that live again take along who was skipped because of them, generation by generation.

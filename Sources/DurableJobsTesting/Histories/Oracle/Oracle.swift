@@ -88,11 +88,7 @@ struct Oracle {
         case .key: id
         }
       var all = needs[id] ?? []
-      if let known = all.firstIndex(where: { ($0.parent, $0.condition) == (parent, edge.condition) }) {
-        all[known].slot = all[known].slot ?? edge.slot
-      } else {
-        all.append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
-      }
+      all.append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
       needs[id] = all
     }
     followEnds(new: [id])

@@ -14,7 +14,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
-  case neededExpires, skippedKeepsKey
+  case neededExpires, skippedKeepsKey, anySkipIsFailure
   // Lanes
   case laneIgnored, laneIsAStack, failedHeadLetsGo
   // Claims

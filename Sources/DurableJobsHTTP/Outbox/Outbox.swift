@@ -1,0 +1,266 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// Sends ``SendRequest`` jobs. One serves any number of workers of a store.
+  ///
+  /// Without a network a request waits. It is tried again after seconds at first, later each minute, and uses no attempt up
+  /// while it is younger than ``patience``. What the server answers decides the rest:
+  ///
+  /// - 2xx: it has arrived.
+  /// - 408, 425, 429, 5xx but 501 and 505, any 4xx with `Retry-After`, and a connection that broke: again, not before
+  ///   `Retry-After`.
+  /// - 307 and 308 are followed with method and body, but not from https to http; 301, 302 and 303 for GET and HEAD only.
+  /// - Anything else: it has failed.
+  ///
+  /// What is not the request's fault suspends it, with the reason: a secret that nobody knows, a file of headers or
+  /// passwords that can't be read, a proxy that can't be used. Proxies are those of the environment, as curl reads them.
+  public final class Outbox: Sendable {
+    /// For so long after it was enqueued a request that reaches no server uses no attempts up.
+    public static let patience = Duration.seconds(7 * 24 * 3600)
+
+    /// News of a request that is sent here, for a screen. Told on threads of the library, which they must not hold up.
+    @nonexhaustive
+    public enum Event: Sendable {
+      case began
+      /// It is tried again by itself, later, and no attempt is used.
+      case waits(String, for: Duration)
+      /// It is suspended until somebody has done something about it.
+      case held(String)
+      case succeeded(HTTPAnswer)
+      /// The attempt failed. Another follows after that time, unless it is final or the last.
+      case failed(RequestError, isFinal: Bool, retryAfter: Duration?)
+      /// It was stopped, and will be sent again.
+      case stopped
+    }
+
+    private let store: any JobStore
+    private let stallTimeout: Duration
+    private let netrc: String?
+    private let secret: @Sendable (String) async throws -> String?
+    private let onEvent: @Sendable (JobContext, SendRequest, Event) -> Void
+    private let clients: Clients
+    private let proxies: Proxies
+    private let hosts: Hosts
+    private let copies: SentCopies
+    private let subscription: StoreSignals.Subscription
+    private let nextSweep = Lock(Duration.zero)
+
+    /// `secret` is asked for the value of a secret each time a request that names it is sent. Its values are put into
+    /// headers and nowhere else: they are neither stored nor told. Where it returns nil the request is suspended; where it
+    /// throws, as while a keychain is locked, the request waits as without a network.
+    ///
+    /// `netrc` is a file of users and passwords of hosts as for a ``Downloader``, used where no header is `Authorization`.
+    ///
+    /// A connection has `connectTimeout` to come about, and is given up when nothing has moved for `stallTimeout`, neither
+    /// of the request nor of the answer.
+    public init(
+      store: any JobStore, connectTimeout: Duration = .seconds(15), stallTimeout: Duration = .seconds(60),
+      netrc: URL? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+      secret: @escaping @Sendable (_ name: String) async throws -> String? = { _ in nil },
+      onEvent: @escaping @Sendable (JobContext, SendRequest, Event) -> Void = { _, _, _ in }
+    ) {
+      self.store = store
+      self.stallTimeout = stallTimeout
+      self.netrc = netrc?.standardizedFileURL.path
+      self.secret = secret
+      self.onEvent = onEvent
+      clients = Clients(connectTimeout: connectTimeout)
+      proxies = Proxies(environment: environment)
+      hosts = Hosts(seats: nil, clock: store.clock)
+      copies = SentCopies(folder: BodyFolder(of: store))
+      subscription = store.signals.listen { [copies] signal in
+        if case .committed(let changes) = signal { copies.heard(changes) }
+      }
+    }
+
+    /// Lets `worker` send requests.
+    public func register(with worker: JobWorker) {
+      worker.register(SendRequest.self) { request, context in
+        await self.sweepIfDue()
+        return try await self.run(request, context)
+      }
+    }
+
+    /// What it does not come to now, it comes to later.
+    private func sweepIfDue() async {
+      let now = store.clock.uptime
+      let isDue = nextSweep.withLock { next in
+        guard now >= next else { return false }
+        next = now + .seconds(3600)
+        return true
+      }
+      if isDue { try? await copies.folder.sweep(store) }
+    }
+
+    private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
+      onEvent(context, request, .began)
+      do {
+        let url = try HTTPURL(checking: request.url)
+        if case .isPaused(let rest) = try await hosts.enter(url.origin, patience: .zero) {
+          throw Undelivered.waits("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
+        }
+        let answer = try await delivery(request, url, context).answer()
+        if let name = request.body.copy { copies.add(name, of: context.id) }
+        onEvent(context, request, .succeeded(answer))
+        return answer
+      } catch {
+        throw await end(error, request, context)
+      }
+    }
+
+    /// Why a request was not sent.
+    private enum Undelivered: Error {
+      case waits(String, Duration)
+      case held(String)
+      /// Nobody could be reached, or nobody who knows a secret.
+      case isOffline(RequestError)
+    }
+
+    // MARK: Before it is sent
+
+    private func delivery(_ request: SendRequest, _ url: HTTPURL, _ context: JobContext) async throws -> Delivery {
+      var headers = request.headers
+      // What a file holds may all be secret.
+      var secrets: [String] = []
+      do {
+        for path in request.headerFiles {
+          let read = try HeaderFile.headers(path)
+          secrets += read.map(\.value)
+          headers += read
+        }
+        let values = try await self.secrets(named: Set(headers.flatMap(\.secretNames)))
+        secrets += values.values
+        for index in headers.indices {
+          headers[index].value = SecretNames.filled(headers[index].value, with: values)
+        }
+        let isAuthorized = headers.contains { $0.name.lowercased() == "authorization" }
+        let netrc = isAuthorized ? nil : try self.netrc.map { try Netrc(path: $0) }
+        _ = try proxies.proxy(for: url)
+        let credentials = netrc?.credentials(for: url.host, isNamed: false)
+        let ofNetrc = credentials.map { [Data($0.password), Data($0.basic.dropFirst("Basic ".count).utf8)] } ?? []
+        return Delivery(
+          request: request, url: url, headers: headers, netrc: netrc,
+          redaction: Redaction(secrets.map { Data($0.utf8) } + ofNetrc), clients: clients, proxies: proxies,
+          standstill: Standstill(after: stallTimeout, clock: store.clock),
+          bodyPath: request.body.fileInPlace ?? request.body.copy.map(copies.folder.path(of:))
+        ) { sent, total in
+          // It only throws where the task was cancelled, which the delivery notices by itself.
+          try? context.report(progress: Double(sent) / Double(total), "sending")
+        }
+      } catch let error as DownloadError {
+        throw Undelivered.held(error.message)
+      }
+    }
+
+    private func secrets(named names: Set<String>) async throws -> [String: String] {
+      var values: [String: String] = [:]
+      for name in names.sorted() {
+        let value: String?
+        do {
+          value = try await secret(name)
+        } catch {
+          try Task.checkCancellation()
+          // What it says may say too much.
+          throw Undelivered.isOffline(
+            RequestError(.invalidRequest, "the secret '\(name)' can't be had now (\(type(of: error)))"))
+        }
+        guard let value = value?.trimmingCharacters(in: .whitespacesAndNewlines) else {
+          throw Undelivered.held("the worker knows no secret '\(name)'; tell it, and resume the job")
+        }
+        guard value.isHeaderValue else {
+          throw Undelivered.held("the secret '\(name)' has control characters in it, and can't be sent in a header")
+        }
+        values[name] = value
+      }
+      return values
+    }
+
+    // MARK: What comes next
+
+    /// What the job is told of an attempt that brought no answer.
+    private func end(_ error: any Error, _ request: SendRequest, _ context: JobContext) async -> any Error {
+      switch error {
+      case Undelivered.waits(let reason, let time): return wait(reason, time, request, context)
+      case Undelivered.held(let reason): return hold(reason, request, context)
+      case Undelivered.isOffline(let error): return await offline(error, request, context)
+      case Delivery.Refusal.final(let error): return fail(error, request, context)
+      case Delivery.Refusal.forNow(let error, let retryAfter): return again(error, retryAfter, request, context)
+      case let error as RequestError where error.code == .unusableBody: return fail(error, request, context)
+      case let error as RequestError: return again(error, nil, request, context)
+      // The proxy's, or that of the file of certificates.
+      case Setback.final(let error): return hold(error.message, request, context)
+      case let error as DownloadError where error.code == .invalidDownload: return hold(error.message, request, context)
+      case let error as DownloadError where error.isUnreached:
+        return await offline(RequestError(error), request, context)
+      case let error as DownloadError: return again(RequestError(error), nil, request, context)
+      default:
+        onEvent(context, request, .stopped)
+        return error
+      }
+    }
+
+    private func fail(_ error: RequestError, _ request: SendRequest, _ context: JobContext) -> JobExit {
+      onEvent(context, request, .failed(error, isFinal: true, retryAfter: nil))
+      return .permanent(error)
+    }
+
+    private func hold(_ reason: String, _ request: SendRequest, _ context: JobContext) -> JobExit {
+      onEvent(context, request, .held(reason))
+      return .suspend(because: reason)
+    }
+
+    private func wait(_ reason: String, _ time: Duration, _ request: SendRequest, _ context: JobContext) -> JobExit {
+      onEvent(context, request, .waits(reason, for: time))
+      try? context.report(progress: 0, "waits: \(reason)")
+      return .snooze(for: time)
+    }
+
+    /// A young request waits; what is older than ``patience`` uses an attempt up.
+    private func offline(_ error: RequestError, _ request: SendRequest, _ context: JobContext) async -> JobExit {
+      let job = try? await store.jobs(JobQuery(.id(context.id), limit: 1)).first
+      let age = Duration.seconds(store.clock.now.timeIntervalSince(job?.createdAt ?? store.clock.now))
+      guard age < Self.patience else { return again(error, nil, request, context) }
+      return wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1)), request, context)
+    }
+
+    /// A message that was written just now is tried again soon; what has waited for a day is no worse off for a minute.
+    static func offlineWait(age: Duration, random: Double) -> Duration {
+      min(max(age / 8, .seconds(1)), .seconds(60)) * (0.5 + random / 2)
+    }
+
+    private func again(
+      _ error: RequestError, _ retryAfter: RetryAfter?, _ request: SendRequest, _ context: JobContext
+    ) -> JobExit {
+      let attempt = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
+      var time = Duration.zero
+      if case .retry(let backOff) = SendRequest.retry.decision(after: attempt) { time = backOff }
+      if let retryAfter, let told = retryAfter.wait(now: store.clock.now) {
+        time = max(time, told)
+        if retryAfter.isForAll, let url = HTTPURL(request.url) { hosts.pause(url.origin, for: told) }
+      }
+      onEvent(context, request, .failed(error, isFinal: false, retryAfter: time))
+      return .retry(after: time, because: error)
+    }
+  }
+
+  /// Copies of bodies that have arrived. They go when the success is stored: an attempt that comes after a crash needs
+  /// them.
+  private final class SentCopies: Sendable {
+    let folder: BodyFolder
+    private let names = Lock<[JobID: String]>([:])
+
+    init(folder: BodyFolder) { self.folder = folder }
+
+    func add(_ name: String, of id: JobID) { names.withLock { $0[id] = name } }
+
+    func heard(_ changes: [JobTransition]) {
+      let sent = names.withLock { names in
+        changes.filter { $0.state != .running }.compactMap { change in
+          names.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
+        }
+      }
+      for name in sent { folder.remove(name) }
+    }
+  }
+#endif

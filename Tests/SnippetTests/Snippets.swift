@@ -224,8 +224,24 @@ func snippet21() async throws {
 #endif
 
 // README.md, block 23
-#if Process
+#if HTTP
 func snippet22() async throws {
+  let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
+  outbox.register(with: worker)
+  worker.start()
+
+  let url = URL(string: "https://example.org/photos")!
+  let body = try SendRequest.Body.file(photo.file, type: "image/jpeg", copiedBeside: queue.store)
+  let token = HTTPHeader("Authorization", "Bearer {secret:TOKEN}")
+  let sent = try await queue.enqueue(SendRequest(.post, url, headers: [token], body: body))
+  let answer = try await sent.value
+  print(answer.status, answer["Location"] ?? "", answer.body.count)
+}
+#endif
+
+// README.md, block 24
+#if Process
+func snippet23() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -238,8 +254,8 @@ func snippet22() async throws {
 }
 #endif
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }

@@ -12,7 +12,8 @@
     /// With the values of their secrets.
     let headers: [HTTPHeader]
     let netrc: Netrc?
-    let redaction: Redaction
+    /// What must not be told of in ``headers``.
+    let secrets: [Data]
     let clients: Clients
     let proxies: Proxies
     let standstill: Standstill
@@ -43,16 +44,18 @@
       var url = url
       var way = Way.own
       for _ in 0...FileRequest.maxRedirects {
-        let response = try await ask(url, way, file)
+        let credentials = way.credentials(for: url, own: nil, netrc)
+        let redaction = Redaction(secrets + (credentials?.secrets ?? []))
+        let response = try await ask(url, way, credentials, file)
         standstill.moved()
         let status = Int(response.status.code)
         switch RequestVerdict(status: status, response.headers, to: request.method) {
         case .success:
-          return try await success(response, url)
+          return try await success(response, url, redaction)
         case .failed(let reason):
-          throw Refusal.final(await refusal(reason, response))
+          throw Refusal.final(await refusal(reason, response, redaction))
         case .failedForNow(let reason, let retryAfter):
-          throw Refusal.forNow(await refusal(reason, response), retryAfter)
+          throw Refusal.forNow(await refusal(reason, response, redaction), retryAfter)
         case .redirect(let target):
           guard let next = url.following(target) else {
             throw refused("the server redirects to '\(target.withoutSecrets)', which is no http or https URL")
@@ -73,23 +76,25 @@
 
     // MARK: What is sent
 
-    private func ask(_ url: HTTPURL, _ way: Way, _ file: FileBody?) async throws -> HTTPClientResponse {
+    private func ask(
+      _ url: HTTPURL, _ way: Way, _ credentials: HTTPURL.Credentials?, _ file: FileBody?
+    ) async throws -> HTTPClientResponse {
       let bytes = request.body.bytes
       let sent = ClientRequest(
-        url: url, method: HTTPMethod(rawValue: request.method.rawValue), headers: headers(for: url, way),
+        url: url, method: HTTPMethod(rawValue: request.method.rawValue), headers: headers(for: url, way, credentials),
         body: {
           file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
         }, caCertificates: request.caCertificates)
       return try await sent.response(by: clients, through: proxies)
     }
 
-    private func headers(for url: HTTPURL, _ way: Way) -> HTTPHeaders {
+    private func headers(for url: HTTPURL, _ way: Way, _ credentials: HTTPURL.Credentials?) -> HTTPHeaders {
       var sent: HTTPHeaders = [
         "Host": url.hostField, "User-Agent": "durable/0.1", "Accept": "*/*", "Accept-Encoding": "identity",
       ]
       if let type = request.body.type { sent.add(name: "Content-Type", value: type) }
       if let key = request.idempotencyKey { sent.add(name: "Idempotency-Key", value: key) }
-      if let credentials = way.credentials(for: url, own: nil, netrc) {
+      if let credentials {
         sent.add(name: "Authorization", value: credentials.basic)
       }
       // What is said of the body goes where the body goes.
@@ -106,7 +111,9 @@
 
     // MARK: What comes back
 
-    private func success(_ response: HTTPClientResponse, _ url: HTTPURL) async throws -> HTTPAnswer {
+    private func success(
+      _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction
+    ) async throws -> HTTPAnswer {
       let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1)
       try Task.checkCancellation()
       // Of what only asks, the answer is all that it is for. Others have done their work.
@@ -124,7 +131,9 @@
     }
 
     /// An error with the beginning of what the server says of it.
-    private func refusal(_ reason: String, _ response: HTTPClientResponse) async -> RequestError {
+    private func refusal(
+      _ reason: String, _ response: HTTPClientResponse, _ redaction: Redaction
+    ) async -> RequestError {
       let most = 2048
       let (data, end) = await body(of: response, most + redaction.margin)
       let text = redaction.kept(data, most, isCut: end.isCut).asExcerpt()

@@ -94,18 +94,19 @@
     }
 
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
-      onEvent(context, request, .began)
+      let attempt = SendAttempt(request: request, context: context, onEvent: onEvent)
+      attempt.tell(.began)
       do {
         let url = try HTTPURL(checking: request.url)
         if case .isPaused(let rest) = try await hosts.enter(url.origin, patience: .zero) {
           throw Undelivered.waits("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
         }
-        let answer = try await delivery(request, url, context).answer()
+        let answer = try await delivery(of: request, to: url, attempt).answer()
         if let name = request.body.copy { copies.add(name, of: context.id) }
-        onEvent(context, request, .succeeded(answer))
+        attempt.tell(.succeeded(answer))
         return answer
       } catch {
-        throw await end(error, request, context)
+        throw await end(error, attempt)
       }
     }
 
@@ -119,35 +120,29 @@
 
     // MARK: Before it is sent
 
-    private func delivery(_ request: SendRequest, _ url: HTTPURL, _ context: JobContext) async throws -> Delivery {
+    private func delivery(of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt) async throws -> Delivery {
       var headers = request.headers
-      // What a file holds may all be secret.
-      var secrets: [String] = []
+      var secrets: [Data] = []
       do {
         for path in request.headerFiles {
           let read = try HeaderFile.headers(path)
-          secrets += read.map(\.value)
+          secrets += read.flatMap(\.secrets)
           headers += read
         }
         let values = try await self.secrets(named: Set(headers.flatMap(\.secretNames)))
-        secrets += values.values
+        secrets += values.values.map { Data($0.utf8) }
         for index in headers.indices {
           headers[index].value = SecretNames.filled(headers[index].value, with: values)
         }
         let isAuthorized = headers.contains { $0.name.lowercased() == "authorization" }
         let netrc = isAuthorized ? nil : try self.netrc.map { try Netrc(path: $0) }
         _ = try proxies.proxy(for: url)
-        let credentials = netrc?.credentials(for: url.host, isNamed: false)
-        let ofNetrc = credentials.map { [Data($0.password), Data($0.basic.dropFirst("Basic ".count).utf8)] } ?? []
         return Delivery(
           request: request, url: url, headers: headers, netrc: netrc,
-          redaction: Redaction(secrets.map { Data($0.utf8) } + ofNetrc), clients: clients, proxies: proxies,
+          secrets: secrets, clients: clients, proxies: proxies,
           standstill: Standstill(after: stallTimeout, clock: store.clock),
-          bodyPath: request.body.fileInPlace ?? request.body.copy.map(copies.folder.path(of:))
-        ) { sent, total in
-          // It only throws where the task was cancelled, which the delivery notices by itself.
-          try? context.report(progress: Double(sent) / Double(total), "sending")
-        }
+          bodyPath: request.body.fileInPlace ?? request.body.copy.map(copies.folder.path(of:)),
+          onProgress: attempt.sent)
       } catch let error as DownloadError {
         throw Undelivered.held(error.message)
       }
@@ -179,49 +174,33 @@
     // MARK: What comes next
 
     /// What the job is told of an attempt that brought no answer.
-    private func end(_ error: any Error, _ request: SendRequest, _ context: JobContext) async -> any Error {
+    private func end(_ error: any Error, _ attempt: SendAttempt) async -> any Error {
       switch error {
-      case Undelivered.waits(let reason, let time): return wait(reason, time, request, context)
-      case Undelivered.held(let reason): return hold(reason, request, context)
-      case Undelivered.isOffline(let error): return await offline(error, request, context)
-      case Delivery.Refusal.final(let error): return fail(error, request, context)
-      case Delivery.Refusal.forNow(let error, let retryAfter): return again(error, retryAfter, request, context)
-      case let error as RequestError where error.code == .unusableBody: return fail(error, request, context)
-      case let error as RequestError: return again(error, nil, request, context)
+      case Undelivered.waits(let reason, let time): return attempt.wait(reason, time)
+      case Undelivered.held(let reason): return attempt.hold(reason)
+      case Undelivered.isOffline(let error): return await offline(error, attempt)
+      case Delivery.Refusal.final(let error): return attempt.fail(error)
+      case Delivery.Refusal.forNow(let error, let retryAfter): return again(error, retryAfter, attempt)
+      case let error as RequestError where error.code == .unusableBody: return attempt.fail(error)
+      case let error as RequestError: return again(error, nil, attempt)
       // The proxy's, or that of the file of certificates.
-      case Setback.final(let error): return hold(error.message, request, context)
-      case let error as DownloadError where error.code == .invalidDownload: return hold(error.message, request, context)
-      case let error as DownloadError where error.isUnreached:
-        return await offline(RequestError(error), request, context)
-      case let error as DownloadError: return again(RequestError(error), nil, request, context)
+      case Setback.final(let error): return attempt.hold(error.message)
+      case let error as DownloadError where error.code == .invalidDownload: return attempt.hold(error.message)
+      case let error as DownloadError where error.isUnreached: return await offline(RequestError(error), attempt)
+      case let error as DownloadError: return again(RequestError(error), nil, attempt)
       default:
-        onEvent(context, request, .stopped)
+        attempt.tell(.stopped)
         return error
       }
     }
 
-    private func fail(_ error: RequestError, _ request: SendRequest, _ context: JobContext) -> JobExit {
-      onEvent(context, request, .failed(error, isFinal: true, retryAfter: nil))
-      return .permanent(error)
-    }
-
-    private func hold(_ reason: String, _ request: SendRequest, _ context: JobContext) -> JobExit {
-      onEvent(context, request, .held(reason))
-      return .suspend(because: reason)
-    }
-
-    private func wait(_ reason: String, _ time: Duration, _ request: SendRequest, _ context: JobContext) -> JobExit {
-      onEvent(context, request, .waits(reason, for: time))
-      try? context.report(progress: 0, "waits: \(reason)")
-      return .snooze(for: time)
-    }
-
     /// A young request waits; what is older than ``patience`` uses an attempt up.
-    private func offline(_ error: RequestError, _ request: SendRequest, _ context: JobContext) async -> JobExit {
-      let job = try? await store.jobs(JobQuery(.id(context.id), limit: 1)).first
-      let age = Duration.seconds(store.clock.now.timeIntervalSince(job?.createdAt ?? store.clock.now))
-      guard age < Self.patience else { return again(error, nil, request, context) }
-      return wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1)), request, context)
+    private func offline(_ error: RequestError, _ attempt: SendAttempt) async -> JobExit {
+      let now = store.clock.now
+      let job = try? await store.jobs(JobQuery(.id(attempt.context.id), limit: 1)).first
+      let age = Duration.seconds(now.timeIntervalSince(job?.createdAt ?? now))
+      guard age < Self.patience else { return again(error, nil, attempt) }
+      return attempt.wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1)))
     }
 
     /// A message that was written just now is tried again soon; what has waited for a day is no worse off for a minute.
@@ -229,18 +208,13 @@
       min(max(age / 8, .seconds(1)), .seconds(60)) * (0.5 + random / 2)
     }
 
-    private func again(
-      _ error: RequestError, _ retryAfter: RetryAfter?, _ request: SendRequest, _ context: JobContext
-    ) -> JobExit {
-      let attempt = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
-      var time = Duration.zero
-      if case .retry(let backOff) = SendRequest.retry.decision(after: attempt) { time = backOff }
-      if let retryAfter, let told = retryAfter.wait(now: store.clock.now) {
-        time = max(time, told)
-        if retryAfter.isForAll, let url = HTTPURL(request.url) { hosts.pause(url.origin, for: told) }
+    private func again(_ error: RequestError, _ retryAfter: RetryAfter?, _ attempt: SendAttempt) -> JobExit {
+      guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
+        return attempt.again(error, after: attempt.backOff(error))
       }
-      onEvent(context, request, .failed(error, isFinal: false, retryAfter: time))
-      return .retry(after: time, because: error)
+      if retryAfter.isForAll, let url = HTTPURL(attempt.request.url) { hosts.pause(url.origin, for: told) }
+      // One that asks for too little is left the time that grows with each attempt.
+      return attempt.again(error, after: max(told, attempt.backOff(error)))
     }
   }
 

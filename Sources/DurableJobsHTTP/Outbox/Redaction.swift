@@ -33,4 +33,29 @@
       self(data).dropLast(isCut ? margin : 0).prefix(count)
     }
   }
+
+  extension HTTPHeader {
+    /// What may be secret in a header that came from a file: all of it, and of credentials each word. What goes with most
+    /// requests is none, nor is what is so short that it stands everywhere.
+    var secrets: [Data] {
+      let name = name.lowercased()
+      guard !name.hasPrefix("accept"), !name.hasPrefix("content-"), !Self.openNames.contains(name) else { return [] }
+      var words = [Substring(value)]
+      if name.hasSuffix("authorization") {
+        words += value.split(whereSeparator: { " ,=\"".contains($0) }).dropFirst()
+      } else if name == "cookie" {
+        words += value.split(separator: ";").compactMap { $0.split(separator: "=", maxSplits: 1).last }
+      }
+      return words.filter { $0.utf8.count > 3 }.map { Data($0.utf8) }
+    }
+
+    private static let openNames: Set = [
+      "cache-control", "date", "from", "host", "if-match", "if-none-match", "origin", "prefer", "referer", "user-agent",
+    ]
+  }
+
+  extension HTTPURL.Credentials {
+    /// The password, and what is sent of it.
+    var secrets: [Data] { [Data(password), Data(basic.dropFirst("Basic ".count).utf8)] }
+  }
 #endif

@@ -122,6 +122,20 @@
       }
     }
 
+    @Test func `what a host that it is redirected to repeats of its own password is not told either`() async throws {
+      let other = try await LyingServer(on: "127.0.0.2")
+      let basic = Data("kim:other-value".utf8).base64EncodedString()
+      server.serve("/a", .redirect(307, to: other.url("/b")))
+      other.serve("/b", .page(400, "not other-value, which is \(basic)"))
+      let folder = try TestFolder("outbox")
+      try folder.write("machine 127.0.0.2 login kim password other-value", to: "netrc")
+      let setting = OutboxSetting(netrc: URL(filePath: folder.path("netrc")))
+      let job = try await setting.attempt(SendRequest(.post, try server.at("/a")))
+      #expect(other.requests.map { $0["Authorization"] } == ["Basic \(basic)"])
+      #expect(server.requests.map { $0["Authorization"] } == [nil])
+      #expect(job.lastError == "the server answered 400 Bad Request: not ***, which is ***")
+    }
+
     @Test func `a file of headers that can't be read suspends the request, with its path and none of its values`()
       async throws
     {

@@ -54,6 +54,15 @@
       #expect(server.requests.first?.body == [])
     }
 
+    @Test func `of HEAD the answer has the length of a body, and none`() async throws {
+      server.serve("/a", .page(200, "").framed(.lengthOff(by: 5)))
+      let job = try await setting.send(SendRequest(.head, try server.at("/a")))
+      let answer = try #require(job.answer, "\(job)")
+      #expect(answer.body.isEmpty)
+      #expect(!answer.isCut)
+      #expect(server.requests.count == 1)
+    }
+
     @Test func `a header that is given goes before the outbox's own`() async throws {
       server.serve("/orders", .page(200))
       var request = try post()

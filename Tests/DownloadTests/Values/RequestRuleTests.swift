@@ -92,6 +92,16 @@
 
     @Test(
       arguments: [
+        ("Authorization: Bearer t0ken==", ["Bearer t0ken==", "t0ken"]), ("X-Key: s3cret", ["s3cret"]),
+        ("Cookie: a=first; b=second", ["a=first; b=second", "first", "second"]), ("X-Version: 2", []),
+        ("Accept: application/json", []), ("Content-Type: text/plain", []), ("User-Agent: browser", []),
+      ])
+    func `what may be secret in a file of headers is known by their names`(line: String, secrets: [String]) throws {
+      #expect(try #require(HTTPHeader(line: line)).secrets == secrets.map { Data($0.utf8) })
+    }
+
+    @Test(
+      arguments: [
         ("a\r\n\tb  c", "a b c"), ("\u{1b}]0;x\u{7}", #"\u{1b}]0;x\u{7}"#), ("\u{202e}abc", #"\u{202e}abc"#),
         (String(repeating: "é", count: 400), String(repeating: "é", count: 300) + " …"), ("", ""),
       ])

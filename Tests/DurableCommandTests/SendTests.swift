@@ -44,7 +44,7 @@
       #expect(bodies("/orders") == [#"{"item": "tea"}"#])
       #expect(["Content-Type", "X-One", "Idempotency-Key"].map { request[$0] } == ["application/json", "1", "k-1"])
       let job = try await durable.job(1)
-      #expect(job["kind"] as? String == "send")
+      #expect(job["kind"] as? String == "request")
       #expect(job["tags"] as? [String] == ["t"])
       let answer = try #require(job["output"] as? [String: Any])
       #expect(answer["status"] as? Int == 201)
@@ -185,6 +185,19 @@
         #expect(outcome.stderr.contains("Job 1 has this request and this key already") == (number == 2))
       }
       #expect(try await send("POST", server.url("/a"), "--data", "x").line == "2")
+    }
+
+    @Test(
+      "who gives a credential where a name would do is told that it is stored, and it is not shown",
+      arguments: [
+        ("Authorization: Bearer hush", true), ("Authorization: Bearer {secret:A}", false), ("X-Key: hush", false),
+      ])
+    func stored(header: String, isTold: Bool) async throws {
+      let outcome = try await send("POST", server.url("/a"), "-H", header)
+      #expect(outcome.line == "1")
+      #expect(outcome.stderr.contains("The value of Authorization is stored with the request") == isTold)
+      #expect(!outcome.stderr.contains("hush"))
+      #expect(try await !durable("show", "1").text.contains("hush"))
     }
 
     @Test("--no-idempotency-key sends none")

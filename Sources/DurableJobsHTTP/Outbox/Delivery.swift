@@ -58,18 +58,22 @@
           throw Refusal.forNow(await refusal(reason, response, redaction), retryAfter)
         case .redirect(let target):
           guard let next = url.following(target) else {
-            throw refused("the server redirects to '\(target.withoutSecrets)', which is no http or https URL")
+            throw refused(
+              redaction("the server redirects to '\(target.withoutSecrets)', which is no http or https URL"))
           }
           way = way.leading(from: url, to: next)
           guard way < .open || request.method.isQuestion else {
             throw refused(
-              "the server redirects from https to \(next.description.withoutQuery), where the request is not sent")
+              redaction(
+                "the server redirects from https to \(next.description.withoutQuery), where the request is not sent"))
           }
           url = next
         }
       }
       throw refused(
-        "the server redirects more than \(FileRequest.maxRedirects) times, at last to \(url.description.withoutQuery)")
+        Redaction(secrets)(
+          "the server redirects more than \(FileRequest.maxRedirects) times, at last to \(url.description.withoutQuery)"
+        ))
     }
 
     private func refused(_ message: String) -> Refusal { .final(RequestError(.refused, message)) }
@@ -137,7 +141,7 @@
       let most = 2048
       let (data, end) = await body(of: response, most + redaction.margin)
       let text = redaction.kept(data, most, isCut: end.isCut).asExcerpt()
-      return RequestError(.refused, text.isEmpty ? reason : "\(reason): \(text)")
+      return RequestError(.refused, redaction(reason) + (text.isEmpty ? "" : ": \(text)"))
     }
 
     private enum Ending {

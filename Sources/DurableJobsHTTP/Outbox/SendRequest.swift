@@ -16,7 +16,7 @@
   public struct SendRequest: JobPayload, Hashable {
     public typealias Output = HTTPAnswer
 
-    public static let kind = "send"
+    public static let kind = "request"
 
     /// At first after 1 s, later after at most an hour.
     public static let retry = RetryPolicy.exponential(cap: .seconds(3600))
@@ -78,7 +78,7 @@
         return JobOptions()
       }
       let isShort = key.utf8.count <= DurableJobs.Limits.nameBytes
-      return JobOptions(unique: UniqueKey(isShort ? key : "send \(SHA256.hash(data: Data(key.utf8)).hexadecimal)"))
+      return JobOptions(unique: UniqueKey(isShort ? key : "request \(SHA256.hash(data: Data(key.utf8)).hexadecimal)"))
     }
 
     /// Throws ``RequestError/Code/invalidRequest``.

@@ -35,21 +35,25 @@
       }
       let client = try clients.client(kind)
       let peer = kind.proxy.map { "the proxy \($0.hostAndPort)" } ?? url.hostAndPort
+      let unwelcome = Setback.final(
+        DownloadError(
+          .refused, "\(peer) wants a user and a password, or others than it got, as in http://USER:PASSWORD@HOST"))
+      let response: HTTPClientResponse
       do {
         do {
-          return try await client.execute(request, deadline: .distantFuture)
+          response = try await client.execute(request, deadline: .distantFuture)
         } catch let error as HTTPClientError where error == .remoteConnectionClosed {
           // A connection that was kept for another request may have been closed just before this one.
           request.body = body()
-          return try await client.execute(request, deadline: .distantFuture)
+          response = try await client.execute(request, deadline: .distantFuture)
         }
       } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
-        throw Setback.final(
-          DownloadError(
-            .refused, "\(peer) wants a user and a password, or others than it got, as in http://USER:PASSWORD@HOST"))
+        throw unwelcome
       } catch {
         throw DownloadError.connection(error, peer) ?? error
       }
+      if kind.asksProxy, response.status == .proxyAuthenticationRequired { throw unwelcome }
+      return response
     }
   }
 #endif

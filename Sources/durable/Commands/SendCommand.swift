@@ -120,6 +120,9 @@
         }
       }
       try check(request)
+      for header in request.headers where header.isCredential && header.secretNames.isEmpty {
+        Talk.line("The value of \(header.name) is stored with the request. {secret:NAME} in its place would not be")
+      }
       return request
     }
 

@@ -43,6 +43,8 @@
   }
 
   extension HTTPHeader {
+    var isCredential: Bool { ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased()) }
+
     fileprivate var visibleValue: String {
       secretNames.isEmpty ? hiddenSecret : secretNames.map { "{secret:\($0)}" }.joined(separator: " ")
     }

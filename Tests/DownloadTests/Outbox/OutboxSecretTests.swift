@@ -161,6 +161,24 @@
       #expect(job.reason?.contains("s3cret") == false)
     }
 
+    @Test func `a proxy that wants a password suspends the request, and says so`() async throws {
+      let proxy = try await LyingServer()
+      proxy.serve("http://h:1/a", .page(407))
+      let setting = OutboxSetting(environment: ["http_proxy": proxy.url("")])
+      let job = try await setting.attempt(SendRequest(.post, try #require(URL(string: "http://h:1/a"))))
+      #expect(job.state == .suspended, "\(job)")
+      #expect(job.reason?.hasPrefix("the proxy 127.0.0.1:\(proxy.port) wants a user and a password") == true)
+    }
+
+    @Test(arguments: [302, 307])
+    func `a redirect that has a secret in it is told without`(status: Int) async throws {
+      server.serve("/a", .redirect(status, to: "mailto:s3cret"))
+      let setting = OutboxSetting(secrets: ["TOKEN": "s3cret"])
+      let job = try await setting.attempt(try request())
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("mailto:***"), "\(job.lastError)")
+    }
+
     @Test func `a user in the URL is refused, and told without the password`() throws {
       let request = SendRequest(.get, try server.at("/a", by: "kim:s3cret@127.0.0.1"))
       let error = #expect(throws: RequestError.self) { try request.validate() }

@@ -13,8 +13,9 @@
       discussion: """
         The arguments are stored as given, and no shell reads them unless you ask for it. The command runs in the \
         folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM \
-        and what --env names from its environment: a secret whose name is given alone is in no process list. Prints the \
-        job's id; with --follow stdout is the command's, and the id goes to stderr.
+        and what --env names from its environment: a secret whose name is given alone is in no process list. It has one \
+        attempt unless --max-attempts says more. Prints the job's id; with --follow stdout is the command's, and the id \
+        goes to stderr.
 
         durable add -- rsync -a photos/ backup:photos
         durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso

@@ -8,7 +8,7 @@
       abstract: "Downloads, requests and commands that survive a crash: what you ask for stays until it is done.",
       discussion: """
         durable get https://…/big.iso   downloads a file, and goes on after any interruption
-        durable send POST https://…     stores a request, which is sent until it has arrived
+        durable send POST https://…     stores a request that must arrive
         durable add -- make backup      stores a command
         durable work                    runs what is stored, until Ctrl-C
         durable status                  shows where everything stands

@@ -35,8 +35,8 @@
       name: [.short, .long], parsing: .unconditional,
       help: ArgumentHelp(
         """
-        The body: text, @FILE, or @- for standard input; what it holds now is what is sent. Its type is as with curl that \
-        of a form for a text, and application/octet-stream for a file, unless a header says otherwise.
+        The body: text, @FILE, or - for standard input; what that holds now is sent. Unless a header says otherwise, a text \
+        is of the type of a form, as with curl, and a file of application/octet-stream.
         """, valueName: "text"))
     var data: String?
     @Option(

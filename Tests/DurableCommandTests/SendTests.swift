@@ -51,7 +51,8 @@
       #expect(answer["body"] as? String == "made")
       let shown = try await durable("show", "1").text
       for line in [
-        "header     X-One: ***", "header     Idempotency-Key: k-1", #"{"item": "tea"}"#,
+        #"durable send POST \#(server.url("/orders")) --header 'X-One: ***' --json-body '{"item": "tea"}'"#,
+        "header     Idempotency-Key: k-1", #"{"item": "tea"}"#,
         "answer     201, 4 B of text/html",
       ] {
         #expect(shown.contains(line), "\(shown)")
@@ -123,7 +124,7 @@
       for outcome in shown {
         #expect(!(outcome.text + outcome.stderr).contains("hush"), "\(outcome.text) \(outcome.stderr)")
       }
-      #expect(shown[0].text.contains("header     Authorization: {secret:MY_TOKEN}"), "\(shown[0].text)")
+      #expect(shown[0].text.contains("--header 'Authorization: Bearer {secret:MY_TOKEN}'"), "\(shown[0].text)")
       #expect(shown[0].text.contains("the server answered 401 Unauthorized: *** is wrong"), "\(shown[0].text)")
       #expect(!shown[1].text.contains("plain"))
       for name in try FileManager.default.contentsOfDirectory(atPath: durable.folder)

@@ -31,7 +31,7 @@
       let job = secrets ? stored : stored.withoutSecrets
       let screen = Screen.out
       screen.line(
-        (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.title ?? job.kind).withVisibleControls)
+        (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.typed ?? job.kind).withVisibleControls)
       for (name, value) in facts(job, worker, store) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }

@@ -11,6 +11,9 @@
     /// `-` is standard input.
     case file(String, type: String, option: String)
 
+    /// Of a text that is given as it is.
+    static let formType = "application/x-www-form-urlencoded"
+
     init(data: String?, json: String?) throws {
       switch (data, json) {
       case (nil, nil): self = .none
@@ -19,7 +22,7 @@
         let file = word == "-" ? "-" : word.hasPrefix("@") ? String(word.dropFirst()) : nil
         self =
           file.map { .file($0, type: "application/octet-stream", option: "--data") }
-          ?? .text(word, type: "application/x-www-form-urlencoded")
+          ?? .text(word, type: Self.formType)
       case (nil, let word?):
         let type = "application/json"
         if word.hasPrefix("@") {

@@ -2,6 +2,7 @@
   import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import DurableJobsSQLite
   import Foundation
 
@@ -16,6 +17,18 @@
       return copy
     }
 
+    /// The command line that asks for it, but for its key: of one ``withoutSecrets``, for everybody.
+    var typed: String {
+      func quoted(_ text: String) -> String { SystemText(text).shellQuoted }
+      var words = ["durable", "send", method.rawValue, quoted(url.absoluteString)]
+      for header in headers { words += ["--header", quoted("\(header.name): \(header.value)")] }
+      for path in headerFiles { words += ["--header", quoted("@\(path)")] }
+      if let (option, word) = body.typed { words += [option, quoted(word)] }
+      if idempotencyKey == nil { words.append("--no-idempotency-key") }
+      if let caCertificates { words += ["--cacert", quoted(caCertificates)] }
+      return words.joined(separator: " ")
+    }
+
     /// The request of a job; nil if it is of another kind, or its payload is none.
     init?(_ job: JobSnapshot) {
       guard job.kind == Self.kind, let payload = job.payload,
@@ -24,11 +37,10 @@
       self = request
     }
 
-    /// What `show` tells of it. Of one ``withoutSecrets``, for everybody.
+    /// What `show` tells of it besides.
     var facts: [(String, String)] {
-      var facts = headers.map { ("header", "\($0.name): \($0.value)") }
+      var facts: [(String, String)] = []
       if let idempotencyKey { facts.append(("header", "Idempotency-Key: \(idempotencyKey)")) }
-      facts += headerFiles.map { ("headers", "in \($0)") }
       if let bytes = body.bytes {
         facts.append(("body", "\(Int64(bytes.count).asBytes)\(body.typeWords): \(bytes.asExcerpt())"))
       } else if let file = body.fileInPlace ?? (body.copy == nil ? nil : "a copy of a file") {
@@ -39,6 +51,18 @@
   }
 
   extension SendRequest.Body {
+    /// The option and its word. What can't be typed stands in a file that has no name any more.
+    fileprivate var typed: (String, String)? {
+      let isJSON = type == "application/json"
+      let option = isJSON ? "--json-body" : "--data"
+      if let fileInPlace { return (option, "@\(fileInPlace)") }
+      guard copy != nil || bytes != nil else { return nil }
+      guard let text = bytes.flatMap({ String(validating: $0, as: UTF8.self) }), text.utf8.count <= 500,
+        isJSON || type == RequestBodyWord.formType && !text.hasPrefix("@") && text != "-"
+      else { return (option, "@FILE") }
+      return (option, text)
+    }
+
     fileprivate var typeWords: String { type.map { " of \($0)" } ?? "" }
   }
 
@@ -46,7 +70,11 @@
     var isCredential: Bool { ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased()) }
 
     fileprivate var visibleValue: String {
-      secretNames.isEmpty ? hiddenSecret : secretNames.map { "{secret:\($0)}" }.joined(separator: " ")
+      guard !secretNames.isEmpty else { return hiddenSecret }
+      let names = secretNames.map { "{secret:\($0)}" }.joined(separator: " ")
+      // As in "Bearer {secret:TOKEN}".
+      let scheme = value.prefix { $0.isASCII && $0.isLetter }
+      return scheme.count <= 10 && value == "\(scheme) \(names)" ? value : names
     }
   }
 

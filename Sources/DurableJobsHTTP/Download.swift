@@ -31,6 +31,7 @@
     /// the first eight, so that a day without a network is borne.
     public static let options = JobOptions(maxAttempts: 20)
 
+    /// A header of the request.
     public typealias Header = HTTPHeader
 
     /// `http` or `https`. A user and a password in it are sent as basic authentication, to its own host only.

@@ -60,13 +60,13 @@
       var after: JobID?
       while !left.isEmpty {
         let page = try await store.jobs(
-          JobQuery(.kind(SendRequest.self) && !.state(.succeeded), detail: .payload, after: after, limit: 500))
+          JobQuery(.kind(SendRequest.self) && !.state(.succeeded), detail: .payload, after: after, limit: 50))
         for case let payload? in page.map(\.payload) {
           // What can't be read may name any of them.
           guard let request = try? JSONDecoder().decode(SendRequest.self, from: payload) else { return }
           if let name = request.body.copy { left.remove(name) }
         }
-        guard page.count == 500 else { break }
+        guard page.count == 50 else { break }
         after = page.last?.id
       }
       for name in left { remove(name) }

@@ -42,7 +42,9 @@
     private let clients: Clients
     private let proxies: Proxies
     private let hosts: Hosts
-    private let copies: SentCopies
+    private let bodies: BodyFolder
+    /// Names of copies of bodies that have arrived.
+    private let sent: UntilStored<String>
     private let subscription: StoreSignals.Subscription
     private let nextSweep = Lock(Duration.zero)
 
@@ -68,10 +70,10 @@
       clients = Clients(connectTimeout: connectTimeout)
       proxies = Proxies(environment: environment)
       hosts = Hosts(seats: nil, clock: store.clock)
-      copies = SentCopies(folder: BodyFolder(of: store))
-      subscription = store.signals.listen { [copies] signal in
-        if case .committed(let changes) = signal { copies.heard(changes) }
-      }
+      let bodies = BodyFolder(of: store)
+      self.bodies = bodies
+      sent = UntilStored { bodies.remove($0) }
+      subscription = store.signals.listen { [sent] in sent.hear($0) }
     }
 
     /// Lets `worker` send requests.
@@ -90,7 +92,7 @@
         next = now + .seconds(3600)
         return true
       }
-      if isDue { try? await copies.folder.sweep(store) }
+      if isDue { try? await bodies.sweep(store) }
     }
 
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
@@ -102,7 +104,7 @@
           throw Undelivered.waits("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
         }
         let answer = try await delivery(of: request, to: url, attempt).answer()
-        if let name = request.body.copy { copies.add(name, of: context.id) }
+        if let name = request.body.copy { sent.add(name, of: context.id) }
         attempt.tell(.succeeded(answer))
         return answer
       } catch {
@@ -141,7 +143,7 @@
           request: request, url: url, headers: headers, netrc: netrc,
           secrets: secrets, clients: clients, proxies: proxies,
           standstill: Standstill(after: stallTimeout, clock: store.clock),
-          bodyPath: request.body.fileInPlace ?? request.body.copy.map(copies.folder.path(of:)),
+          bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
           onProgress: attempt.sent)
       } catch let error as DownloadError {
         throw Undelivered.held(error.message)
@@ -215,26 +217,6 @@
       if retryAfter.isForAll, let url = HTTPURL(attempt.request.url) { hosts.pause(url.origin, for: told) }
       // One that asks for too little is left the time that grows with each attempt.
       return attempt.again(error, after: max(told, attempt.backOff(error)))
-    }
-  }
-
-  /// Copies of bodies that have arrived. They go when the success is stored: an attempt that comes after a crash needs
-  /// them.
-  private final class SentCopies: Sendable {
-    let folder: BodyFolder
-    private let names = Lock<[JobID: String]>([:])
-
-    init(folder: BodyFolder) { self.folder = folder }
-
-    func add(_ name: String, of id: JobID) { names.withLock { $0[id] = name } }
-
-    func heard(_ changes: [JobTransition]) {
-      let sent = names.withLock { names in
-        changes.filter { $0.state != .running }.compactMap { change in
-          names.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
-        }
-      }
-      for name in sent { folder.remove(name) }
     }
   }
 #endif

@@ -20,8 +20,8 @@
 
     /// At first after 1 s, later after at most an hour.
     public static let retry = RetryPolicy.exponential(cap: .seconds(3600))
-    /// 40 attempts, which a server that answers with errors has a day and a half for. Those that reach no server are
-    /// none, for a week: see ``Outbox``.
+    /// 40 attempts, which take about a day where a server answers with errors. Those that reach no server are none, for a
+    /// week: see ``Outbox``.
     public static let options = JobOptions(maxAttempts: 40)
 
     public struct Method: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral {

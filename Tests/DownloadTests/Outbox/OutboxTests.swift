@@ -281,6 +281,22 @@
       #expect(server.keys("/orders") == ["k-1", "k-1", "k-1"])
     }
 
+    @Test func `a request that is interrupted goes back uncounted, and is sent again with the same key`() async throws {
+      server.serve("/orders", .silence, .page(200))
+      let id = try await setting.jobs.queue.enqueue(try post()).id
+      async let drained = setting.jobs.drain()
+      await server.held("/orders")
+      await setting.jobs.worker.stop(grace: .zero)
+      _ = try await drained
+      try await setting.jobs.drain()
+      let job = try await setting.job(id)
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(job.attempt == 1)
+      #expect(job.failures.isEmpty)
+      #expect(server.keys("/orders") == ["k-1", "k-1"])
+      #expect(setting.events.contains { if case .stopped = $0 { true } else { false } })
+    }
+
     @Test func `a server that says nothing for a minute is given up, and asked again`() async throws {
       server.serve("/orders", .silence, .page(200))
       let id = try await setting.jobs.queue.enqueue(try post()).id

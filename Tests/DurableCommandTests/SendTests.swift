@@ -222,7 +222,7 @@
         (["POST", "https://h", "-H", "@-"], "name a file"),
         (["POST", "https://h", "--data", "@none"], "--data @none: No such file"),
         (["POST", "https://h", "--data", "@."], "it is a folder"),
-        (["POST", "https://h", "--json", "{a"], "--json {a: this is no JSON"),
+        (["POST", "https://h", "--json", "{hush"], "--json: the text is no JSON"),
         (["POST", "https://h", "--json", "{}", "--data", "x"], "--data and --json"),
         (["POST", "https://h", "--idempotency-key", "a b"], "the idempotency key must have"),
         (["POST", "https://h", "--idempotency-key", "a", "--no-idempotency-key"], "exclude each other"),

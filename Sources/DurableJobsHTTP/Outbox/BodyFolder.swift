@@ -50,6 +50,8 @@
 
     /// Deletes copies that no job of the store will send any more, and that are old enough to have been stored.
     func sweep(_ store: any JobStore) async throws {
+      // Stores that are in no file share a folder, which goes with the process.
+      guard store.path != nil else { return }
       let oldest = Date(timeIntervalSinceNow: -4 * 3600)
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       var left = Set(

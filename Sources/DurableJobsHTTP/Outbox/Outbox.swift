@@ -79,8 +79,10 @@
     /// Lets `worker` send requests.
     public func register(with worker: JobWorker) {
       worker.register(SendRequest.self) { request, context in
-        await self.sweepIfDue()
-        return try await self.run(request, context)
+        try await withTaskExecutorPreference(DiskThreads.shared) {
+          await self.sweepIfDue()
+          return try await self.run(request, context)
+        }
       }
     }
 

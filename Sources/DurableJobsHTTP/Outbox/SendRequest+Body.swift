@@ -34,7 +34,8 @@
 
       /// A copy of a file, made now, beside the file of `store`: what becomes of the file later does not change what is sent.
       /// It belongs to the one job that is stored with it, and is deleted after that has succeeded, or with its row; one
-      /// that was not stored is deleted after some hours. A small file is kept in the store itself. Throws ``RequestError``.
+      /// that was not stored is deleted after some hours. A small file is kept in the store itself; the copy for a store that
+      /// is in no file goes with the process. Throws ``RequestError``.
       public static func file(
         _ file: URL, type: String? = "application/octet-stream", copiedBeside store: any JobStore
       ) throws -> Body {

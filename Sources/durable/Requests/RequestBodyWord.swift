@@ -28,7 +28,7 @@
         if word.hasPrefix("@") {
           self = .file(String(word.dropFirst()), type: type, option: "--json")
         } else {
-          guard StoredJSON.isJSON(Data(word.utf8)) else { throw ValidationError("--json \(word): this is no JSON") }
+          guard StoredJSON.isJSON(Data(word.utf8)) else { throw ValidationError("--json: the text is no JSON") }
           self = .text(word, type: type)
         }
       }

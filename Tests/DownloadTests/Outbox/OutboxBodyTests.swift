@@ -60,6 +60,22 @@
       #expect(copies.isEmpty)
     }
 
+    @Test func `a store that is in no file has copies, too, and small ones are in the store itself`() async throws {
+      server.serve("/photos", .page(200))
+      let setting = OutboxSetting()
+      let small = URL(filePath: folder.path("small"))
+      try Data("small".utf8).write(to: small)
+      for file in [file, small] {
+        let body = try SendRequest.Body.file(file, copiedBeside: setting.jobs.queue.store)
+        try FileManager.default.removeItem(at: file)
+        let job = try await setting.send(SendRequest(.post, try server.at("/photos"), body: body))
+        #expect(job.state == .succeeded, "\(job)")
+      }
+      #expect(server.requests.map { Content(bytes: $0.body) == Content(bytes: content.bytes) } == [true, false])
+      #expect(server.bodies("/photos").last == "small")
+      #expect(copies.isEmpty)
+    }
+
     @Test func `a file in its place is sent as it is then, and stays`() async throws {
       server.serve("/photos", .page(200))
       let body = SendRequest.Body.file(inPlace: file)

@@ -88,7 +88,7 @@
         url: url, method: HTTPMethod(rawValue: request.method.rawValue), headers: headers(for: url, way, credentials),
         body: {
           file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
-        }, caCertificates: request.caCertificates)
+        }, isStreamed: file != nil, caCertificates: request.caCertificates)
       return try await sent.response(by: clients, through: proxies)
     }
 

@@ -13,6 +13,8 @@
     var headers: HTTPHeaders
     /// Made anew where the request is sent anew.
     var body: () -> HTTPClientRequest.Body? = { nil }
+    /// The body is read as it is sent.
+    var isStreamed = false
     var caCertificates: String?
     var decodes = false
 
@@ -26,6 +28,7 @@
       request.method = method
       request.headers = headers
       request.body = body()
+      kind.streamsBodies = isStreamed
       if kind.asksProxy, let proxy = kind.proxy {
         request.url = RequestTarget.url(
           on: "http://\(proxy.hostAndPort)", for: "http://\(url.hostField)\(url.target)")

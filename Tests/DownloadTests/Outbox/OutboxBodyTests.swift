@@ -138,16 +138,19 @@
       #expect(server.requests.count == 1)
     }
 
-    @Test func `a large file is sent over HTTP/2, too`() async throws {
-      let server = try await LyingServer(certificate: SecureTests.certificate, speaksHTTP2: true)
+    @Test(arguments: [true, false])
+    func `over TLS bytes go by HTTP/2 where the server speaks it, and a file by HTTP/1.1`(isFile: Bool) async throws {
+      let server = try await LyingServer(certificate: SecureTests.certificate, speaksHTTP2: !isFile)
       server.serve("/photos", .page(200))
+      let bytes = isFile ? content.bytes : content.bytes(0..<Int64(SendRequest.Body.mostBytes))
       let request = SendRequest(
-        .put, try server.at("/photos", by: "localhost"), body: .file(inPlace: file),
+        .put, try server.at("/photos", by: "localhost"), body: isFile ? .file(inPlace: file) : .data(Data(bytes)),
         caCertificates: SecureTests.authority)
       let job = try await queue.enqueue(request)
       try await worker.runUntilIdle()
       #expect(try await job.value.status == 200)
-      #expect(server.requests.map { $0.body == content.bytes } == [true])
+      #expect(server.requests.map { $0.body == bytes } == [true])
+      #expect(server.requests.map(\.version) == [isFile ? "HTTP/1.1" : "HTTP/2"])
     }
   }
 #endif

@@ -16,10 +16,10 @@ let package = Package(
     .executable(name: "durable-demo", targets: ["durable-demo"]),
   ],
   traits: [
-    .trait(name: "HTTP", description: "Downloads as jobs: AsyncHTTPClient."),
+    .trait(name: "HTTP", description: "Downloads and requests as jobs: AsyncHTTPClient."),
     .trait(name: "Process", description: "Commands as jobs: swift-subprocess."),
     .trait(
-      name: "Shell", description: "The command `durable`: ArgumentParser, commands and downloads.",
+      name: "Shell", description: "The command `durable`: ArgumentParser, commands, downloads and requests.",
       enabledTraits: ["HTTP", "Process"]),
     .trait(
       name: "FaultPoints",

@@ -32,15 +32,7 @@
     public static let options = JobOptions(maxAttempts: 20)
 
     /// A header of the request.
-    public struct Header: Codable, Hashable, Sendable {
-      public var name: String
-      public var value: String
-
-      public init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-      }
-    }
+    public typealias Header = HTTPHeader
 
     /// `http` or `https`. A user and a password in it are sent as basic authentication, to its own host only.
     public var url: URL
@@ -118,16 +110,7 @@
     /// Where it is fetched from. Throws ``DownloadError/Code/invalidDownload``.
     var address: HTTPURL {
       get throws {
-        if let address = HTTPURL(url) { return address }
-        let text = url.absoluteString.withoutSecrets
-        let message =
-          switch (url.scheme?.lowercased(), url.host() ?? "") {
-          case (nil, _): "\(text) has no scheme; write https://\(text)"
-          case ("http", ""), ("https", ""): "\(text) names no host"
-          case ("http", _), ("https", _): "\(text) has a host or a port that can't be one"
-          default: "\(text) is no http or https URL; others can't be downloaded"
-          }
-        throw DownloadError(.invalidDownload, message)
+        try HTTPURL(checking: url)
       }
     }
 
@@ -147,30 +130,9 @@
     }
   }
 
-  extension Download.Header {
-    /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would be another one too.
-    func validate() throws {
-      let marks = Set("!#$%&'*+-.^_`|~")
-      let legal = name.prefix { $0.isASCII && ($0.isLetter || $0.isNumber) || marks.contains($0) }
-      guard !name.isEmpty, legal.count == name.count else {
-        // Somebody may have put its value there.
-        throw DownloadError(.invalidDownload, "'\(legal)…' can't be the name of a header; as in: Accept: text/plain")
-      }
-      guard value.unicodeScalars.allSatisfy({ $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7f }) else {
-        throw DownloadError(.invalidDownload, "the value of the header \(name) has control characters in it")
-      }
-    }
-  }
-
-  // Neither says what may be a secret.
+  // It says nothing that may be a secret.
   extension Download: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
-  }
-
-  extension Download.Header: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "\(name): …" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
   }

@@ -61,7 +61,8 @@
     private let permissions: Int?
     private let netrc: String?
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
-    private let proofs = NamingProofs()
+    /// That files in their place were brought by their jobs.
+    private let proofs = UntilStored<Transfer.NamingProof> { $0.remove() }
     /// By their paths, which downloads brought files under names that servers gave them, and when.
     private let serverNamed = Lock<[String: (identity: String, at: Date)]>([:])
     private let subscription: StoreSignals.Subscription
@@ -86,9 +87,7 @@
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
       clients = Clients(connectTimeout: limits.connectTimeout)
       proxies = Proxies(environment: environment)
-      subscription = store.signals.listen { [proofs] signal in
-        if case .committed(let changes) = signal { proofs.heard(changes) }
-      }
+      subscription = store.signals.listen { [proofs] in proofs.hear($0) }
     }
 
     /// Lets `worker` run downloads.
@@ -105,7 +104,7 @@
         defer { withExtendedLifetime(seat) {} }
         attempt.tell(.began)
         let result = try await transfer(attempt).run()
-        if let proof = result.proof { proofs.add(context.id, proof) }
+        if let proof = result.proof { proofs.add(proof, of: context.id) }
         if !result.file.wasThere, (result.file.path as NSString).lastPathComponent != download.expectedName {
           serverNamed.withLock { $0[result.file.path] = (download.identity, store.clock.now) }
         }
@@ -202,24 +201,6 @@
         return (file, job.id)
       }
       return nil
-    }
-  }
-
-  /// What proves that files in their place were brought by their jobs. It goes when the success is stored: an attempt
-  /// that comes after a crash needs it.
-  private final class NamingProofs: Sendable {
-    private let proofs = Lock<[JobID: Transfer.NamingProof]>([:])
-
-    func add(_ id: JobID, _ proof: Transfer.NamingProof) { proofs.withLock { $0[id] = proof } }
-
-    /// Told of a claim, or of progress, after the end of the attempt was added here, it waits on.
-    func heard(_ changes: [JobTransition]) {
-      let ended = proofs.withLock { proofs in
-        changes.filter { $0.state != .running }.compactMap { change in
-          proofs.removeValue(forKey: change.id).flatMap { change.state == .succeeded ? $0 : nil }
-        }
-      }
-      for proof in ended { proof.remove() }
     }
   }
 #endif

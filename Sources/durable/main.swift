@@ -3,7 +3,9 @@
   import DurableJobsProcess
 
   ShellCommand.superviseIfAsked()
-  await DurableCommand.runProgram(reading: GetCommand.partingHeaders) { await OpenStore.closeAll() }
+  await DurableCommand.runProgram(reading: { SendCommand.partingJSON(GetCommand.partingHeaders($0)) }) {
+    await OpenStore.closeAll()
+  }
 #else
   import Foundation
 

@@ -11,6 +11,7 @@
     /// As in `HTTP/1.1`.
     public var version: String
     var fields: [(name: String, value: String)]
+    public var body: [UInt8] = []
 
     /// The value of a header; several are joined by commas.
     public subscript(_ name: String) -> String? {
@@ -24,13 +25,12 @@
       return Int64(range.dropFirst(6).dropLast())
     }
 
-    /// Takes a request's head off `buffer`, if it is there whole. Requests with a body are none that a download makes.
+    /// Takes a request off `buffer`, if it is there whole, with as much of a body as its length says.
     init?(from buffer: inout ByteBuffer) {
       let view = buffer.readableBytesView
       let end = Array("\r\n\r\n".utf8)
       guard let head = view.indices.first(where: { view[$0...].starts(with: end) }) else { return nil }
       let lines = String(decoding: view[..<head], as: UTF8.self).split(separator: "\r\n")
-      buffer.moveReaderIndex(to: head + end.count)
       line = lines.first.map(String.init) ?? ""
       let words = lines.first?.split(separator: " ") ?? []
       method = words.first.map(String.init) ?? ""
@@ -41,6 +41,10 @@
         let value = parts.count > 1 ? parts[1].drop { $0 == " " } : ""
         return (String(parts[0]), String(value))
       }
+      let length = self["Content-Length"].flatMap { Int($0) } ?? 0
+      guard view.endIndex >= head + end.count + length else { return nil }
+      buffer.moveReaderIndex(to: head + end.count)
+      body = buffer.readBytes(length: length)!
     }
   }
 #endif

@@ -30,6 +30,7 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if case .body(let bytes) = unwrapInboundIn(data) { return context.fireChannelRead(wrapInboundOut(bytes)) }
       guard case .head(let head) = unwrapInboundIn(data) else { return }
       let lines = ["\(head.method) \(head.uri) HTTP/2"] + head.headers.map { "\($0.name): \($0.value)" }
       context.fireChannelRead(wrapInboundOut(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n")))

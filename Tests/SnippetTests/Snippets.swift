@@ -242,8 +242,24 @@ func snippet22() async throws {
 #endif
 
 // README.md, block 24
-#if Process
+#if HTTP
 func snippet23() async throws {
+  let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
+  outbox.register(with: worker)
+  worker.start()
+
+  let url = URL(string: "https://example.org/photos")!
+  let body = try SendRequest.Body.file(photo.file, type: "image/jpeg", copiedBeside: queue.store)
+  let token = HTTPHeader("Authorization", "Bearer {secret:TOKEN}")
+  let sent = try await queue.enqueue(SendRequest(.post, url, headers: [token], body: body))
+  let answer = try await sent.value
+  print(answer.status, answer["Location"] ?? "", answer.body.count)
+}
+#endif
+
+// README.md, block 25
+#if Process
+func snippet24() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -256,8 +272,8 @@ func snippet23() async throws {
 }
 #endif
 
-// README.md, block 25
-func snippet24() async throws {
+// README.md, block 26
+func snippet25() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -268,7 +284,7 @@ func snippet24() async throws {
 }
 
 // docs/dependencies.md, block 1
-func snippet25() async throws {
+func snippet26() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -290,7 +306,7 @@ func snippet25() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet26() async throws {
+func snippet27() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -299,7 +315,7 @@ func snippet26() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet27() async throws {
+func snippet28() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -313,7 +329,7 @@ func snippet27() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet28() async throws {
+func snippet29() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)

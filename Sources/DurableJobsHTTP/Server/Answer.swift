@@ -77,9 +77,7 @@
 
     private var date: Date? { headers.first(name: "Date").flatMap(HTTPDate.date) }
 
-    private var retryAfter: RetryAfter? {
-      headers.first(name: "Retry-After").map { RetryAfter(text: $0, now: date, isForAll: [429, 503].contains(status)) }
-    }
+    private var retryAfter: RetryAfter? { RetryAfter(headers, status: status) }
 
     /// Whether it says that the rest of the file can be asked for; nil if it says nothing.
     var takesRanges: Bool? { headers.first(name: "Accept-Ranges").map { $0.lowercased().contains("bytes") } }

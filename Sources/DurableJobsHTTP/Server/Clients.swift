@@ -15,6 +15,9 @@
       var asksProxy = false
       var caCertificates: String?
       var decodes = false
+      /// Requests have bodies that are sent piece by piece. The client forgets a request of HTTP/2 with the end of its answer,
+      /// and does not survive what its stream meets after that; an answer may come before the body has ended.
+      var streamsBodies = false
       /// What the file of certificates was when it was read.
       var certificates: FileStatus?
     }
@@ -51,6 +54,7 @@
         }
       }
       var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+      if kind.streamsBodies { configuration.httpVersion = .http1Only }
       configuration.timeout.connect = .milliseconds(connectTimeout.milliseconds)
       // Limits and retries are ours.
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1000

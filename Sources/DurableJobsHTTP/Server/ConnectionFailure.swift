@@ -27,7 +27,7 @@
       case let error as NIOSSLError: tls("\(error)", host)
       case let error as NIOSSLExtraError: tls(error.description, host)
       case HTTPParserError.invalidEOFState:
-        DownloadError(.connection, "\(host) closed the connection before the end of the file")
+        DownloadError(.connection, "\(host) closed the connection before the end of its answer")
       case is HTTPParserError: DownloadError(.unusableAnswer, "\(host) doesn't speak HTTP as it should: \(error)")
       default: DownloadError(.connection, "the connection to \(host) broke: \(reason(error))")
       }

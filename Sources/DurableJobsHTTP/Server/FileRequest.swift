@@ -50,7 +50,7 @@
             DownloadError(
               .unusableAnswer, "the server redirects to '\(target.withoutSecrets)', which is no http or https URL"))
         }
-        if next.origin != url.origin { way = url.isSecure && !next.isSecure ? .open : max(way, .elsewhere) }
+        way = way.leading(from: url, to: next)
         url = next
       }
       throw Setback.final(
@@ -59,52 +59,19 @@
           "the server redirects more than \(Self.maxRedirects) times, at last to \(url.description.withoutQuery)"))
     }
 
-    /// What was said on the way to a URL decides what it is told. What was held back once stays so, wherever the redirects
-    /// lead.
-    private enum Way: Comparable {
-      /// Through the download's own scheme, host and port alone.
-      case own
-      case elsewhere
-      /// Down from https to http.
-      case open
-    }
-
     private func ask(_ url: HTTPURL, _ question: Answer.Question, _ way: Way) async throws -> HTTPClientResponse {
-      var kind = Clients.Kind(
-        proxy: try proxies.proxy(for: url), caCertificates: url.isSecure ? download.caCertificates : nil,
-        decodes: question.decodes)
-      kind.asksProxy = kind.proxy?.kind == .http && !url.isSecure
-      var request = HTTPClientRequest(url: RequestTarget.url(on: url.origin, for: url.target))
-      request.headers = headers(url, question, way)
-      if kind.asksProxy, let proxy = kind.proxy {
-        request.url = RequestTarget.url(
-          on: "http://\(proxy.hostAndPort)", for: "http://\(url.hostField)\(url.target)")
-        if let credentials = proxy.credentials {
-          request.headers.replaceOrAdd(name: "Proxy-Authorization", value: credentials.basic)
-        }
-      }
-      let client = try clients.client(kind)
-      let peer = kind.proxy.map { "the proxy \($0.hostAndPort)" } ?? url.hostAndPort
-      do {
-        do {
-          return try await client.execute(request, deadline: .distantFuture)
-        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
-          // A connection that was kept for another request may have been closed just before this one.
-          return try await client.execute(request, deadline: .distantFuture)
-        }
-      } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
-        throw Setback.final(
-          DownloadError(
-            .refused, "\(peer) wants a user and a password, or others than it got, as in http://USER:PASSWORD@HOST"))
-      } catch {
-        throw DownloadError.connection(error, peer) ?? error
-      }
+      try await ClientRequest(
+        url: url, headers: headers(url, question, way), caCertificates: download.caCertificates,
+        decodes: question.decodes
+      ).response(by: clients, through: proxies)
     }
 
     private func headers(_ url: HTTPURL, _ question: Answer.Question, _ way: Way) -> HTTPHeaders {
       var headers: HTTPHeaders = ["Host": url.hostField, "User-Agent": "durable/0.1", "Accept": "*/*"]
       if !question.decodes { headers.add(name: "Accept-Encoding", value: "identity") }
-      if let credentials = credentials(for: url, way) { headers.add(name: "Authorization", value: credentials.basic) }
+      if let credentials = way.credentials(for: url, own: self.url.credentials, netrc) {
+        headers.add(name: "Authorization", value: credentials.basic)
+      }
       if way == .own {
         for header in download.headers { headers.remove(name: header.name) }
         for header in download.headers {
@@ -120,14 +87,6 @@
         if let validator = question.known.validator { headers.add(name: "If-Range", value: validator) }
       }
       return headers
-    }
-
-    private func credentials(for url: HTTPURL, _ way: Way) -> HTTPURL.Credentials? {
-      switch way {
-      case .own: self.url.credentials ?? netrc?.credentials(for: url.host, isNamed: false)
-      case .elsewhere: netrc?.credentials(for: url.host, isNamed: true)
-      case .open: nil
-      }
     }
   }
 #endif

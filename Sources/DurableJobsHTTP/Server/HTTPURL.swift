@@ -25,6 +25,23 @@
 
     init?(_ url: URL) { self.init(url.absoluteString) }
 
+    /// Throws ``DownloadError/Code/invalidDownload``, with what is wrong with it.
+    init(checking url: URL) throws {
+      if let checked = HTTPURL(url) {
+        self = checked
+        return
+      }
+      let text = url.absoluteString.withoutSecrets
+      let message =
+        switch (url.scheme?.lowercased(), url.host() ?? "") {
+        case (nil, _): "\(text) has no scheme; write https://\(text)"
+        case ("http", ""), ("https", ""): "\(text) names no host"
+        case ("http", _), ("https", _): "\(text) has a host or a port that can't be one"
+        default: "\(text) is no http or https URL; others can't be asked"
+        }
+      throw DownloadError(.invalidDownload, message)
+    }
+
     init?(_ text: String) {
       guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
       switch text[..<colon].lowercased() {

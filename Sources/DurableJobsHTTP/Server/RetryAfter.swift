@@ -1,5 +1,6 @@
 #if HTTP
   import Foundation
+  import NIOHTTP1
 
   /// What a server says of when to come again: seconds, or a date.
   struct RetryAfter: Equatable {
@@ -26,6 +27,15 @@
         return nil
       }
       return .seconds(min(max(seconds, 0), Double(longest.components.seconds)))
+    }
+  }
+
+  extension RetryAfter {
+    /// What an answer says of it, if it does.
+    init?(_ headers: HTTPHeaders, status: Int) {
+      guard let text = headers.first(name: "Retry-After") else { return nil }
+      let now = headers.first(name: "Date").flatMap(HTTPDate.date)
+      self.init(text: text, now: now, isForAll: [429, 503].contains(status))
     }
   }
 

@@ -59,11 +59,7 @@
     }
 
     /// How long the next attempt would be waited for after this one.
-    func backOff(_ error: DownloadError) -> Duration {
-      let failed = RetryPolicy.Attempt(number: context.attempt, maxAttempts: .max, error: error)
-      guard case .retry(let time) = Download.retry.decision(after: failed) else { return .zero }
-      return time
-    }
+    func backOff(_ error: DownloadError) -> Duration { Download.retry.backOff(after: context.attempt, error) }
 
     /// It only throws where the task was cancelled, which the transfer notices by itself.
     private func report(_ fraction: Double, _ message: String) {

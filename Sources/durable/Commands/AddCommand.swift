@@ -13,8 +13,9 @@
       discussion: """
         The arguments are stored as given, and no shell reads them unless you ask for it. The command runs in the \
         folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM \
-        and what --env names from its environment: a secret whose name is given alone is in no process list. Prints the \
-        job's id; with --follow stdout is the command's, and the id goes to stderr.
+        and what --env names from its environment: a secret whose name is given alone is in no process list. It has one \
+        attempt unless --max-attempts says more. Prints the job's id; with --follow stdout is the command's, and the id \
+        goes to stderr.
 
         durable add -- rsync -a photos/ backup:photos
         durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso
@@ -26,24 +27,7 @@
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp("Give the command this variable, by default with its value here.", valueName: "name[=value]"))
     var env: [String] = []
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("Not before this time has passed: 90, 90s, 5m, 2h, 1d.", valueName: "time"))
-    var delay: String?
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("Not before this moment: 2026-11-21T18:30, or 18:30.", valueName: "moment"))
-    var at: String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts = 1
-    @Option(parsing: .unconditional, help: ArgumentHelp("End an attempt that takes longer.", valueName: "time"))
-    var timeout: String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("A name of your own to find the job by.", valueName: "name"))
-    var key: String?
-    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
-    var tag: [String] = []
-    @Option(parsing: .unconditional, help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue =
-      "default"
+    @OptionGroup var job: JobArguments
     @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
     @Flag(
       help: """
@@ -58,14 +42,16 @@
     func run() async throws {
       let command = try storedCommand()
       let payload = try Self.encoder.encode(command)
-      let jobOptions = try jobOptions()
+      var jobOptions = try job.options(isFollowed: follow)
+      jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
       // What the core refuses is refused before the store is touched.
       try NewJob(
-        queue: queue, kind: ShellCommand.kind, payload: payload,
-        terms: JobTerms(maxAttempts: maxAttempts, timeout: jobOptions.timeout, key: key, tags: jobOptions.tags)
+        queue: job.queue, kind: ShellCommand.kind, payload: payload,
+        terms: JobTerms(
+          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key, tags: jobOptions.tags)
       ).check()
       let store = try options.open()
-      let id = try await store.queue(queue).enqueue(
+      let id = try await store.queue(job.queue).enqueue(
         kind: ShellCommand.kind, payload: payload, options: jobOptions)
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(id)))
@@ -75,7 +61,7 @@
         Screen.out.line("\(id)")
       }
       if follow {
-        try await Following(store: store, queue: queue, id: id, json: options.json).run()
+        try await Following(store: store, queue: job.queue, id: id, json: options.json, runs: .commands).run()
       } else if Screen.error.isTerminal {
         try await store.sayIfNobodyWorks(on: id)
       }
@@ -135,24 +121,6 @@
         }
       }
       return result
-    }
-
-    private func jobOptions() throws -> JobOptions {
-      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
-      guard maxAttempts >= 1 else { throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1") }
-      var start: JobTime?
-      if let delay { start = .after(try DurationArgument.parse(delay).duration) }
-      if let at { start = .at(try DateArgument.parse(at).date) }
-      var limit: Duration?
-      if let timeout {
-        limit = try DurationArgument.parse(timeout).duration
-        guard limit! > .zero else { throw ValidationError("--timeout is \(timeout); it must be more than 0") }
-      }
-      if follow, start != nil { throw ValidationError("--follow runs the command now; leave out --delay and --at") }
-      // What somebody waits for goes before what waits for itself.
-      let rank = priority.map { JobPriority(rawValue: $0) } ?? (follow ? JobPriority(rawValue: 1000) : nil)
-      return JobOptions(
-        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key, tags: Set(tag))
     }
   }
 #endif

@@ -5,9 +5,10 @@
   struct DurableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "durable",
-      abstract: "Downloads and commands that survive a crash: what you ask for stays until it is done.",
+      abstract: "Downloads, requests and commands that survive a crash: what you ask for stays until it is done.",
       discussion: """
         durable get https://…/big.iso   downloads a file, and goes on after any interruption
+        durable send POST https://…     stores a request that must arrive
         durable add -- make backup      stores a command
         durable work                    runs what is stored, until Ctrl-C
         durable status                  shows where everything stands
@@ -17,7 +18,8 @@
         """,
       version: "0.1.0",
       groupedSubcommands: [
-        CommandGroup(name: "Run:", subcommands: [GetCommand.self, AddCommand.self, WorkCommand.self]),
+        CommandGroup(
+          name: "Run:", subcommands: [GetCommand.self, SendCommand.self, AddCommand.self, WorkCommand.self]),
         CommandGroup(
           name: "Look:", subcommands: [StatusCommand.self, ShowCommand.self, LogCommand.self, WaitCommand.self]),
         CommandGroup(

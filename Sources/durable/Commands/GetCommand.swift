@@ -104,7 +104,7 @@
 
     /// `-HNAME: VALUE` as two words, as curl takes it: the parser would not, and print all of it.
     static func partingHeaders(_ words: [String]) -> [String] {
-      guard words.first == "get" else { return words }
+      guard ["get", "send"].contains(words.first) else { return words }
       let end = words.firstIndex(of: "--") ?? words.endIndex
       return words[..<end].flatMap { word in
         word.hasPrefix("-H") && word != "-H" && !word.hasPrefix("-H=") ? ["-H", String(word.dropFirst(2))] : [word]

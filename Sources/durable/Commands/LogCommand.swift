@@ -26,7 +26,8 @@
     }
 
     private func what(_ job: JobSnapshot) -> String {
-      job.kind == Download.kind ? "a download; 'durable show \(id)' tells about it" : "no command"
+      let names = [Download.kind: "a download", SendRequest.kind: "a request"]
+      return names[job.kind].map { "\($0); 'durable show \(id)' tells about it" } ?? "no command"
     }
 
     func run() async throws {

@@ -12,8 +12,8 @@
       commandName: "show",
       abstract: "Show all about a job.",
       discussion: """
-        Passwords in URLs, the values of a download's headers and those of a command's variables are stored, and shown \
-        as \(hiddenSecret), here as everywhere.
+        Passwords in URLs, the values of the headers of downloads and requests and those of a command's variables are \
+        stored, and shown as \(hiddenSecret), here as everywhere. The secrets that a request names are not stored.
         """)
 
     @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
@@ -30,7 +30,8 @@
       }
       let job = secrets ? stored : stored.withoutSecrets
       let screen = Screen.out
-      screen.line((Download(job)?.typed ?? ShellCommand(job)?.typed ?? job.kind).withVisibleControls)
+      screen.line(
+        (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.typed ?? job.kind).withVisibleControls)
       for (name, value) in facts(job, worker, store) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }
@@ -67,6 +68,8 @@
         facts.append(("folder", download.folder))
         if let sha256 = download.sha256 { facts.append(("sha256", sha256)) }
         if let size = download.size { facts.append(("size", size.asBytes)) }
+      } else if let request = SendRequest(job) {
+        facts += request.facts
       } else {
         facts.append(("kind", job.kind))
         if let payload = job.payload { facts.append(("payload", String(decoding: payload, as: UTF8.self))) }
@@ -80,6 +83,10 @@
       }
       if let file = DownloadedFile(job) {
         facts.append(("file", "\(file.path), \(file.size.asBytes)\(file.wasThere ? ", was there already" : "")"))
+      } else if let answer = HTTPAnswer(job) {
+        facts.append(("answer", answer.title))
+        facts += answer.headers.filter { $0.name != "Content-Type" }.map { ("", "\($0.name): \($0.value)") }
+        if !answer.body.isEmpty { facts.append(("", answer.body.asExcerpt(1000))) }
       } else if let output = job.output {
         facts.append(("output", String(decoding: output, as: UTF8.self)))
       }

@@ -51,9 +51,11 @@
         Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),
         logger: WorkerLog.logger { Talk.error($0) })
       handler.register(with: worker)
+      let netrc = try DownloadWords.netrc()
+      Outbox(of: store.store, netrc: netrc) { log.tell($0, $1, $2) }.register(with: worker)
       Downloader(
         store: store.store, limits: Downloader.Limits(perHost: perHost), permissions: Program.permissionsOfFiles,
-        netrc: try DownloadWords.netrc()
+        netrc: netrc
       ) { log.tell($0, $1, $2) }.register(
         with: worker)
       let failures = Lock(0)

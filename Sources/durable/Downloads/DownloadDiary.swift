@@ -52,10 +52,7 @@
           id: attempt.job, file, came: file.size - (course?.first ?? 0), in: course.map { now - $0.began })
       case .failed(let error, let isFinal, let retryAfter):
         courses[attempt.job] = nil
-        let isLast = isFinal || attempt.number >= attempt.of
-        line.mark = isLast ? .failed : .again
-        let time = retryAfter.map { "in \($0.roughly), " } ?? ""
-        line.detail = isLast ? error.message : "\(time)attempt \(attempt.number) of \(attempt.of): \(error.message)"
+        line.fail(attempt, error.message, isFinal: isFinal, retryAfter)
         return line
       case .stopped:
         courses[attempt.job] = nil
@@ -69,6 +66,14 @@
   }
 
   extension WorkLine {
+    /// An attempt failed, and another may follow after that time.
+    mutating func fail(_ attempt: JobAttempt, _ message: String, isFinal: Bool, _ retryAfter: Duration?) {
+      let isLast = isFinal || attempt.number >= attempt.of
+      mark = isLast ? .failed : .again
+      let time = retryAfter.map { "in \($0.roughly), " } ?? ""
+      detail = isLast ? message : "\(time)attempt \(attempt.number) of \(attempt.of): \(message)"
+    }
+
     /// A download is done: so many of its bytes came in this time, if it is known.
     init(id: JobID, _ file: DownloadedFile, came: Int64? = nil, in time: Duration? = nil) {
       self.init(id: id, mark: .done, title: file.name)

@@ -45,12 +45,9 @@
 
     /// `name: value`. Nothing of it is told but its name, since the value may be a secret.
     static func header(_ text: String, _ place: String) throws -> Download.Header {
-      guard let colon = text.firstIndex(of: ":") else {
+      guard let header = HTTPHeader(line: text) else {
         throw ValidationError("\(place): the colon is missing. Write a header as in 'Accept: text/plain'")
       }
-      let header = Download.Header(
-        String(text[..<colon]),
-        text[text.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t")))
       try check(place) { $0.headers = [header] }
       return header
     }

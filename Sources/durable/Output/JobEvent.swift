@@ -17,6 +17,7 @@
     var attempt: Int?
     var maxAttempts: Int?
     var command: String?
+    var method: String?
     var url: String?
     /// Of an end: "succeeded", "failed", "cancelled", "suspended", or "returned" if it goes back without having counted.
     var result: String?
@@ -25,6 +26,8 @@
     var path: OrNull<String>?
     var size: OrNull<Int64>?
     var wasThere: Bool?
+    /// Of an answer.
+    var status: Int?
     var seconds: Double?
 
     init(_ event: Name, _ id: JobID) {
@@ -68,6 +71,36 @@
         path = OrNull(wrappedValue: file.path)
         size = OrNull(wrappedValue: file.size)
         wasThere = file.wasThere
+      case .failed(let error, _, _):
+        result = "failed"
+        mayBeRetried = mark == .again
+        message = OrNull(wrappedValue: error.message.withoutPasswords)
+      case .stopped:
+        result = "returned"
+        message = OrNull(wrappedValue: nil)
+      case .waits(let reason, let time):
+        message = OrNull(wrappedValue: reason)
+        seconds = time.inMilliseconds
+      default: break
+      }
+    }
+
+    /// An event in the life of a request, of which `mark` stands before its line.
+    init(_ attempt: JobAttempt, _ request: SendRequest, _ mark: WorkLine.Mark, _ event: Outbox.Event) {
+      self.init(mark == .start ? .started : mark == .waits ? .waits : .ended, attempt.job)
+      queue = attempt.queue
+      self.attempt = attempt.number
+      maxAttempts = attempt.of
+      method = request.method.rawValue
+      url = request.url.withoutCredentials
+      switch event {
+      case .succeeded(let answer):
+        result = "succeeded"
+        message = OrNull(wrappedValue: nil)
+        status = answer.status
+      case .held(let reason):
+        result = "suspended"
+        message = OrNull(wrappedValue: reason.withoutPasswords)
       case .failed(let error, _, _):
         result = "failed"
         mayBeRetried = mark == .again

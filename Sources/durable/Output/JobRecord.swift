@@ -73,7 +73,7 @@
   }
 
   extension JobSnapshot {
-    /// For everybody's eyes. A payload that is neither a command nor a download is passed on as it is: nobody here knows
+    /// For everybody's eyes. A payload that is neither a command, a download nor a request is passed on as it is: nobody here knows
     /// what in it is a secret.
     var withoutSecrets: JobSnapshot {
       var copy = self
@@ -81,6 +81,8 @@
         copy.payload = Self.encode(command.withoutSecrets)
       } else if let download = Download(self) {
         copy.payload = Self.encode(download.withoutSecrets)
+      } else if let request = SendRequest(self) {
+        copy.payload = Self.encode(request.withoutSecrets)
       }
       copy.reason = reason?.withoutPasswords
       copy.progress?.message = progress?.message?.withoutPasswords

@@ -50,6 +50,7 @@
       case .scheduled:
         if let runAt { parts.append(runAt.forPeople) }
         if attempt > 0, let last = failures.last { parts.append("after attempt \(attempt): \(last.message)") }
+        if attempt == 0, let waits = progress?.message { parts.append(waits) }
       case .running:
         if let stopAsked { parts.append("being \(stopAsked.rawValue)") }
         if let trouble = worker?.standing.trouble {

@@ -5,7 +5,9 @@
   import DurableJobsProcess
 
   extension JobSnapshot {
-    /// What it does, in a line: a command as one could type it, a download's URL, or the kind. Without passwords.
-    var title: String { ShellCommand(self)?.withoutSecrets.typed ?? Download(self)?.title ?? kind }
+    /// What it does, in a line: a command as one could type it, a download's URL, a request, or the kind. Without passwords.
+    var title: String {
+      ShellCommand(self)?.withoutSecrets.typed ?? Download(self)?.title ?? SendRequest(self)?.title ?? kind
+    }
   }
 #endif

@@ -145,7 +145,8 @@
   }
 
   extension String {
-    fileprivate var forTerminal: String {
+    /// What somebody else wrote, so that it can do nothing to a terminal.
+    var forTerminal: String {
       replacing("\r\n", with: "\n").withVisibleControls(keepingLines: true)
     }
   }

@@ -9,6 +9,7 @@
   struct WorkLog: Sendable {
     let json: Bool
     private let diary = Lock(DownloadDiary())
+    private let requests = Lock(RequestDiary())
 
     init(json: Bool) { self.json = json }
 
@@ -27,6 +28,16 @@
       else { return }
       if json {
         Screen.out.json(JobEvent(attempt, download, line.mark, event))
+      } else {
+        Screen.out.line(line.text(for: .out))
+      }
+    }
+
+    func tell(_ context: JobContext, _ request: SendRequest, _ event: Outbox.Event) {
+      let attempt = JobAttempt(context)
+      guard let line = requests.withLock({ $0.line(attempt, request, event) }) else { return }
+      if json {
+        Screen.out.json(JobEvent(attempt, request, line.mark, event))
       } else {
         Screen.out.line(line.text(for: .out))
       }

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import DurableJobsProcess
   import Foundation
 
@@ -11,6 +12,9 @@
     let queue: String
     let id: JobID
     let json: Bool
+    let runs: Runs
+
+    enum Runs { case commands, requests }
 
     /// How often the job is looked at while it can't run yet.
     private static let interval = Duration.milliseconds(100)
@@ -19,17 +23,10 @@
     func run() async throws {
       Program.raiseLimitOfOpenFiles()
       let code = Lock<Int32?>(nil)
-      let handler = CommandHandler { context, event in
-        switch event {
-        case .ended(_, let result, _): code.withLock { $0 = result.exitCode }
-        case .couldNotStart(_, let reason):
-          Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
-        default: break
-        }
-      }
       let worker = JobWorker(
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
-      handler.register(with: worker)
+      let handler = runs == .commands ? registerCommands(with: worker) { result in code.withLock { $0 = result } } : nil
+      if runs == .requests { try registerRequests(with: worker) }
       let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       let follower = LogFollower(store: store, id: id, attempt: nil, json: json)
@@ -43,7 +40,8 @@
       let job = try await store.store.job(id)
       if json { Screen.out.json(JobRecord(job)) }
       switch job.state {
-      case .succeeded: return
+      case .succeeded:
+        if !json, let answer = HTTPAnswer(job) { show(answer) }
       case .failed, .cancelled, .skipped:
         if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
         guard job.state == .failed else { throw ExitCode(.jobFailed) }
@@ -57,6 +55,35 @@
         Talk.line("Job \(id) stays in the store: 'durable work' goes on with it, 'durable cancel \(id)' ends it")
         throw ExitCode(.interrupted)
       }
+    }
+
+    private func show(_ answer: HTTPAnswer) {
+      let text = String(decoding: answer.body, as: UTF8.self)
+      Screen.out.write(Screen.out.isTerminal ? Data(text.forTerminal.utf8) : answer.body)
+      if answer.isCut { Talk.line("The rest of the answer is not kept") }
+    }
+
+    private func registerCommands(
+      with worker: JobWorker, _ ended: @escaping @Sendable (Int32?) -> Void
+    ) -> CommandHandler {
+      let handler = CommandHandler { context, event in
+        switch event {
+        case .ended(_, let result, _): ended(result.exitCode)
+        case .couldNotStart(_, let reason):
+          Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
+        default: break
+        }
+      }
+      handler.register(with: worker)
+      return handler
+    }
+
+    private func registerRequests(with worker: JobWorker) throws {
+      let diary = Lock(RequestDiary())
+      Outbox(of: store.store, netrc: try DownloadWords.netrc()) { context, request, event in
+        guard let line = diary.withLock({ $0.line(JobAttempt(context), request, event) }) else { return }
+        if [.waits, .again].contains(line.mark) { Talk.line(line.text(for: .error)) }
+      }.register(with: worker)
     }
 
     private func work(_ worker: JobWorker, _ interruption: Interruption) async throws {

@@ -1,0 +1,176 @@
+#if HTTP
+  import AsyncHTTPClient
+  import DurableJobs
+  import Foundation
+  import NIOCore
+  import NIOHTTP1
+
+  /// One attempt to have a request answered, from redirect to redirect.
+  struct Delivery: Sendable {
+    let request: SendRequest
+    let url: HTTPURL
+    /// With the values of their secrets.
+    let headers: [HTTPHeader]
+    let netrc: Netrc?
+    /// What must not be told of in ``headers``.
+    let secrets: [Data]
+    let clients: Clients
+    let proxies: Proxies
+    let standstill: Standstill
+    /// Where the body is, if it is in a file.
+    let bodyPath: String?
+    /// Told how many bytes of such a body have gone, and of how many.
+    let onProgress: @Sendable (Int64, Int64) -> Void
+
+    /// The server does not do what was asked.
+    enum Refusal: Error {
+      case final(RequestError)
+      case forNow(RequestError, RetryAfter?)
+    }
+
+    /// The answer, if it is a success. Throws ``Refusal``, ``RequestError``, ``Setback``, ``DownloadError``, or
+    /// `CancellationError`.
+    func answer() async throws -> HTTPAnswer {
+      let file = try bodyPath.map { path in
+        try FileBody(path: path) { [standstill, onProgress] sent, length in
+          standstill.moved()
+          onProgress(sent, length)
+        }
+      }
+      return try await standstill.watching(url.hostAndPort) { try await answer(file) }
+    }
+
+    private func answer(_ file: FileBody?) async throws -> HTTPAnswer {
+      var url = url
+      var way = Way.own
+      for _ in 0...FileRequest.maxRedirects {
+        let credentials = way.credentials(for: url, own: nil, netrc)
+        let redaction = Redaction(secrets + (credentials?.secrets ?? []))
+        let response = try await ask(url, way, credentials, file)
+        standstill.moved()
+        let status = Int(response.status.code)
+        switch RequestVerdict(status: status, response.headers, to: request.method) {
+        case .success:
+          return try await success(response, url, redaction)
+        case .failed(let reason):
+          throw Refusal.final(await refusal(reason, response, redaction))
+        case .failedForNow(let reason, let retryAfter):
+          throw Refusal.forNow(await refusal(reason, response, redaction), retryAfter)
+        case .redirect(let target):
+          guard let next = url.following(target) else {
+            throw refused(
+              redaction("the server redirects to '\(target.withoutSecrets)', which is no http or https URL"))
+          }
+          way = way.leading(from: url, to: next)
+          guard way < .open || request.method.isQuestion else {
+            throw refused(
+              redaction(
+                "the server redirects from https to \(next.description.withoutQuery), where the request is not sent"))
+          }
+          url = next
+        }
+      }
+      throw refused(
+        Redaction(secrets)(
+          "the server redirects more than \(FileRequest.maxRedirects) times, at last to \(url.description.withoutQuery)"
+        ))
+    }
+
+    private func refused(_ message: String) -> Refusal { .final(RequestError(.refused, message)) }
+
+    // MARK: What is sent
+
+    private func ask(
+      _ url: HTTPURL, _ way: Way, _ credentials: HTTPURL.Credentials?, _ file: FileBody?
+    ) async throws -> HTTPClientResponse {
+      let bytes = request.body.bytes
+      let sent = ClientRequest(
+        url: url, method: HTTPMethod(rawValue: request.method.rawValue), headers: headers(for: url, way, credentials),
+        body: {
+          file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
+        }, isStreamed: file != nil, caCertificates: request.caCertificates)
+      return try await sent.response(by: clients, through: proxies)
+    }
+
+    private func headers(for url: HTTPURL, _ way: Way, _ credentials: HTTPURL.Credentials?) -> HTTPHeaders {
+      var sent: HTTPHeaders = [
+        "Host": url.hostField, "User-Agent": "durable/0.1", "Accept": "*/*", "Accept-Encoding": "identity",
+      ]
+      if let type = request.body.type { sent.add(name: "Content-Type", value: type) }
+      if let key = request.idempotencyKey { sent.add(name: "Idempotency-Key", value: key) }
+      if let credentials {
+        sent.add(name: "Authorization", value: credentials.basic)
+      }
+      // What is said of the body goes where the body goes.
+      let own = headers.filter { way == .own || $0.name.lowercased() == "content-type" }
+      for header in own { sent.remove(name: header.name) }
+      for header in own {
+        if header.name.lowercased() == "host" { sent.remove(name: header.name) }
+        sent.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
+      }
+      // What a connection needs is not for others to set.
+      for name in ["TE", "Content-Length", "Transfer-Encoding"] { sent.remove(name: name) }
+      return sent
+    }
+
+    // MARK: What comes back
+
+    private func success(
+      _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction
+    ) async throws -> HTTPAnswer {
+      let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1)
+      try Task.checkCancellation()
+      // Of what only asks, the answer is all that it is for. Others have done their work.
+      if case .broken(let error) = end, request.method.isQuestion {
+        throw error.flatMap { DownloadError.connection($0, url.hostAndPort) }
+          ?? DownloadError(.connection, "\(url.hostAndPort) closed the connection before the end of its answer")
+      }
+      let body = redaction.kept(data, HTTPAnswer.mostBytes, isCut: end.isCut)
+      return HTTPAnswer(
+        status: Int(response.status.code),
+        headers: HTTPAnswer.keptHeaders.flatMap { name in
+          response.headers[name].map { HTTPHeader(name, redaction($0)) }
+        },
+        body: body, isCut: end.isCut || redaction(data).count > body.count)
+    }
+
+    /// An error with the beginning of what the server says of it.
+    private func refusal(
+      _ reason: String, _ response: HTTPClientResponse, _ redaction: Redaction
+    ) async -> RequestError {
+      let most = 2048
+      let (data, end) = await body(of: response, most + redaction.margin)
+      let text = redaction.kept(data, most, isCut: end.isCut).asExcerpt()
+      return RequestError(.refused, redaction(reason) + (text.isEmpty ? "" : ": \(text)"))
+    }
+
+    private enum Ending {
+      case whole
+      /// There may be more than was wanted.
+      case more
+      case broken((any Error)?)
+
+      var isCut: Bool { if case .whole = self { false } else { true } }
+    }
+
+    /// At most `most` bytes of it.
+    private func body(of response: HTTPClientResponse, _ most: Int) async -> (Data, Ending) {
+      var data = Data()
+      do {
+        for try await piece in response.body {
+          standstill.moved()
+          data.append(contentsOf: piece.readableBytesView)
+          if data.count >= most { return (data.prefix(most), .more) }
+        }
+      } catch {
+        return (data, .broken(error))
+      }
+      if case .after(let length) = BodyEnd(response.headers, response.version), data.count < length,
+        request.method != .head, ![204, 304].contains(response.status.code)
+      {
+        return (data, .broken(nil))
+      }
+      return (data, .whole)
+    }
+  }
+#endif

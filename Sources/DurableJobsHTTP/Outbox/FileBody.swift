@@ -1,0 +1,58 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+  import NIOCore
+
+  /// A file as the body of a request, read piece by piece as the connection takes it.
+  struct FileBody: AsyncSequence, Sendable {
+    let file: Descriptor
+    let path: String
+    let length: Int64
+    /// Told how many bytes of it have gone, and of how many.
+    let onProgress: @Sendable (Int64, Int64) -> Void
+
+    /// Throws ``RequestError/Code/unusableBody``.
+    init(path: String, onProgress: @escaping @Sendable (Int64, Int64) -> Void) throws {
+      file = try Descriptor(reading: path)
+      self.path = path
+      self.onProgress = onProgress
+      var status = stat()
+      guard fstat(file.number, &status) == 0 else { throw RequestError(.disk("read", path)) }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw RequestError(.unusableBody, "can't send \(path): it is no file")
+      }
+      length = Int64(status.st_size)
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+      fileprivate let body: FileBody
+      private var offset: Int64 = 0
+
+      fileprivate init(body: FileBody) { self.body = body }
+
+      mutating func next() async throws -> ByteBuffer? {
+        let (body, offset) = (body, offset)
+        guard offset < body.length else { return nil }
+        let buffer = try await withTaskExecutorPreference(DiskThreads.shared) { try await body.piece(at: offset) }
+        self.offset += Int64(buffer.readableBytes)
+        body.onProgress(self.offset, body.length)
+        return buffer
+      }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
+
+    /// `async` for the thread that it is to be read on.
+    private func piece(at offset: Int64) async throws -> ByteBuffer {
+      let most = Int(Swift.min(1 << 16, length - offset))
+      var buffer = ByteBufferAllocator().buffer(capacity: most)
+      let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: most) {
+        Swift.max(0, pread(file.number, $0.baseAddress, most, off_t(offset)))
+      }
+      guard count > 0 else {
+        throw RequestError(.unusableBody, "\(path) became shorter, or could not be read on, while it was sent")
+      }
+      return buffer
+    }
+  }
+#endif

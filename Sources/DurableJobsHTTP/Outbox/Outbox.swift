@@ -1,0 +1,224 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// Sends ``SendRequest`` jobs. One serves any number of workers of a store.
+  ///
+  /// Without a network a request waits. It is tried again after seconds at first, later each minute, and uses no attempt up
+  /// while it is younger than ``patience``. What the server answers decides the rest:
+  ///
+  /// - 2xx: it has arrived.
+  /// - 408, 425, 429, 5xx but 501 and 505, any 4xx with `Retry-After`, and a connection that broke: again, not before
+  ///   `Retry-After`.
+  /// - 307 and 308 are followed with method and body, but not from https to http; 301, 302 and 303 for GET and HEAD only.
+  /// - Anything else: it has failed.
+  ///
+  /// What is not the request's fault suspends it, with the reason: a secret that nobody knows, a file of headers or
+  /// passwords that can't be read, a proxy that can't be used. Proxies are those of the environment, as curl reads them.
+  public final class Outbox: Sendable {
+    /// For so long after it was enqueued a request that reaches no server uses no attempts up.
+    public static let patience = Duration.seconds(7 * 24 * 3600)
+
+    /// News of a request that is sent here, for a screen. Told on threads of the library, which they must not hold up.
+    @nonexhaustive
+    public enum Event: Sendable {
+      case began
+      /// It is tried again by itself, later, and no attempt is used.
+      case waits(String, for: Duration)
+      /// It is suspended until somebody has done something about it.
+      case held(String)
+      case succeeded(HTTPAnswer)
+      /// The attempt failed. Another follows after that time, unless it is final or the last.
+      case failed(RequestError, isFinal: Bool, retryAfter: Duration?)
+      /// It was stopped, and will be sent again.
+      case stopped
+    }
+
+    private let store: any JobStore
+    private let stallTimeout: Duration
+    private let netrc: String?
+    private let secret: @Sendable (String) async throws -> String?
+    private let onEvent: @Sendable (JobContext, SendRequest, Event) -> Void
+    private let clients: Clients
+    private let proxies: Proxies
+    private let hosts: Hosts
+    private let bodies: BodyFolder
+    /// Names of copies of bodies that have arrived.
+    private let sent: UntilStored<String>
+    private let subscription: StoreSignals.Subscription
+    private let nextSweep = Lock(Duration.zero)
+
+    /// `secret` is asked for the value of a secret each time a request that names it is sent. Its values are put into
+    /// headers and nowhere else: they are neither stored nor told. Where it returns nil the request is suspended; where it
+    /// throws, as while a keychain is locked, the request waits as without a network.
+    ///
+    /// `netrc` is a file of users and passwords of hosts as for a ``Downloader``, used where no header is `Authorization`.
+    ///
+    /// A connection has `connectTimeout` to come about, and is given up when nothing has moved for `stallTimeout`, neither
+    /// of the request nor of the answer.
+    public init(
+      store: any JobStore, connectTimeout: Duration = .seconds(15), stallTimeout: Duration = .seconds(60),
+      netrc: URL? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+      secret: @escaping @Sendable (_ name: String) async throws -> String? = { _ in nil },
+      onEvent: @escaping @Sendable (JobContext, SendRequest, Event) -> Void = { _, _, _ in }
+    ) {
+      self.store = store
+      self.stallTimeout = stallTimeout
+      self.netrc = netrc?.standardizedFileURL.path
+      self.secret = secret
+      self.onEvent = onEvent
+      clients = Clients(connectTimeout: connectTimeout)
+      proxies = Proxies(environment: environment)
+      hosts = Hosts(seats: nil, clock: store.clock)
+      let bodies = BodyFolder(of: store)
+      self.bodies = bodies
+      sent = UntilStored { bodies.remove($0) }
+      subscription = store.signals.listen { [sent] in sent.hear($0) }
+    }
+
+    /// Lets `worker` send requests.
+    public func register(with worker: JobWorker) {
+      worker.register(SendRequest.self) { request, context in
+        try await withTaskExecutorPreference(DiskThreads.shared) {
+          await self.sweepIfDue()
+          return try await self.run(request, context)
+        }
+      }
+    }
+
+    /// What it does not come to now, it comes to later.
+    private func sweepIfDue() async {
+      let now = store.clock.uptime
+      let isDue = nextSweep.withLock { next in
+        guard now >= next else { return false }
+        next = now + .seconds(3600)
+        return true
+      }
+      if isDue { try? await bodies.sweep(store) }
+    }
+
+    private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
+      let attempt = SendAttempt(request: request, context: context, onEvent: onEvent)
+      attempt.tell(.began)
+      do {
+        let url = try HTTPURL(checking: request.url)
+        if case .isPaused(let rest) = try await hosts.enter(url.origin, patience: .zero) {
+          throw Undelivered.waits("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
+        }
+        let answer = try await delivery(of: request, to: url, attempt).answer()
+        if let name = request.body.copy { sent.add(name, of: context.id) }
+        attempt.tell(.succeeded(answer))
+        return answer
+      } catch {
+        throw await end(error, attempt)
+      }
+    }
+
+    /// Why a request was not sent.
+    private enum Undelivered: Error {
+      case waits(String, Duration)
+      case held(String)
+      /// Nobody could be reached, or nobody who knows a secret.
+      case isOffline(RequestError)
+    }
+
+    // MARK: Before it is sent
+
+    private func delivery(of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt) async throws -> Delivery {
+      var headers = request.headers
+      var secrets: [Data] = []
+      do {
+        for path in request.headerFiles {
+          let read = try HeaderFile.headers(path)
+          secrets += read.flatMap(\.secrets)
+          headers += read
+        }
+        let values = try await self.secrets(named: Set(headers.flatMap(\.secretNames)))
+        secrets += values.values.map { Data($0.utf8) }
+        for index in headers.indices {
+          headers[index].value = SecretNames.filled(headers[index].value, with: values)
+        }
+        let isAuthorized = headers.contains { $0.name.lowercased() == "authorization" }
+        let netrc = isAuthorized ? nil : try self.netrc.map { try Netrc(path: $0) }
+        _ = try proxies.proxy(for: url)
+        return Delivery(
+          request: request, url: url, headers: headers, netrc: netrc,
+          secrets: secrets, clients: clients, proxies: proxies,
+          standstill: Standstill(after: stallTimeout, clock: store.clock),
+          bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
+          onProgress: attempt.sent)
+      } catch let error as DownloadError {
+        throw Undelivered.held(error.message)
+      }
+    }
+
+    private func secrets(named names: Set<String>) async throws -> [String: String] {
+      var values: [String: String] = [:]
+      for name in names.sorted() {
+        let value: String?
+        do {
+          value = try await secret(name)
+        } catch {
+          try Task.checkCancellation()
+          // What it says may say too much.
+          throw Undelivered.isOffline(
+            RequestError(.invalidRequest, "the secret '\(name)' can't be had now (\(type(of: error)))"))
+        }
+        guard let value = value?.trimmingCharacters(in: .whitespacesAndNewlines) else {
+          throw Undelivered.held("the worker knows no secret '\(name)'; tell it, and resume the job")
+        }
+        guard value.isHeaderValue else {
+          throw Undelivered.held("the secret '\(name)' has control characters in it, and can't be sent in a header")
+        }
+        values[name] = value
+      }
+      return values
+    }
+
+    // MARK: What comes next
+
+    /// What the job is told of an attempt that brought no answer.
+    private func end(_ error: any Error, _ attempt: SendAttempt) async -> any Error {
+      switch error {
+      case Undelivered.waits(let reason, let time): return attempt.wait(reason, time)
+      case Undelivered.held(let reason): return attempt.hold(reason)
+      case Undelivered.isOffline(let error): return await offline(error, attempt)
+      case Delivery.Refusal.final(let error): return attempt.fail(error)
+      case Delivery.Refusal.forNow(let error, let retryAfter): return again(error, retryAfter, attempt)
+      case let error as RequestError where error.code == .unusableBody: return attempt.fail(error)
+      case let error as RequestError: return again(error, nil, attempt)
+      // The proxy's, or that of the file of certificates.
+      case Setback.final(let error): return attempt.hold(error.message)
+      case let error as DownloadError where error.code == .invalidDownload: return attempt.hold(error.message)
+      case let error as DownloadError where error.isUnreached: return await offline(RequestError(error), attempt)
+      case let error as DownloadError: return again(RequestError(error), nil, attempt)
+      default:
+        attempt.tell(.stopped)
+        return error
+      }
+    }
+
+    /// A young request waits; what is older than ``patience`` uses an attempt up.
+    private func offline(_ error: RequestError, _ attempt: SendAttempt) async -> JobExit {
+      let now = store.clock.now
+      let job = try? await store.jobs(JobQuery(.id(attempt.context.id), limit: 1)).first
+      let age = Duration.seconds(now.timeIntervalSince(job?.createdAt ?? now))
+      guard age < Self.patience else { return again(error, nil, attempt) }
+      return attempt.wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1)))
+    }
+
+    /// A message that was written just now is tried again soon; what has waited for a day is no worse off for a minute.
+    static func offlineWait(age: Duration, random: Double) -> Duration {
+      min(max(age / 8, .seconds(1)), .seconds(60)) * (0.5 + random / 2)
+    }
+
+    private func again(_ error: RequestError, _ retryAfter: RetryAfter?, _ attempt: SendAttempt) -> JobExit {
+      guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
+        return attempt.again(error, after: attempt.backOff(error))
+      }
+      if retryAfter.isForAll, let url = HTTPURL(attempt.request.url) { hosts.pause(url.origin, for: told) }
+      // One that asks for too little is left the time that grows with each attempt.
+      return attempt.again(error, after: max(told, attempt.backOff(error)))
+    }
+  }
+#endif

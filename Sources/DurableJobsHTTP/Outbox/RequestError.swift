@@ -1,0 +1,50 @@
+#if HTTP
+  /// Why a request, or one attempt to send it, failed.
+  public struct RequestError: Error, Sendable, CustomStringConvertible {
+    @nonexhaustive
+    public enum Code: String, Sendable {
+      /// The method, the URL, a header, the body or the key is none.
+      case invalidRequest
+      /// The file of its body is missing, or can't be read or copied.
+      case unusableBody
+      /// The server's answer is an error: 404, 503; or leads elsewhere.
+      case refused
+      /// No connection, or it broke.
+      case connection
+      /// The server could not show that it is the one in the URL.
+      case untrusted
+      /// Nothing moved for too long.
+      case stalled
+      /// The answer contradicts itself, or HTTP.
+      case unusableAnswer
+    }
+
+    public let code: Code
+    /// What is wrong, and what to do.
+    public let message: String
+
+    public init(_ code: Code, _ message: String) {
+      self.code = code
+      self.message = message
+    }
+
+    public var description: String { message }
+  }
+
+  extension RequestError {
+    /// What went wrong with a connection, or an answer.
+    init(_ error: DownloadError) {
+      let code: Code =
+        switch error.code {
+        case .invalidDownload, .unusableFolder, .fileExists: .invalidRequest
+        case .refused: .refused
+        case .connection: .connection
+        case .untrusted: .untrusted
+        case .stalled: .stalled
+        case .unusableAnswer, .wrongContent: .unusableAnswer
+        case .noRoom, .disk: .unusableBody
+        }
+      self.init(code, error.message)
+    }
+  }
+#endif

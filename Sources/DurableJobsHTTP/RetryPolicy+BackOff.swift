@@ -1,0 +1,13 @@
+#if HTTP
+  import DurableJobs
+
+  extension RetryPolicy {
+    /// How long is waited after attempt `number`, however many there may be.
+    func backOff(after number: Int, _ error: any Error) -> Duration {
+      guard case .retry(let time) = decision(after: Attempt(number: number, maxAttempts: .max, error: error)) else {
+        return .zero
+      }
+      return time
+    }
+  }
+#endif

@@ -1,0 +1,48 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+  import Foundation
+
+  /// When and how often a job is to run, what it is called, and where it is put.
+  struct JobArguments: ParsableArguments {
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Not before this time has passed: 90, 90s, 5m, 2h, 1d.", valueName: "time"))
+    var delay: String?
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Not before this moment: 2026-11-21T18:30, or 18:30.", valueName: "moment"))
+    var at: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("End an attempt that takes longer.", valueName: "time"))
+    var timeout: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("A name of your own to find the job by.", valueName: "name"))
+    var key: String?
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
+    var tag: [String] = []
+    @Option(parsing: .unconditional, help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue =
+      "default"
+
+    /// Throws where anything is wrong. Somebody waits for the job if `isFollowed`.
+    func options(isFollowed: Bool) throws -> JobOptions {
+      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
+      if let maxAttempts, maxAttempts < 1 {
+        throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
+      }
+      var start: JobTime?
+      if let delay { start = .after(try DurationArgument.parse(delay).duration) }
+      if let at { start = .at(try DateArgument.parse(at).date) }
+      var limit: Duration?
+      if let timeout {
+        limit = try DurationArgument.parse(timeout).duration
+        guard limit! > .zero else { throw ValidationError("--timeout is \(timeout); it must be more than 0") }
+      }
+      if isFollowed, start != nil { throw ValidationError("--follow runs it now; leave out --delay and --at") }
+      // What somebody waits for goes before what waits for itself.
+      let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
+      return JobOptions(
+        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key, tags: Set(tag))
+    }
+  }
+#endif

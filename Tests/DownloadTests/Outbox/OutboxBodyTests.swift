@@ -1,0 +1,156 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import DurableJobsSQLite
+  import Foundation
+  import LyingServer
+  import Testing
+
+  @Suite struct OutboxBodyTests {
+    let server: LyingServer
+    let folder: TestFolder
+    let store: SQLiteStore
+    let queue: JobQueue
+    let worker: JobWorker
+    private let file: URL
+    private var copies: [String] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: folder.path("jobs.sqlite-outbox"))) ?? []).sorted()
+    }
+
+    init() async throws {
+      server = try await LyingServer()
+      folder = try TestFolder("outbox")
+      store = try SQLiteStore(path: folder.path("jobs.sqlite"))
+      queue = JobQueue(store: store)
+      worker = JobWorker(queue)
+      Outbox(store: store, environment: [:]).register(with: worker)
+      file = URL(filePath: folder.path("photo.jpg"))
+      try Data(content.bytes).write(to: file)
+    }
+
+    private let content = Content(3_000_000)
+
+    @Test func `a copied file is sent as it was, and the copy goes once it has arrived`() async throws {
+      server.serve("/photos", .page(500), .page(201, "thanks"))
+      let body = try SendRequest.Body.file(file, type: "image/jpeg", copiedBeside: store)
+      try Data("another".utf8).write(to: file)
+      let sent = try await queue.enqueue(SendRequest(.post, try server.at("/photos"), body: body))
+      #expect(copies.count == 1)
+      try await worker.runUntilIdle()
+      #expect(try await sent.value.status == 201)
+      #expect(server.requests("/photos").map { $0.body == content.bytes } == [true, true])
+      #expect(server.requests.first?["Content-Type"] == "image/jpeg")
+      #expect(copies.isEmpty)
+    }
+
+    @Test func `a copy is readable for its owner alone, and stays while its job may be retried`() async throws {
+      server.serve("/photos", .page(404), .page(200))
+      let body = try SendRequest.Body.file(file, copiedBeside: store)
+      let job = try await queue.enqueue(SendRequest(.put, try server.at("/photos"), body: body))
+      try await worker.runUntilIdle()
+      #expect(try await queue.job(job.id).state == .failed)
+      let name = try #require(copies.first)
+      for (path, permissions) in [("jobs.sqlite-outbox/\(name)", 0o600), ("jobs.sqlite-outbox", 0o700)] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path(path))
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == permissions)
+      }
+      try await queue.retry(job.id)
+      try await worker.runUntilIdle()
+      #expect(try await job.value.status == 200)
+      #expect(copies.isEmpty)
+    }
+
+    @Test func `a store that is in no file has copies, too, and small ones are in the store itself`() async throws {
+      server.serve("/photos", .page(200))
+      let setting = OutboxSetting()
+      let small = URL(filePath: folder.path("small"))
+      try Data("small".utf8).write(to: small)
+      for file in [file, small] {
+        let body = try SendRequest.Body.file(file, copiedBeside: setting.jobs.queue.store)
+        try FileManager.default.removeItem(at: file)
+        let job = try await setting.send(SendRequest(.post, try server.at("/photos"), body: body))
+        #expect(job.state == .succeeded, "\(job)")
+      }
+      #expect(server.requests.map { Content(bytes: $0.body) == Content(bytes: content.bytes) } == [true, false])
+      #expect(server.bodies("/photos").last == "small")
+      #expect(copies.isEmpty)
+    }
+
+    @Test func `a file in its place is sent as it is then, and stays`() async throws {
+      server.serve("/photos", .page(200))
+      let body = SendRequest.Body.file(inPlace: file)
+      let job = try await queue.enqueue(SendRequest(.post, try server.at("/photos"), body: body))
+      try Data("another".utf8).write(to: file)
+      try await worker.runUntilIdle()
+      #expect(try await job.value.status == 200)
+      #expect(server.bodies("/photos") == ["another"])
+      #expect(FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func `a file that is missing fails the request at once, and is named`() async throws {
+      let missing = URL(filePath: folder.path("missing"))
+      let error = #expect(throws: RequestError.self) {
+        try SendRequest.Body.file(missing, copiedBeside: store)
+      }
+      #expect(error?.code == .unusableBody)
+      #expect(error?.message == "can't read \(missing.path): No such file or directory")
+      #expect(throws: RequestError.self) { try SendRequest.Body.file(folder.url, copiedBeside: store) }
+      let job = try await queue.enqueue(
+        SendRequest(.post, try server.at("/photos"), body: .file(inPlace: missing)))
+      try await worker.runUntilIdle()
+      let snapshot = try await store.job(job.id, detail: .all)
+      #expect(snapshot.state == .failed)
+      #expect(snapshot.attempt == 1)
+      #expect(snapshot.lastError.contains(missing.path))
+      #expect(server.requests.isEmpty)
+      #expect(copies.isEmpty)
+    }
+
+    @Test func `copies that no job will send are deleted after some hours, and no others`() async throws {
+      server.serve("/photos", .page(404))
+      server.serve("/", .page(200))
+      let needed = try SendRequest.Body.file(file, copiedBeside: store)
+      try await queue.enqueue(SendRequest(.post, try server.at("/photos"), body: needed))
+      _ = try SendRequest.Body.file(file, copiedBeside: store)
+      let old = copies
+      for name in old {
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSinceNow: -24 * 3600)],
+          ofItemAtPath: folder.path("jobs.sqlite-outbox/\(name)"))
+      }
+      let young = try SendRequest.Body.file(file, copiedBeside: store)
+      #expect(old.count == 2)
+      try await worker.runUntilIdle()
+      #expect(copies.count == 2)
+      #expect(Set(copies).subtracting(old).count == 1)
+      withExtendedLifetime(young) {}
+    }
+
+    @Test func `a copy is of one job: enqueued twice, it is sent once`() async throws {
+      server.serve("/photos", .page(200))
+      let body = try SendRequest.Body.file(file, copiedBeside: store)
+      let request = SendRequest(.post, try server.at("/photos"), body: body, idempotencyKey: nil)
+      let first = try await queue.enqueue(request)
+      let second = try await queue.enqueue(request)
+      #expect(first.id == second.id)
+      try await worker.runUntilIdle()
+      #expect(try await second.value.status == 200)
+      #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `over TLS bytes go by HTTP/2 where the server speaks it, and a file by HTTP/1.1`(isFile: Bool) async throws {
+      let server = try await LyingServer(certificate: SecureTests.certificate, speaksHTTP2: !isFile)
+      server.serve("/photos", .page(200))
+      let bytes = isFile ? content.bytes : content.bytes(0..<Int64(SendRequest.Body.mostBytes))
+      let request = SendRequest(
+        .put, try server.at("/photos", by: "localhost"), body: isFile ? .file(inPlace: file) : .data(Data(bytes)),
+        caCertificates: SecureTests.authority)
+      let job = try await queue.enqueue(request)
+      try await worker.runUntilIdle()
+      #expect(try await job.value.status == 200)
+      #expect(server.requests.map { $0.body == bytes } == [true])
+      #expect(server.requests.map(\.version) == [isFile ? "HTTP/1.1" : "HTTP/2"])
+    }
+  }
+#endif

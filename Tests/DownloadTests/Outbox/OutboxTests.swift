@@ -1,0 +1,317 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import LyingServer
+  import Testing
+
+  @Suite struct OutboxTests {
+    let server: LyingServer
+    let setting = OutboxSetting()
+
+    init() async throws { server = try await LyingServer() }
+
+    private struct Order: Codable {
+      var item: String
+    }
+
+    private func post(_ path: String = "/orders", key: String? = "k-1") throws -> SendRequest {
+      SendRequest(.post, try server.at(path), body: try .json(Order(item: "tea")), idempotencyKey: key)
+    }
+
+    // MARK: What is sent
+
+    @Test func `a request arrives with its method, target, headers, body and key, and what is answered is kept`()
+      async throws
+    {
+      server.serve(
+        "/orders",
+        .page(201, "made").with("Location", "/orders/7").with("Set-Cookie", "session=1").with("ETag", "\"e\""))
+      var request = try post("/orders?a=b%20c")
+      request.headers = [HTTPHeader("X-One", "1"), HTTPHeader("X-Two", "2")]
+      let job = try await setting.send(request)
+      #expect(job.state == .succeeded, "\(job)")
+      let sent = try #require(server.requests.first)
+      #expect(sent.line == "POST /orders?a=b%20c HTTP/1.1")
+      #expect(
+        ["X-One", "X-Two", "Content-Type", "Idempotency-Key"].map { sent[$0] } == ["1", "2", "application/json", "k-1"])
+      #expect(sent.body == Array(#"{"item":"tea"}"#.utf8))
+      let answer = try #require(job.answer)
+      #expect(answer.status == 201)
+      #expect(answer.body == Data("made".utf8))
+      #expect(!answer.isCut)
+      #expect(answer["location"] == "/orders/7")
+      #expect(answer.headers.map(\.name) == ["Content-Type", "ETag", "Location"])
+    }
+
+    @Test(arguments: ["GET", "HEAD", "DELETE", "PURGE", "PUT"])
+    func `a request without a body has none, whatever its method`(method: String) async throws {
+      server.serve("/a", .page(204, ""))
+      let job = try await setting.send(SendRequest(.init(rawValue: method), try server.at("/a")))
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(server.requests.map(\.method) == [method])
+      #expect(server.requests.first?["Content-Type"] == nil)
+      #expect(server.requests.first?.body == [])
+    }
+
+    @Test func `of HEAD the answer has the length of a body, and none`() async throws {
+      server.serve("/a", .page(200, "").framed(.lengthOff(by: 5)))
+      let job = try await setting.send(SendRequest(.head, try server.at("/a")))
+      let answer = try #require(job.answer, "\(job)")
+      #expect(answer.body.isEmpty)
+      #expect(!answer.isCut)
+      #expect(server.requests.count == 1)
+    }
+
+    @Test func `a header that is given goes before the outbox's own`() async throws {
+      server.serve("/orders", .page(200))
+      var request = try post()
+      request.headers = [
+        HTTPHeader("content-type", "text/x"), HTTPHeader("idempotency-key", "mine"), HTTPHeader("User-Agent", "me"),
+        HTTPHeader("Content-Length", "3"),
+      ]
+      #expect(try await setting.send(request).state == .succeeded)
+      let sent = try #require(server.requests.first)
+      #expect(["Content-Type", "Idempotency-Key", "User-Agent"].map { sent[$0] } == ["text/x", "mine", "me"])
+      #expect(sent.body.count == 14)
+    }
+
+    @Test func `each request has a key of its own, unless it wants none`() async throws {
+      server.serve("/a", .page(200))
+      for request in [SendRequest(.post, try server.at("/a")), SendRequest(.post, try server.at("/a"))] {
+        _ = try await setting.send(request)
+      }
+      _ = try await setting.send(SendRequest(.post, try server.at("/a"), idempotencyKey: nil))
+      let keys = server.keys("/a")
+      #expect(keys.map { $0 == nil } == [false, false, true])
+      #expect(Set(keys).count == 3)
+    }
+
+    @Test func `while it is unfinished, a request with the same method, URL and key is the same one`() async throws {
+      let first = try await setting.jobs.queue.enqueue(try post())
+      let second = try await setting.jobs.queue.enqueue(try post())
+      let others = [
+        try post(key: "k-2"), try post("/emails"), SendRequest(.put, try server.at("/orders"), idempotencyKey: "k-1"),
+      ]
+      #expect(!second.isNew)
+      #expect(second.id == first.id)
+      for other in others { #expect(try await setting.jobs.queue.enqueue(other).isNew) }
+    }
+
+    // MARK: What is answered
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
+    func `an answer that may be another one later is followed by another attempt with the same key`(status: Int)
+      async throws
+    {
+      server.serve("/orders", .page(status), .page(status), .page(200))
+      let job = try await setting.send(try post(key: UUID().uuidString))
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(job.attempt == 3)
+      #expect(server.requests.count == 3)
+      #expect(Set(server.keys("/orders")).count == 1)
+      #expect(Set(server.bodies("/orders")) == [#"{"item":"tea"}"#])
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 410, 413, 422, 501, 505, 304])
+    func `another error fails for good, with what the server says of it`(status: Int) async throws {
+      server.serve("/orders", .page(status, "no \u{1b}[31mtea\r\n  here"))
+      let job = try await setting.send(try post())
+      #expect(job.state == .failed)
+      #expect(server.requests.count == 1)
+      #expect(job.lastError.hasPrefix("the server answered \(status) "), "\(job.lastError)")
+      if status != 304 { #expect(job.lastError.hasSuffix(#": no \u{1b}[31mtea here"#), "\(job.lastError)") }
+    }
+
+    @Test(arguments: [429, 503, 403, 409])
+    func `Retry-After is waited for`(status: Int) async throws {
+      server.serve("/orders", .page(status).with("Retry-After", "120"), .page(200))
+      var job = try await setting.attempt(try post())
+      #expect(job.state == .scheduled, "\(job)")
+      #expect(try setting.wait(of: job) == .seconds(120))
+      job = try await setting.passTime(for: job)
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(server.requests.count == 2)
+    }
+
+    @Test func `while a host wants to be left alone, other requests to it wait and use no attempt`() async throws {
+      server.serve("/orders", .page(429).with("Retry-After", "30"), .page(200))
+      server.serve("/other", .page(200))
+      let first = try await setting.attempt(try post())
+      var other = try await setting.attempt(try post("/other"))
+      #expect(other.state == .scheduled)
+      #expect(other.attempt == 0)
+      #expect(server.requests("/other").isEmpty)
+      try await setting.jobs.advance(by: .seconds(40))
+      other = try await setting.job(other.id)
+      #expect(other.state == .succeeded)
+      #expect(try await setting.job(first.id).state == .succeeded)
+    }
+
+    @Test func `of a long body the beginning is kept, and it says so`() async throws {
+      server.serve("/a", .page(200, String(repeating: "é", count: 100_000)))
+      let answer = try #require(try await setting.send(SendRequest(.get, try server.at("/a"))).answer)
+      #expect(answer.body == Data(String(repeating: "é", count: 100_000).utf8.prefix(HTTPAnswer.mostBytes)))
+      #expect(answer.isCut)
+    }
+
+    @Test func `a body that is no text is kept byte by byte`() async throws {
+      let bytes = Array(UInt8.min...UInt8.max)
+      server.serve("/a", .file(Content(bytes: bytes)))
+      let request = SendRequest(.put, try server.at("/a"), body: .data(Data(bytes)))
+      let answer = try #require(try await setting.send(request).answer)
+      #expect(answer.body == Data(bytes))
+      #expect(server.requests.first?.body == bytes)
+    }
+
+    @Test func `where the answer is all that is wanted, one that breaks off is asked for again`() async throws {
+      server.serve("/a", .page(200, "whole").cut(after: 2), .page(200, "whole"))
+      let answer = try #require(try await setting.send(SendRequest(.get, try server.at("/a"))).answer)
+      #expect(answer.body == Data("whole".utf8))
+      #expect(server.requests.count == 2)
+    }
+
+    @Test func `where something was done, an answer that breaks off is one, and says that it is cut`() async throws {
+      server.serve("/orders", .page(200, "whole").cut(after: 2))
+      let answer = try #require(try await setting.send(try post()).answer)
+      #expect(answer.body == Data("wh".utf8))
+      #expect(answer.isCut)
+      #expect(server.requests.count == 1)
+    }
+
+    // MARK: Redirects
+
+    @Test(arguments: [307, 308])
+    func `a redirect that keeps the method is followed with the body, and headers stay with the first host`(status: Int)
+      async throws
+    {
+      let other = try await LyingServer(on: "127.0.0.2")
+      other.serve("/new", .page(200, "there"))
+      server.serve("/orders", .redirect(status, to: "/moved"))
+      server.serve("/moved", .redirect(status, to: other.url("/new")))
+      var request = try post()
+      request.headers = [HTTPHeader("Authorization", "Bearer a"), HTTPHeader("Content-Type", "text/x")]
+      let job = try await setting.send(request)
+      #expect(job.answer?.body == Data("there".utf8), "\(job)")
+      #expect(server.requests("/moved").map { $0["Authorization"] } == ["Bearer a"])
+      let last = try #require(other.requests.first)
+      #expect(last.method == "POST")
+      #expect(last.body == Array(#"{"item":"tea"}"#.utf8))
+      #expect(["Authorization", "Content-Type", "Idempotency-Key"].map { last[$0] } == [nil, "text/x", "k-1"])
+    }
+
+    @Test(arguments: [301, 302, 303])
+    func `a redirect that may mean anything is followed where nothing is changed, and else says so`(status: Int)
+      async throws
+    {
+      server.serve("/orders", .redirect(status, to: "/login?token=s3cret"))
+      server.serve("/login?token=s3cret", .page(200))
+      server.serve("/login", .page(200))
+      #expect(try await setting.send(SendRequest(.get, try server.at("/orders"))).state == .succeeded)
+      let job = try await setting.send(try post())
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("\(status)"))
+      #expect(job.lastError.contains("leads to /login?…."), "\(job.lastError)")
+      #expect(server.requests("/login?token=s3cret").map(\.method) == ["GET"])
+    }
+
+    @Test func `a body is not sent on from https to http`() async throws {
+      let secure = try await LyingServer(certificate: SecureTests.certificate)
+      server.serve("/orders", .page(200))
+      secure.serve("/orders", .redirect(307, to: server.url("/orders")))
+      let url = try secure.at("/orders", by: "localhost")
+      let request = SendRequest(.post, url, body: .data(Data([1])), caCertificates: SecureTests.authority)
+      let job = try await setting.send(request)
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("from https to http://127.0.0.1"), "\(job.lastError)")
+      #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a server that redirects for ever is given up`() async throws {
+      server.serve("/orders", .redirect(307, to: "/orders"))
+      let job = try await setting.send(try post())
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("more than 10 times"))
+      #expect(server.requests.count == 11)
+    }
+
+    // MARK: No answer
+
+    @Test func `where nobody can be reached it waits without using an attempt, and arrives when somebody is there`()
+      async throws
+    {
+      server.serve("/orders", .page(200))
+      try await server.stopListening()
+      var job = try await setting.attempt(try post())
+      #expect(job.state == .scheduled)
+      #expect(job.attempt == 0)
+      #expect(try setting.wait(of: job) <= .seconds(1))
+      #expect(job.progress?.message == "waits: \(try #require(setting.waits.first))")
+      #expect(setting.waits.first?.hasPrefix("can't connect to 127.0.0.1:\(server.port): ") == true, "\(setting.waits)")
+      try await setting.jobs.advance(by: .seconds(2 * 24 * 3600))
+      job = try await setting.job(job.id)
+      #expect(job.attempt == 0)
+      #expect(job.failures.isEmpty)
+      #expect(try setting.wait(of: job) <= .seconds(60))
+      try await server.listenAgain()
+      try await setting.jobs.advance(by: .seconds(60))
+      #expect(try await setting.job(job.id).state == .succeeded)
+      #expect(server.keys("/orders") == ["k-1"])
+    }
+
+    @Test func `after a week without a network attempts are used up, and the last one fails it`() async throws {
+      try await server.stopListening()
+      let id = try await setting.jobs.queue.enqueue(try post(), options: JobOptions(maxAttempts: 2)).id
+      // As if nobody had worked for a week.
+      setting.jobs.clock.advance(by: Outbox.patience)
+      try await setting.jobs.drain()
+      #expect(try await setting.job(id).attempt == 1)
+      try await setting.jobs.advance(by: .seconds(60))
+      let job = try await setting.job(id)
+      #expect(job.state == .failed)
+      #expect(job.lastError.hasPrefix("can't connect to"), "\(job.lastError)")
+    }
+
+    @Test func `a request whose connection broke after it was sent is sent again, with the same key`() async throws {
+      // A connection that closes without a word is tried once more at once.
+      server.serve("/orders", .hangUp, .hangUp, .page(200))
+      let job = try await setting.send(try post())
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(job.attempt == 2)
+      #expect(server.keys("/orders") == ["k-1", "k-1", "k-1"])
+    }
+
+    @Test func `a request that is interrupted goes back uncounted, and is sent again with the same key`() async throws {
+      server.serve("/orders", .silence, .page(200))
+      let id = try await setting.jobs.queue.enqueue(try post()).id
+      async let drained = setting.jobs.drain()
+      await server.held("/orders")
+      await setting.jobs.worker.stop(grace: .zero)
+      _ = try await drained
+      try await setting.jobs.drain()
+      let job = try await setting.job(id)
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(job.attempt == 1)
+      #expect(job.failures.isEmpty)
+      #expect(server.keys("/orders") == ["k-1", "k-1"])
+      #expect(setting.events.contains { if case .stopped = $0 { true } else { false } })
+    }
+
+    @Test func `a server that says nothing for a minute is given up, and asked again`() async throws {
+      server.serve("/orders", .silence, .page(200))
+      let id = try await setting.jobs.queue.enqueue(try post()).id
+      async let drained = setting.jobs.drain()
+      await server.held("/orders")
+      // Time passes until the attempt has ended, however often its timer has to be set anew.
+      while setting.errors.isEmpty {
+        if !setting.jobs.clock.timers.isEmpty { setting.jobs.clock.advance(by: .seconds(60)) }
+        await Task.yield()
+      }
+      _ = try await drained
+      #expect(setting.errors.map(\.code) == [.stalled])
+      try await setting.jobs.advance(by: .seconds(60))
+      #expect(try await setting.job(id).state == .succeeded)
+      #expect(server.keys("/orders") == ["k-1", "k-1"])
+    }
+  }
+#endif

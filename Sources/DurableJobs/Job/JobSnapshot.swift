@@ -35,6 +35,9 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var output: Data?
   /// The last failed attempts, the newest last, at most ``Limits/failuresKept``. Present if the query asked for it.
   public var failures: [AttemptFailure]
+  /// What it waits for, or waited for: jobs by id, and keys that nobody has brought yet. Without those that were removed
+  /// after they had ended as it needed. Present if the query asked for it.
+  public var edges: [JobEdge]
 
   public init(
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,
@@ -43,7 +46,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     timeout: Duration? = nil, crashes: Int = 0, createdAt: Date, runAt: Date? = nil, startedAt: Date? = nil,
     finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, cause: JobID? = nil,
     stopAsked: StopReason? = nil,
-    payload: Data? = nil, output: Data? = nil, failures: [AttemptFailure] = []
+    payload: Data? = nil, output: Data? = nil, failures: [AttemptFailure] = [],
+    edges: [JobEdge] = []
   ) {
     self.id = id
     self.queue = queue
@@ -68,6 +72,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     self.payload = payload
     self.output = output
     self.failures = failures
+    self.edges = edges
   }
 }
 

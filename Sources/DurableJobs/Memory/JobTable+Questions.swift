@@ -26,9 +26,20 @@ extension JobTable {
     let records = ids?.compactMap { index(of: $0) }.map { self.records[$0] } ?? self.records
     let snapshots = (isAscending ? records : records.reversed()).lazy
       .filter { record in query.after.map { isAscending ? record.id > $0 : record.id < $0 } ?? true }
-      .map { $0.snapshot(query.detail) }
+      .map { self.snapshot($0, query.detail) }
       .filter { query.filter.matches($0) }
     return Array(snapshots.prefix(query.limit))
+  }
+
+  private func snapshot(_ record: Record, _ detail: JobQuery.Detail) -> JobSnapshot {
+    var job = record.snapshot(detail)
+    guard detail.contains(.edges) else { return job }
+    let known = (parentsOf[record.id] ?? []).map { JobEdge(.job($0.parent), $0.condition, slot: $0.slot) }
+    let open = keyEdges.sorted { $0.key < $1.key }.flatMap { key, edges in
+      edges.filter { $0.child == record.id }.map { JobEdge(.key(key), $0.condition, slot: $0.slot) }
+    }
+    job.edges = (known + open).sorted(by: JobEdge.isBefore)
+    return job
   }
 
   func counts(where filter: JobFilter) -> JobCounts {

@@ -66,3 +66,14 @@ extension JobGraph.Source {
       }
   }
 }
+
+extension JobGraph.Source {
+  init(_ target: JobEdge.Target, _ places: [JobID: Int]) {
+    self =
+      switch target {
+      case .job(let id): places[id].map { .node($0) } ?? .outside("job \(id)")
+      case .key(let key): .outside("key \(key)")
+      case .sibling(let place): .node(place)
+      }
+  }
+}

@@ -67,15 +67,19 @@ public struct PlanHandle: Sendable, Identifiable {
     _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)))
   }
 
-  /// The graph as Mermaid text, each job with its state. A handle that was made from an id draws no arrows.
+  /// The graph as Mermaid text, each job with its state.
   public func mermaid() async throws -> String {
-    let jobs = try await jobs
+    let jobs = try await store.jobs(JobQuery(.plan(id), detail: .edges, limit: .max))
     if let plan {
       let states = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0.state) })
       return plan.graph { nodes[$0].flatMap { states[$0.id] } }.mermaid
     }
     var graph = JobGraph()
-    for job in jobs { graph.add(job.tags.lazy.compactMap(PlanID.node(ofTag:)).first ?? job.kind, job.state, after: []) }
+    let places = Dictionary(uniqueKeysWithValues: jobs.enumerated().map { ($1.id, $0) })
+    for job in jobs {
+      let name = job.tags.lazy.compactMap(PlanID.node(ofTag:)).first ?? job.kind
+      graph.add(name, job.state, after: job.edges.map { (JobGraph.Source($0.target, places), $0.condition) })
+    }
     return graph.mermaid
   }
 }

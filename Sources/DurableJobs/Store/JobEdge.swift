@@ -11,7 +11,7 @@ public struct JobEdge: Hashable, Sendable {
     case key(String)
   }
 
-  public enum Condition: Hashable, Sendable, CaseIterable {
+  public enum Condition: String, Codable, Hashable, Sendable, CaseIterable {
     case succeeded
     /// However it ends.
     case ended
@@ -32,7 +32,15 @@ public struct JobEdge: Hashable, Sendable {
 }
 
 extension JobEdge {
-  var job: JobID? { if case .job(let id) = target { id } else { nil } }
+  package var job: JobID? { if case .job(let id) = target { id } else { nil } }
+
+  /// As they are told of a job: keys last.
+  package static func isBefore(_ a: JobEdge, _ b: JobEdge) -> Bool {
+    func rank(_ edge: JobEdge) -> (Int64, Int, Int) {
+      (edge.job?.rawValue ?? .max, Condition.allCases.firstIndex(of: edge.condition) ?? 0, edge.slot ?? -1)
+    }
+    return rank(a) < rank(b)
+  }
 }
 
 /// How a job ended, for one that needs it.

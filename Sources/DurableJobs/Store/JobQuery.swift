@@ -8,7 +8,9 @@ public struct JobQuery: Sendable {
     public static let payload = Detail(rawValue: 1)
     public static let output = Detail(rawValue: 2)
     public static let failures = Detail(rawValue: 4)
-    public static let all: Detail = [.payload, .output, .failures]
+    /// What each job waits for, or waited for.
+    public static let edges = Detail(rawValue: 8)
+    public static let all: Detail = [.payload, .output, .failures, .edges]
   }
 
   public enum Order: Hashable, Sendable {

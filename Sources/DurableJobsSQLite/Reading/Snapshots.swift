@@ -8,16 +8,48 @@ func readJobs(_ query: JobQuery, on connection: OpaquePointer) throws -> [JobSna
   let routes = Dictionary(uniqueKeysWithValues: page.routes.map { ($0.id, $0) })
   let statement = try page.statement(selecting: snapshotColumns(query.detail), on: connection)
   let failures = query.detail.contains(.failures) ? try Statement(failuresSQL, on: connection) : nil
+  let edges = query.detail.contains(.edges) ? try Statement(edgesSQL, on: connection) : nil
   var jobs: [JobSnapshot] = []
   while try statement.step() {
     // A row that can't be one of a job is passed over.
     guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
     jobs.append(try snapshot(statement, state, route, query.detail, failures))
+    if let edges { jobs[jobs.count - 1].edges = try readEdges(edges, of: jobs[jobs.count - 1].id) }
   }
   return jobs
 }
 
 let failuresSQL = "SELECT attempt,at,message FROM durable_failure WHERE job=?1 ORDER BY number"
+
+let edgesSQL = """
+  SELECT parent,NULL,need,slot FROM durable_edge WHERE child=?1
+  UNION ALL SELECT 0,key,need,slot FROM durable_edge_key WHERE child=?1
+  """
+let childrenSQL = "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
+
+private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] {
+  var all: [JobEdge] = []
+  edges.bind(1, child.rawValue)
+  while try edges.step() {
+    let parent = JobID(rawValue: edges.int(0))
+    guard let edge = Edge(parent: parent, child: child, need: edges.int(2), slot: edges.int(3)) else { continue }
+    all.append(JobEdge(edges.text(1).map { .key($0) } ?? .job(parent), edge.condition, slot: edge.slot))
+  }
+  return all.sorted(by: JobEdge.isBefore)
+}
+
+extension SQLiteStore {
+  /// The jobs that wait for this one, or waited for it, by id.
+  package func children(of id: JobID) async throws -> [JobID] {
+    try await engine.read { connection in
+      let children = try Statement(childrenSQL, on: connection)
+      children.bind(1, id.rawValue)
+      var ids: Set<JobID> = []
+      while try children.step() { ids.insert(JobID(rawValue: children.int(0))) }
+      return ids.sorted()
+    }
+  }
+}
 
 /// What belongs to a job stands in tables of its own; each is found by the job's id.
 private func snapshotColumns(_ detail: JobQuery.Detail) -> String {

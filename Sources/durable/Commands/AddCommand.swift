@@ -48,11 +48,12 @@
       try NewJob(
         queue: job.queue, kind: ShellCommand.kind, payload: payload,
         terms: JobTerms(
-          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key, tags: jobOptions.tags)
+          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
+          lane: jobOptions.lane, tags: jobOptions.tags)
       ).check()
       let store = try options.open()
       let id = try await store.queue(job.queue).enqueue(
-        kind: ShellCommand.kind, payload: payload, options: jobOptions)
+        kind: ShellCommand.kind, payload: payload, after: job.dependencies, options: jobOptions)
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(id)))
       } else if follow {

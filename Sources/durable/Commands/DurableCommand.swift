@@ -21,7 +21,8 @@
         CommandGroup(
           name: "Run:", subcommands: [GetCommand.self, SendCommand.self, AddCommand.self, WorkCommand.self]),
         CommandGroup(
-          name: "Look:", subcommands: [StatusCommand.self, ShowCommand.self, LogCommand.self, WaitCommand.self]),
+          name: "Look:",
+          subcommands: [StatusCommand.self, ShowCommand.self, TreeCommand.self, LogCommand.self, WaitCommand.self]),
         CommandGroup(
           name: "Act:",
           subcommands: [

@@ -51,6 +51,8 @@
       if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }
       facts.append(("queue", job.queue))
       if let key = job.key { facts.append(("key", key)) }
+      if let lane = job.lane { facts.append(("lane", lane.name)) }
+      if !job.edges.isEmpty { facts.append(("after", job.edges.map(\.forPeople).joined(separator: ", "))) }
       if !job.tags.isEmpty { facts.append(("tags", job.tags.sorted().joined(separator: ", "))) }
       if job.priority != .normal { facts.append(("priority", "\(job.priority.rawValue)")) }
       if let timeout = job.timeout { facts.append(("timeout", timeout.forPeople)) }

@@ -31,7 +31,9 @@
       if !didEnd {
         didEnd = try await Self.within(limit) { [ids, queue] in
           for id in ids {
-            try await ObstacleReport.telling(of: { try await store.store.job(id, detail: .failures) }, in: store) {
+            try await ObstacleReport.telling(
+              of: { try await store.store.job(id, detail: [.failures, .edges]) }, in: store
+            ) {
               _ = try await store.store.whenFinished(id)
             }
           }

@@ -21,6 +21,24 @@
     var key: String?
     @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
     var tag: [String] = []
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
+    var lane: String?
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp(
+        "Only once this job has succeeded: its id, or a key, also one that comes later. May be repeated.",
+        valueName: "job"))
+    var after: [String] = []
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Only once this job has ended, in whatever way.", valueName: "job"))
+    var afterEnd: [String] = []
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Only if this job fails.", valueName: "job"))
+    var afterFailure: [String] = []
     @Option(parsing: .unconditional, help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue =
       "default"
 
@@ -42,7 +60,15 @@
       // What somebody waits for goes before what waits for itself.
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
-        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key, tags: Set(tag))
+        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key,
+        lane: lane.map { JobLane($0) }, tags: Set(tag))
+    }
+
+    /// A number is a job's id, anything else a key.
+    var dependencies: [any JobReference] {
+      func reference(_ text: String) -> JobDependency { JobID(text)?.dependency ?? .key(text) }
+      return after.map { reference($0) } + afterEnd.map { .end(of: reference($0)) }
+        + afterFailure.map { .failure(of: reference($0)) }
     }
   }
 #endif

@@ -18,6 +18,18 @@
       var at: Date
     }
 
+    struct Need: Encodable {
+      @OrNull var job: JobID?
+      @OrNull var key: String?
+      var condition: JobEdge.Condition
+
+      init(_ edge: JobEdge) {
+        job = edge.job
+        if case .key(let name) = edge.target { key = name }
+        condition = edge.condition
+      }
+    }
+
     struct Holder: Encodable {
       var process: Int64
       var state: String
@@ -43,6 +55,11 @@
     @OrNull var output: StoredJSON?
     var errors: [Failure]
     var tags: [String]
+    @OrNull var lane: String?
+    /// What it waits for, or waited for.
+    var after: [Need]
+    /// The job whose end skipped it.
+    @OrNull var cause: JobID?
     /// Who runs it.
     @OrNull var worker: Holder?
 
@@ -68,6 +85,9 @@
       output = job.output.map { StoredJSON($0) }
       errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
       tags = job.tags.sorted()
+      lane = job.lane?.name
+      after = job.edges.map { Need($0) }
+      cause = job.cause
       self.worker = worker.map { Holder(process: $0.process, state: $0.standing.rawValue) }
     }
   }

@@ -68,13 +68,33 @@
         }
       case .failed:
         if let last = failures.last { parts.append(last.message) }
-      case .suspended, .cancelled:
+      case .suspended, .cancelled, .skipped:
         if let reason { parts.append(reason) }
-      case .ready, .blocked, .skipped:
+      case .blocked:
+        if !edges.isEmpty { parts.append("after " + edges.map(\.forPeople).joined(separator: ", ")) }
+        if let lane { parts.append("in lane \(lane.name)") }
+      case .ready:
         break
       }
       if crashes > 0 { parts.append(crashes == 1 ? "1 crash" : "\(crashes) crashes") }
       return parts.joined(separator: ", ").withoutPasswords
+    }
+  }
+
+  extension JobEdge {
+    /// As in "the end of 5".
+    var forPeople: String {
+      let name =
+        switch target {
+        case .job(let id): "\(id)"
+        case .key(let key): "'\(key)'"
+        case .sibling(let place): "\(place)"
+        }
+      return switch condition {
+      case .succeeded: name
+      case .ended: "the end of \(name)"
+      case .failed: "a failure of \(name)"
+      }
     }
   }
 

@@ -169,7 +169,7 @@
       do {
         while true {
           // Asked before the last look, so that nothing is written in between.
-          let job = try await store.store.jobs(JobQuery(.id(id), detail: .failures, limit: 1)).first
+          let job = try await store.store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
           printer.show(isFinal: job?.state.isFinished ?? true)
           guard let job, !job.state.isFinished else { return }
           if tells { try await report.look(at: job) }

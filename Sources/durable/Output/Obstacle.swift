@@ -14,6 +14,7 @@
     /// It was put off, with no attempt used.
     case snoozed(until: Date)
     case suspended(reason: String?)
+    case blocked(by: [String], lane: String?)
 
     /// All that keeps this job, what it waits for by itself first. `workers` are those of its store; one that works it
     /// `here` needs no other.
@@ -38,7 +39,8 @@
         // Who works on another job of the store gives this one back.
         let isLost = workers.contains { $0.jobs.contains(job.id) && $0.standing == .dead }
         guard isLost, !workers.contains(where: { $0.standing == .alive }) else { return [] }
-      case .blocked, .succeeded, .failed, .cancelled, .skipped: return []
+      case .blocked: return [.blocked(by: job.edges.map(\.forPeople), lane: job.lane?.name)]
+      case .succeeded, .failed, .cancelled, .skipped: return []
       }
       if paused.contains(job.queue) {
         all.append(.paused(queue: job.queue))
@@ -66,6 +68,8 @@
       case .backOff(let time, let attempt, let count, let message):
         "Job \(id) runs again \(time.forPeople), after attempt \(attempt) of \(count): \(message.withoutPasswords)"
       case .snoozed(let time): "Job \(id) was put off, and runs again \(time.forPeople)"
+      case .blocked(let others, let lane):
+        "Job \(id) waits for \((others + (lane.map { ["those before it in lane \($0)"] } ?? [])).joined(separator: ", "))"
       case .suspended(let reason):
         "Job \(id) is suspended\(reason.map { ": \($0.withoutPasswords)" } ?? ""); 'durable resume \(id)' lets it go on"
       }

@@ -59,7 +59,12 @@ struct Oracle {
     return (state == .ready || state == .scheduled) && waits(job) ? .blocked : state
   }
 
-  func snapshot(_ job: JobLog) -> JobSnapshot { job.snapshot(in: state(job)) }
+  func snapshot(_ job: JobLog) -> JobSnapshot {
+    var snapshot = job.snapshot(in: state(job))
+    snapshot.edges = Set((needs[job.id] ?? []).map { JobEdge(.job($0.parent), $0.condition, slot: $0.slot) })
+      .sorted(by: JobEdge.isBefore)
+    return snapshot
+  }
 
   // MARK: New jobs
 

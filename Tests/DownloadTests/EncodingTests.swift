@@ -27,6 +27,29 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test(arguments: ["x-gzip", "X-GZIP", "identity, gzip", "aws-chunked, gzip", "gzip, identity", "utf-8,x-gzip"])
+    func `a file that was packed for the way arrives unpacked, however that is said`(encoding: String) async throws {
+      server.serve("/a.bin", packed.with("Content-Encoding", encoding))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file that was packed for the way arrives unpacked where two headers say so`() async throws {
+      server.serve("/a.bin", packed.with("Content-Encoding", "identity").adding("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file that was packed twice fails for good`() async throws {
+      server.serve("/a.bin", packed.with("Content-Encoding", "gzip, gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(setting.folder.names == [])
+    }
+
     @Test func `size and checksum are those of the file, not of what was on the way`() async throws {
       server.serve("/a.bin", packed)
       let job = try await setting.fetch(
@@ -110,6 +133,7 @@
       server.serve("/a.bin", .file(content).with("Content-Encoding", "gzip"))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .failed)
+      #expect(job.lastError.contains("packed otherwise than it says"), "\(job.lastError)")
       #expect(!setting.folder.names.contains("a.bin"))
     }
 

@@ -189,7 +189,8 @@
         case .failedForNow(let error, let retryAfter):
           throw Setback.busy(error, retryAfter)
         case .body(let from, let end, let version):
-          let told = ServerFile(version, modified: reply.answer.lastModified)
+          let told = ServerFile(
+            version, modified: reply.answer.lastModified, wasJustModified: reply.answer.wasJustModified)
           if let file = try await conflict(reply.answer.fileName, told, part) { return file }
           if onlyLooks, from > 0 {
             asksForAll = true
@@ -215,7 +216,8 @@
           if before > 0 { reception.goesOn(before) }
           do {
             try await reception.receive(
-              reply.body, into: part, until: end ?? download.size.map { $0 + 1 }, of: version.total ?? download.size,
+              reply.body, into: part, until: end ?? download.size.map { min($0, .max - 1) + 1 },
+              of: version.total ?? download.size,
               request.host)
             fruitless = part.length > before ? 0 : fruitless + 1
             guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
@@ -294,7 +296,9 @@
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }
-        let told = ServerFile(part.record.version, modified: part.record.modified)
+        let told = ServerFile(
+          part.record.version, modified: part.record.modified,
+          wasJustModified: part.record.version.wasJustModified == true)
         guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
           throw fileExists(final, part.folder)
         }

@@ -177,10 +177,11 @@
     private func isThere(
       _ size: Int64?, _ modified: TimeInterval?, wasJustModified: Bool = false, skipsExisting: Bool = false
     ) -> Bool {
-      let version = FileVersion(total: size, wasJustModified: wasJustModified)
       // 100 bytes, of a moment in the second 1,000.
-      return ServerFile(version, modified: modified.map { Date(timeIntervalSince1970: $0) })
-        .isThere(size: 100, modified: 1_000_600_000_000, skipsExisting: skipsExisting)
+      ServerFile(
+        FileVersion(total: size), modified: modified.map { Date(timeIntervalSince1970: $0) },
+        wasJustModified: wasJustModified
+      ).isThere(size: 100, modified: 1_000_600_000_000, skipsExisting: skipsExisting)
     }
 
     @Test func `A file is the server's if size and time are told, and the same to the second`() {
@@ -201,6 +202,8 @@
       #expect(isThere(nil, 1000, skipsExisting: true))
       #expect(!isThere(nil, 1001, skipsExisting: true))
       #expect(isThere(100, nil, skipsExisting: true))
+      #expect(isThere(100, 1000, wasJustModified: true, skipsExisting: true))
+      #expect(!isThere(100, 1001, wasJustModified: true, skipsExisting: true), "later is later")
       #expect(!isThere(99, nil, skipsExisting: true))
       #expect(isThere(nil, nil, skipsExisting: true))
     }

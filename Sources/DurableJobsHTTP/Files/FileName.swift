@@ -36,10 +36,12 @@
       self.init(harmless: last.removingPercentEncoding ?? last)
     }
 
-    /// The name as somebody gave it; nil unless it is one component, short enough, that can be shown.
+    /// The name as somebody gave it; nil unless it is one component, short enough, that can be shown, and no part's or
+    /// record's.
     init?(exactly name: String) {
       guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longest,
-        name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" })
+        name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" }),
+        Self.beginOfOurEnding(Array(name.unicodeScalars)) == nil
       else { return nil }
       description = name
     }

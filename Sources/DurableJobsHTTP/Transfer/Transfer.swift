@@ -102,22 +102,23 @@
       .heldUp(by: "another download writes \(folder.path(of: name.part))", for: .seconds(2))
     }
 
-    /// The part of that name; where another URL's has it, and the name is not given, one of this URL's own.
+    /// The part of that name; one of this URL's own where another URL's has it, and the name is not given, or where nobody's
+    /// part is to keep the file from being replaced.
     private func part(in folder: Folder) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
-          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(),
-          overwrites: download.overwrites, permissions: permissions)
+          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(), permissions: permissions)
       }
       do {
-        guard download.name != nil || [own, own.new].allSatisfy({ folder.status(of: $0.record) == nil }) else {
+        guard [own, own.new].allSatisfy({ folder.status(of: $0.record) == nil }) else {
           return try open(own)
         }
         do {
           return try open(name)
         } catch PartFile.Taken.isHeld(let other?) where download.name == nil && other != url {
           return try open(own)
-        } catch PartFile.Taken.isForeign(_, .some) where download.name == nil {
+        } catch PartFile.Taken.isForeign(_, let other) where download.overwrites || download.name == nil && other != nil
+        {
           return try open(own)
         }
       } catch PartFile.Taken.isForeign(let error, _) {

@@ -159,7 +159,9 @@
     @Test func `A name that somebody gives is taken as it is, or not at all`() {
       #expect(FileName(exactly: ".hidden")?.description == ".hidden")
       #expect(FileName(exactly: "a b.txt")?.part == "a b.txt.part")
-      for name in ["", ".", "..", "a/b", "a\0b", "a\nb", String(repeating: "x", count: 246)] {
+      for name in [
+        "", ".", "..", "a/b", "a\0b", "a\nb", String(repeating: "x", count: 246), "a.part", "a.PART.json", ".part",
+      ] {
         #expect(FileName(exactly: name) == nil)
       }
     }

@@ -24,7 +24,7 @@
       _ url: String = "http://example.org/a.bin", sha256: String? = nil, in folder: Folder? = nil
     ) throws -> PartFile {
       try PartFile(
-        name, mark: mark, in: folder ?? self.folder, url: url, sha256: sha256, overwrites: false, permissions: nil)
+        name, mark: mark, in: folder ?? self.folder, url: url, sha256: sha256, permissions: nil)
     }
 
     private func write(_ bytes: String, to part: PartFile) throws {

@@ -230,7 +230,9 @@
       var record = PartRecord(url: "https://example.org/a")
       record.version = FileVersion(total: 10, entityTag: "\"a\"", lastModified: "then")
       record.name = "b"
+      record.inode = 12
       record.flushed = 7
+      record.tail = "abcd"
       record.whole = PartRecord.Whole(job: JobID(rawValue: 3), name: "b", size: 10, modified: 5)
       #expect(PartRecord(record.lines) == record)
     }
@@ -241,6 +243,9 @@
       second.version.total = 9
       #expect(PartRecord(first + Data("5\n8\n".utf8))?.flushed == 8)
       #expect(PartRecord(first + Data("5\n80".utf8))?.flushed == 5)
+      let marked = PartRecord(first + Data("5\n8 abcd\n9 ef".utf8))
+      #expect(marked?.flushed == 8 && marked?.tail == "abcd")
+      #expect(PartRecord(first + Data("8 abcd\n9\n".utf8))?.tail == nil)
       #expect(PartRecord(first + Data("5\n".utf8) + second.lines)?.flushed == 0)
       #expect(PartRecord(first + second.lines.dropLast(3))?.version.total == nil)
       #expect(PartRecord(Data()) == nil)

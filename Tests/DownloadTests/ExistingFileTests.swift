@@ -87,6 +87,24 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: [("bob", ""), ("alice", "bob:secret@")])
+    func `what came for one user is not there for another`(second: String, user: String) async throws {
+      let first = "alice"
+      func download(_ cookie: String, _ user: String) throws -> Download {
+        let url = server.url("/a.bin").replacing("//", with: "//\(user)")
+        return try setting.download(url, headers: [Download.Header("Cookie", "user=\(cookie)")])
+      }
+      server.serve("/a.bin", .file(content), .file(changed, lastModified: nil))
+      #expect(try await setting.fetch(download(first, "")).state == .succeeded)
+      #expect(try await setting.fetch(download(first, "")).file?.wasThere == true)
+      #expect(server.requests.count == 1)
+      let job = try await setting.fetch(download(second, user))
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(server.requests.count == 2)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     @Test(arguments: [false, true]) func `a file whose checksum fits is there, whoever brought it`(overwrites: Bool)
       async throws
     {

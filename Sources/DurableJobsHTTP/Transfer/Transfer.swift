@@ -11,8 +11,9 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
-    /// The last jobs of this store with the same download that ended without success.
-    let ended: @Sendable () async throws -> [JobID]
+    /// The last jobs of this store with the same download that ended without success, and whether they asked as this one
+    /// does.
+    let ended: @Sendable () async throws -> [(job: JobID, isSame: Bool)]
     /// Whether another download here brought the file at that path, under a name of its server's, after this one was asked
     /// for.
     let cameSince: @Sendable (String) async throws -> Bool
@@ -28,7 +29,7 @@
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
-      ended: @escaping @Sendable () async throws -> [JobID],
+      ended: @escaping @Sendable () async throws -> [(job: JobID, isSame: Bool)],
       cameSince: @escaping @Sendable (String) async throws -> Bool
     ) throws {
       self.job = job
@@ -290,7 +291,11 @@
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
       var replaces = try await replaces(final, part.folder)
-      if replaces, try await cameSince(part.folder.path(of: final.description)) { replaces = false }
+      if replaces, part.folder.status(of: final.description) != nil,
+        try await cameSince(part.folder.path(of: final.description))
+      {
+        replaces = false
+      }
       guard
         let file = try part.finish(
           as: final, by: job, modified: modified, sha256: sha256, replacing: replaces)

@@ -163,6 +163,16 @@
       #expect(try setting.folder.holds(content, as: "b.bin"))
     }
 
+    @Test(.enabled(if: TestFolder.keepsForms, "here the two names are one"))
+    func `a file whose name only looks like the URL's is not replaced`() async throws {
+      let theirs = "e\u{301}.txt"
+      server.serve("/%C3%A9.txt", .file(content).with("Content-Disposition", "inline; filename*=UTF-8''e%CC%81.txt"))
+      try setting.folder.write("precious", to: theirs)
+      let job = try await setting.fetch(setting.download(server.url("/%C3%A9.txt"), overwrites: true))
+      #expect(job.state == .failed)
+      #expect(try setting.folder.text(theirs) == "precious")
+    }
+
     @Test func `a file under its server's name is replaced by the download that brought it`() async throws {
       let disposition = ("Content-Disposition", "attachment; filename=b.bin")
       server.serve(
@@ -235,7 +245,6 @@
       } else {
         #expect(job.state == .failed)
         #expect(job.lastError.contains("--overwrite") && job.lastError.contains(setting.folder.path("a.bin.part")))
-        #expect(try setting.folder.text("a.bin.part") == "precious")
         #expect(setting.folder.names == ["a.bin.part"])
       }
     }

@@ -254,10 +254,11 @@
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
       guard let total else { return }
-      while let free = part.folder.freeBytes, free < total - part.length {
+      while let (free, all) = part.folder.room, free < total - part.length {
         guard !part.discardOther() else { continue }
         throw Setback.heldUp(
-          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free",
+          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free"
+            + (total > all ? "; the whole disk has \(all)" : ""),
           for: .seconds(10))
       }
     }

@@ -337,6 +337,16 @@
       #expect(testFolder.names == ["a.bin", "b.bin", "d", "e"])
     }
 
+    @Test func `A name that was given before it could be told is given`() throws {
+      try testFolder.write("new", to: "a.bin.part")
+      #expect(try folder.link("a.bin.part", to: "a.bin") == .done)
+      #expect(try folder.link("a.bin.part", to: "a.bin") == .done)
+      #expect(try folder.rename("a.bin.part", to: "a.bin", replacing: false))
+      #expect(testFolder.names == ["a.bin"])
+      try testFolder.write("new", to: "a.bin.part")
+      #expect(try folder.link("a.bin.part", to: "a.bin") == .isTaken)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
     func `A file of another user is not known by a second name`() throws {
       try testFolder.write("12345", to: "a.bin")

@@ -107,7 +107,15 @@
       #expect(job.state == .failed)
       #expect(job.attempt == 1)
       #expect(job.lastError.contains("pieces"), "\(job.lastError)")
-      #expect(!setting.folder.names.contains("a.bin"))
+      #expect(setting.folder.names == [], "nobody could go on from it")
+    }
+
+    @Test func `a packed file of another checksum than was given is kept where it says`() async throws {
+      server.serve("/a.bin", packed)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: changed.sha256))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains(setting.folder.path("a.bin.part")), "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin.part"))
     }
 
     @Test(arguments: ["br", "zstd", "secret"])

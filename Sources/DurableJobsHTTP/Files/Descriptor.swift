@@ -41,7 +41,10 @@
     /// A mark of the last bytes before `end`, which are there.
     func tail(before end: Int64, _ path: String) throws -> String {
       var bytes = [UInt8](repeating: 0, count: Int(min(end, 4096)))
-      let count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(end) - off_t($0.count)) }
+      var count = 0
+      repeat {
+        count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(end) - off_t($0.count)) }
+      } while count < 0 && errno == EINTR
       guard count == bytes.count else { throw DownloadError.disk("read", path) }
       return SHA256.hash(data: Data(bytes)).prefix(4).hexadecimal
     }

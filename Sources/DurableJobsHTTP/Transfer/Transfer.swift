@@ -93,6 +93,8 @@
         throw isTaken(folder)
       } catch {
         part.settle()
+        // Of what was unpacked no rest can be asked for; only a whole file of another checksum is told to be there.
+        if case Setback.final(let why) = error, why.code != .wrongContent, part.record.isDecoded { part.discard() }
         guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)

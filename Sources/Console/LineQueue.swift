@@ -2,14 +2,16 @@
   import DurableJobs
   import Foundation
 
-  /// Lines on their way out. Who adds one does not wait: while nobody reads them they are kept, and then dropped; how many
-  /// is said when all that was kept is out.
+  /// Lines on their way out. Who adds one does not wait: while nobody reads them they are kept, and from some number of
+  /// bytes on dropped; how many is said when all that was kept is out.
   final class LineQueue: Sendable {
     private struct State {
       /// Bytes that are not out yet.
       var waiting = 0
       var written = 0
       var dropped = 0
+      /// What was written when it was not waited for any more.
+      var abandonedAt: Int?
     }
 
     /// What may wait: many thousands of lines.
@@ -18,18 +20,23 @@
     private static let patience = 1.0
 
     private let state = Lock(State())
+    private let capacity: Int
     private let queue = DispatchQueue(label: "durable.lines")
     private let write: @Sendable (Data) -> Void
     private let tellOfMissing: @Sendable (Int) -> Void
 
-    init(write: @escaping @Sendable (Data) -> Void, tellOfMissing: @escaping @Sendable (Int) -> Void) {
+    init(
+      capacity: Int = LineQueue.capacity, write: @escaping @Sendable (Data) -> Void,
+      tellOfMissing: @escaping @Sendable (Int) -> Void
+    ) {
+      self.capacity = capacity
       self.write = write
       self.tellOfMissing = tellOfMissing
     }
 
     func add(_ line: Data) {
       let isTaken = state.withLock { state in
-        guard state.dropped == 0, state.waiting + line.count <= Self.capacity else {
+        guard state.dropped == 0, state.waiting + line.count <= capacity else {
           state.dropped += 1
           return false
         }
@@ -39,15 +46,16 @@
       if isTaken { queue.async { self.put(line) } }
     }
 
-    /// Waits until all is out, as long as something still goes out from time to time.
-    func finish() {
+    /// Waits until all is out, as long as something still goes out from time to time, or `mustWait` says so. For who has been
+    /// waited for in vain, nobody waits again.
+    func finish(while mustWait: () -> Bool = { false }) {
       var written = -1
-      while true {
+      while state.withLock({ $0.abandonedAt != $0.written }) {
         let isOut = DispatchSemaphore(value: 0)
         queue.async { isOut.signal() }
         if isOut.wait(timeout: .now() + Self.patience) == .success { return }
         let now = state.withLock { $0.written }
-        if now == written { return }
+        if now == written, !mustWait() { state.withLock { $0.abandonedAt = now } }
         written = now
       }
     }

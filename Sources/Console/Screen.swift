@@ -90,11 +90,12 @@
 
     private static let queues = Lock<[Int32: LineQueue]>([:])
 
-    /// From now on, who says a line does not wait until somebody reads it.
-    package static func stopWaitingForReaders() {
+    /// From now on, who says a line does not wait until somebody reads it. What is too much to be kept is dropped, unless all
+    /// is.
+    package static func stopWaitingForReaders(keepingAll: Bool = false) {
       queues.withLock { queues in
         for screen in [out, error] where queues[screen.descriptor] == nil {
-          queues[screen.descriptor] = LineQueue {
+          queues[screen.descriptor] = LineQueue(capacity: keepingAll ? .max : LineQueue.capacity) {
             screen.write($0)
           } tellOfMissing: {
             Talk.error("\($0) lines are missing here: nobody read what came before them")
@@ -103,9 +104,9 @@
       }
     }
 
-    /// Before the end: waits until all lines are out, or until nobody reads them.
-    package static func finish() {
-      for screen in [out, error] { queues.withLock { $0[screen.descriptor] }?.finish() }
+    /// Before the end: waits until all lines are out, or until nobody reads them and `mustWait` does not hold any more.
+    package static func finish(while mustWait: () -> Bool = { false }) {
+      for screen in [out, error] { queues.withLock { $0[screen.descriptor] }?.finish(while: mustWait) }
     }
 
     package func coloured(_ text: String, _ colour: Colour) -> String {

@@ -120,7 +120,9 @@
       _ = try address
       guard folder.hasPrefix("/") else { throw refuse("the folder '\(folder)' is no absolute path") }
       if let name, FileName(exactly: name) == nil {
-        throw refuse("'\(name)' can't be the name of a file: no '/', no control characters, at most 245 bytes")
+        throw refuse(
+          "'\(name)' can't be the name of a file: no '/', no control characters, at most 245 bytes, and "
+            + "no .part at its end")
       }
       if let sha256, sha256.count != 64 || !sha256.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
         throw refuse("'\(sha256)' is no SHA-256; it has 64 hexadecimal digits")

@@ -63,8 +63,7 @@
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
     /// That files in their place were brought by their jobs.
     private let proofs = UntilStored<Transfer.NamingProof> { $0.remove() }
-    /// By their paths, which downloads brought files under names that servers gave them, and when.
-    private let serverNamed = Lock<[String: (identity: String, at: Date)]>([:])
+    private let serverNamed: ServerNamedFiles
     private let subscription: StoreSignals.Subscription
 
     /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
@@ -83,6 +82,7 @@
       self.permissions = permissions
       self.netrc = netrc?.standardizedFileURL.path
       self.onEvent = onEvent
+      serverNamed = ServerNamedFiles(store)
       hosts = Hosts(seats: limits.perHost, clock: store.clock)
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
       clients = Clients(connectTimeout: limits.connectTimeout)
@@ -105,9 +105,7 @@
         attempt.tell(.began)
         let result = try await transfer(attempt).run()
         if let proof = result.proof { proofs.add(proof, of: context.id) }
-        if !result.file.wasThere, (result.file.path as NSString).lastPathComponent != download.expectedName {
-          serverNamed.withLock { $0[result.file.path] = (download.identity, store.clock.now) }
-        }
+        await serverNamed.add(result.file, of: download, at: store.clock.now)
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
@@ -127,15 +125,9 @@
         ended: { [store] in
           let query = JobQuery(
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
-            order: .newestFirst, limit: 10)
-          return try await store.jobs(query).map(\.id)
-        },
-        cameSince: { [store, serverNamed] path in
-          guard let came = serverNamed.withLock({ $0[path] }), came.identity != download.identity,
-            let job = try await store.jobs(JobQuery(.id(attempt.job), limit: 1)).first
-          else { return false }
-          return job.createdAt <= came.at
-        })
+            detail: .payload, order: .newestFirst, limit: 10)
+          return try await store.jobs(query).map { ($0.id, download.isAsked(by: $0)) }
+        }, cameSince: { [serverNamed] in try await serverNamed.came(to: $0, since: attempt.job, besides: download) })
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
@@ -185,7 +177,7 @@
     }
 
     /// The file at `path` as the last download of the same URL to the same place brought it, whether its name was given
-    /// then or not.
+    /// then or not, if it asked as this one does.
     private static func recorded(
       _ download: Download, path: String, _ store: any JobStore
     ) async throws -> (DownloadedFile, JobID)? {
@@ -193,14 +185,24 @@
       for name in [nil, (path as NSString).lastPathComponent] {
         named.name = name
         let query = JobQuery(
-          .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: .output,
+          .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: [.payload, .output],
           order: .newestFirst, limit: 1)
-        guard let job = try await store.jobs(query).first, let output = job.output,
+        guard let job = try await store.jobs(query).first, download.isAsked(by: job), let output = job.output,
           let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path
         else { continue }
         return (file, job.id)
       }
       return nil
+    }
+  }
+
+  extension Download {
+    /// Whether that job asked the server in the same name, and for the same: what came then may be another user's.
+    fileprivate func isAsked(by job: JobSnapshot) -> Bool {
+      guard let payload = job.payload, let other = try? JSONDecoder().decode(Download.self, from: payload) else {
+        return false
+      }
+      return other.url == url && other.headers == headers
     }
   }
 #endif

@@ -144,6 +144,21 @@
       }
     }
 
+    @Test func `what one server said of its part is not said of another's file`() async throws {
+      let sum = content.sha256
+      let mirror = try await LyingServer(on: "127.0.0.2")
+      // Both have a version of the same tag.
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404))
+      mirror.serve("/a.bin", .page(404), .file(changed))
+      #expect(
+        try await setting.fetch(setting.download(server.url("/a.bin"), sha256: sum), from: server).state == .failed)
+      #expect(try await setting.fetch(setting.download(mirror.url("/a.bin"), sha256: sum)).state == .failed)
+      let job = try await setting.fetch(setting.download(mirror.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(mirror.requests.map(\.rangeStart) == [300_000, nil])
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+    }
+
     @Test func `a mirror that has another file costs the part, and one attempt`() async throws {
       let other = changed.bytes(300_000..<1_000_000)
       let mixed = Content(bytes: content.bytes(0..<300_000) + other)

@@ -27,6 +27,29 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test(arguments: ["x-gzip", "X-GZIP", "identity, gzip", "aws-chunked, gzip", "gzip, identity", "utf-8,x-gzip"])
+    func `a file that was packed for the way arrives unpacked, however that is said`(encoding: String) async throws {
+      server.serve("/a.bin", packed.with("Content-Encoding", encoding))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file that was packed for the way arrives unpacked where two headers say so`() async throws {
+      server.serve("/a.bin", packed.with("Content-Encoding", "identity").adding("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file that was packed twice fails for good`() async throws {
+      server.serve("/a.bin", packed.with("Content-Encoding", "gzip, gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(setting.folder.names == [])
+    }
+
     @Test func `size and checksum are those of the file, not of what was on the way`() async throws {
       server.serve("/a.bin", packed)
       let job = try await setting.fetch(
@@ -84,7 +107,15 @@
       #expect(job.state == .failed)
       #expect(job.attempt == 1)
       #expect(job.lastError.contains("pieces"), "\(job.lastError)")
-      #expect(!setting.folder.names.contains("a.bin"))
+      #expect(setting.folder.names == [], "nobody could go on from it")
+    }
+
+    @Test func `a packed file of another checksum than was given is kept where it says`() async throws {
+      server.serve("/a.bin", packed)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: changed.sha256))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains(setting.folder.path("a.bin.part")), "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin.part"))
     }
 
     @Test(arguments: ["br", "zstd", "secret"])
@@ -110,6 +141,7 @@
       server.serve("/a.bin", .file(content).with("Content-Encoding", "gzip"))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .failed)
+      #expect(job.lastError.contains("packed otherwise than it says"), "\(job.lastError)")
       #expect(!setting.folder.names.contains("a.bin"))
     }
 

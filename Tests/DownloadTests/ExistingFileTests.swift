@@ -87,6 +87,24 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: [("bob", ""), ("alice", "bob:secret@")])
+    func `what came for one user is not there for another`(second: String, user: String) async throws {
+      let first = "alice"
+      func download(_ cookie: String, _ user: String) throws -> Download {
+        let url = server.url("/a.bin").replacing("//", with: "//\(user)")
+        return try setting.download(url, headers: [Download.Header("Cookie", "user=\(cookie)")])
+      }
+      server.serve("/a.bin", .file(content), .file(changed, lastModified: nil))
+      #expect(try await setting.fetch(download(first, "")).state == .succeeded)
+      #expect(try await setting.fetch(download(first, "")).file?.wasThere == true)
+      #expect(server.requests.count == 1)
+      let job = try await setting.fetch(download(second, user))
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(server.requests.count == 2)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     @Test(arguments: [false, true]) func `a file whose checksum fits is there, whoever brought it`(overwrites: Bool)
       async throws
     {
@@ -145,6 +163,16 @@
       #expect(try setting.folder.holds(content, as: "b.bin"))
     }
 
+    @Test(.enabled(if: TestFolder.keepsForms, "here the two names are one"))
+    func `a file whose name only looks like the URL's is not replaced`() async throws {
+      let theirs = "e\u{301}.txt"
+      server.serve("/%C3%A9.txt", .file(content).with("Content-Disposition", "inline; filename*=UTF-8''e%CC%81.txt"))
+      try setting.folder.write("precious", to: theirs)
+      let job = try await setting.fetch(setting.download(server.url("/%C3%A9.txt"), overwrites: true))
+      #expect(job.state == .failed)
+      #expect(try setting.folder.text(theirs) == "precious")
+    }
+
     @Test func `a file under its server's name is replaced by the download that brought it`() async throws {
       let disposition = ("Content-Disposition", "attachment; filename=b.bin")
       server.serve(
@@ -179,23 +207,93 @@
       #expect(try setting.folder.holds(changed, as: name))
     }
 
+    @Test func `what a download brought under a server's name is known to another process, too`() async throws {
+      server.serve("/1", .file(content).with("Content-Disposition", "attachment; filename=a.bin"))
+      server.serve("/a.bin", .file(changed))
+      let downloads = try ["/1", "/a.bin"].map { try setting.download(server.url($0), overwrites: true) }
+      let queue = setting.jobs.queue
+      let id = try await queue.enqueue(contentsOf: downloads)[1].id
+      try await queue.suspend(id)
+      #expect(try await setting.fetch(downloads[0]).state == .succeeded)
+      // As after a new start of the process: another downloader on the same store.
+      Downloader(store: queue.store, environment: [:]).register(with: setting.jobs.worker)
+      try await queue.resume(id)
+      let other = try await setting.fetch(downloads[1])
+      #expect(other.id == id)
+      #expect(other.state == .failed)
+      #expect(other.lastError.contains(setting.folder.path("a.bin")), "\(other.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     // MARK: Parts
 
-    @Test(arguments: [false, true]) func `a part that nobody knows is left alone, unless it may be replaced`(
-      overwrites: Bool
+    @Test(
+      arguments: [(5, nil), (5, "a.bin"), (1_000_000, nil), (1_000_000, "a.bin")] as [(Int64, String?)], [false, true])
+    func `a part that nobody knows is left alone, and does not stand in the way of what may replace the file`(
+      of: (size: Int64, name: String?), overwrites: Bool
     ) async throws {
+      let (size, name) = of
       try setting.folder.write("precious", to: "a.bin.part")
-      let job = try await fetch(overwrites: overwrites)
+      let file = Content(size)
+      server.serve("/a.bin", .file(file))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), named: name, overwrites: overwrites))
+      #expect(try setting.folder.text("a.bin.part") == "precious")
       if overwrites {
         #expect(job.state == .succeeded, "\(job.lastError)")
-        #expect(try setting.folder.holds(content, as: "a.bin"))
-        #expect(server.requests.map(\.rangeStart) == [nil])
+        #expect(try setting.folder.holds(file, as: "a.bin"))
+        #expect(setting.folder.names == ["a.bin", "a.bin.part"])
       } else {
         #expect(job.state == .failed)
         #expect(job.lastError.contains("--overwrite") && job.lastError.contains(setting.folder.path("a.bin.part")))
-        #expect(try setting.folder.text("a.bin.part") == "precious")
         #expect(setting.folder.names == ["a.bin.part"])
       }
+    }
+
+    @Test(arguments: [nil, "a.bin"] as [String?])
+    func `a part of another URL is left alone by what may replace the file, too`(name: String?) async throws {
+      server.serve("/other/a.bin", .file(changed).breaking(after: 300_000), .page(404), .file(changed))
+      let other = try setting.download(server.url("/other/a.bin"), named: name)
+      #expect(try await setting.fetch(other, from: server).state == .failed)
+      let download = try setting.download(server.url("/a.bin"), named: name, overwrites: true)
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await setting.fetch(download, from: server).state == .failed)
+      #expect(try await setting.fetch(download).state == .succeeded)
+      #expect(server.requests("/a.bin").map(\.rangeStart) == [nil, 300_000, 300_000])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin", "a.bin.part", "a.bin.part.json"])
+      #expect(setting.folder.size("a.bin.part") == 300_000)
+    }
+
+    @Test(arguments: [8, 300_000, 1_000_000], [nil, "a.bin"] as [String?])
+    func `what somebody put under the name of a part is left alone`(size: Int64, name: String?) async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      let download = try setting.download(server.url("/a.bin"), named: name)
+      #expect(try await setting.fetch(download, from: server).state == .failed)
+      let mine = Content(size, seed: 9)
+      try FileManager.default.moveItem(
+        atPath: setting.folder.path("a.bin.part"), toPath: setting.folder.path("moved"))
+      try Data(mine.bytes).write(to: URL(filePath: setting.folder.path("a.bin.part")))
+      let job = try await setting.fetch(download)
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains(setting.folder.path("a.bin.part")), "\(job.lastError)")
+      #expect(try setting.folder.holds(mine, as: "a.bin.part"))
+      try FileManager.default.removeItem(atPath: setting.folder.path("a.bin.part"))
+      try FileManager.default.moveItem(
+        atPath: setting.folder.path("moved"), toPath: setting.folder.path("a.bin.part"))
+      #expect(try await setting.fetch(download).state == .succeeded)
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a part that was copied to where it is, as from another disk, is gone on with`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      #expect(try await fetch().state == .failed)
+      let part = setting.folder.path("a.bin.part")
+      try FileManager.default.moveItem(atPath: part, toPath: part + "-old")
+      try FileManager.default.copyItem(atPath: part + "-old", toPath: part)
+      #expect(try await fetch().state == .succeeded)
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
     @Test func `a part of another URL is left alone, and does not stand in the way`() async throws {
@@ -313,9 +411,10 @@
       if job.state == .failed {
         #expect(setting.errors.last?.code == .fileExists)
         #expect(try await fetch(overwrites: true).state == .succeeded)
+        // Whose it is nobody can say any more.
+        #expect(setting.folder.names.contains("a.bin.part"))
       }
       #expect(try setting.folder.holds(content, as: "a.bin"))
-      #expect(setting.folder.names == ["a.bin"])
     }
 
     @Test func `a part that lost its end goes on from what there is`() async throws {

@@ -35,7 +35,7 @@
       let trace = try await trace()
       let part = folder.path("a.bin.part")
       let recorded = trace.calls("pwrite64", on: part + ".json").compactMap { call in
-        call.arguments.firstMatch(of: #/"(\d+)\\n"/#).flatMap { Int64($0.1) }.map { (call, length: $0) }
+        call.arguments.firstMatch(of: #/"(\d+) \w+\\n"/#).flatMap { Int64($0.1) }.map { (call, length: $0) }
       }
       #expect(recorded.count >= 2, "it is flushed on the way")
       for (call, length) in recorded { #expect(trace.flushed(part, before: call) >= length) }
@@ -59,10 +59,10 @@
       let found = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > kept.end })
       #expect(found.end < made.begin)
       let counts = try #require(
-        trace.calls("pwrite64", on: record).first { $0.arguments.contains(#/"\d+\\n"/#) })
+        trace.calls("pwrite64", on: record).first { $0.arguments.contains(#/"\d+ \w+\\n"/#) })
       #expect(trace.calls("fsync", on: part).contains { $0.begin > made.end && $0.end < counts.begin })
       #expect(trace.calls("fsync", on: folder.url.path).contains { $0.begin > made.end && $0.end < counts.begin })
-      for line in trace.calls("pwrite64", on: record) where line.arguments.contains(#/"\d+\\n"/#) {
+      for line in trace.calls("pwrite64", on: record) where line.arguments.contains(#/"\d+ \w+\\n"/#) {
         let next = trace.calls("pwrite64", on: record).first { $0.begin > line.end }?.begin ?? .max
         #expect(trace.calls("fsync", on: record).contains { $0.begin > line.end && $0.end < next })
       }

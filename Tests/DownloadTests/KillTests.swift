@@ -36,7 +36,9 @@
       let lines = (try? folder.text("a.bin.part.json"))?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
       var flushed: Int64 = 0
       // The last one may have no end.
-      for line in lines.dropLast() { flushed = line.hasPrefix("{") ? 0 : Int64(line) ?? flushed }
+      for line in lines.dropLast() {
+        flushed = line.hasPrefix("{") ? 0 : line.split(separator: " ").first.flatMap { Int64($0) } ?? flushed
+      }
       return flushed
     }
 

@@ -198,7 +198,7 @@
       try FileManager.default.createDirectory(atPath: setting.folder.path(name), withIntermediateDirectories: false)
       try setting.folder.write("precious", to: name + "/inside")
       server.serve("/a.bin", .file(content))
-      let job = try await setting.fetch(setting.download(server.url("/a.bin"), overwrites: true))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), overwrites: name == "a.bin"))
       #expect(job.state == .failed)
       #expect(job.lastError.contains(setting.folder.path(name)), "\(job.lastError)")
       #expect(try setting.folder.text(name + "/inside") == "precious")

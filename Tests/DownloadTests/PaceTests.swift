@@ -63,7 +63,7 @@
       await server.held("/a.bin")
       #expect(setting.folder.names == [])
       // Written, and flushed.
-      while (try? setting.folder.text("a.bin.part.json").hasSuffix("\n2000\n")) != true {
+      while (try? setting.folder.text("a.bin.part.json").contains("\n2000 ")) != true {
         try await setting.pass(.seconds(1), onTimerOf: [.seconds(1)])
       }
       #expect(setting.folder.size("a.bin.part") == 2000)

@@ -17,6 +17,15 @@
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
+    /// Whether two names may differ in the form of their letters alone.
+    static let keepsForms: Bool = {
+      #if os(Linux)
+        true
+      #else
+        false
+      #endif
+    }()
+
     func path(_ name: String) -> String { url.path + "/" + name }
     /// In order.
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path).sorted()) ?? [] }

@@ -17,6 +17,15 @@
       folder = try TestFolder()
     }
 
+    @Test func `a file that the disk could not even hold alone waits for another disk, and says so`() async throws {
+      let setting = try Setting(in: folder)
+      server.serve("/a.bin", .file(content).framed(.lengthOff(by: 9_000_000_000_000_000_000)))
+      let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+      #expect(job.state == .scheduled && job.failures.isEmpty)
+      #expect(setting.waits.first?.contains("9000000000001000000 bytes are needed") == true, "\(setting.waits)")
+      #expect(setting.waits.first?.contains("the whole disk has") == true, "\(setting.waits)")
+    }
+
     @Test func `a thousand small files, each right, over few connections`() async throws {
       let stores = try TestFolder("stores")
       let queue = JobQueue(store: try SQLiteStore(path: stores.path("jobs.sqlite")))

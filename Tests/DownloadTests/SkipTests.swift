@@ -41,6 +41,18 @@
       #expect(server.bytesSent == 1)
     }
 
+    @Test(arguments: [Answer.Ranges.honoured, .ignored], [false, true])
+    func `a file that its server may have changed within that second is not known by its time`(
+      ranges: Answer.Ranges, skips: Bool
+    ) async throws {
+      server.serve("/a.bin", .file(content).with("Date", Answer.lastModified).ranges(ranges))
+      try put()
+      let job = try await fetch(skipsExisting: skips)
+      #expect((job.file?.wasThere == true) == skips)
+      try put(later: -1)
+      #expect(try await fetch(skipsExisting: skips).state == .failed, "the server's is later")
+    }
+
     @Test(arguments: [(content.size, 1.0), (content.size, -1.0), (999_999, 0.0)])
     func `one of another size or time is not`(size: Int64, later: Double) async throws {
       try put(size, later: later)

@@ -52,6 +52,15 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `a server that tells no time of its answers has two versions of a second kept apart`() async throws {
+      func undated(_ content: Content) -> Answer {
+        Answer.file(content, etag: nil, lastModified: nil).with("Last-Modified", Answer.lastModified)
+      }
+      let job = try await fetch(undated(content).breaking(after: 300_000), undated(changed))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+    }
+
     @Test func `of two versions the longer is asked for first`() async throws {
       let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 500_000), second)
       #expect(job.state == .succeeded, "\(job.lastError)")
@@ -96,6 +105,25 @@
       #expect(job.state == .failed)
       #expect(server.requests.map(\.rangeStart) == [nil, 300_000, nil, 300_000])
       #expect(setting.folder.size("a.bin.part") == 300_000)
+    }
+
+    @Test func `a part that comes with the status of a whole file is not taken for the file`() async throws {
+      // The status was forgotten: what comes is the rest.
+      let rest = Answer.file(Content(bytes: content.bytes(300_000..<1_000_000))).ranges(.ignored)
+      let job = try await fetch(
+        first.breaking(after: 300_000), rest.with("Content-Range", "bytes 300000-999999/1000000"), first)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, nil])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `a file of the known version and another length is not taken, and what is here stays`() async throws {
+      let short = Answer.file(Content(bytes: content.bytes(0..<1000))).ranges(.ignored)
+      let job = try await fetch(first.breaking(after: 300_000), short, first)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
+      #expect(setting.errors.map(\.code) == [.unusableAnswer])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
     @Test func `a small file in place of a large part comes beside it, and then it is the file`() async throws {

@@ -46,6 +46,54 @@
       try await goesOn("b.bin")
     }
 
+    /// More files than lines of them find room in a pipe.
+    private func manyFiles() throws -> [String] {
+      let names = (0..<300).map { "\($0)-" + String(repeating: "x", count: 200) }
+      for name in names { server.serve("/" + name, .file(Content(5))) }
+      try Data(names.map { server.url("/" + $0) + "\n" }.joined().utf8)
+        .write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      return names
+    }
+
+    private func reader(of fifo: Fifo) throws -> Int32 {
+      let reader = open(fifo.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      try #require(reader >= 0)
+      return reader
+    }
+
+    @Test(
+      "where nobody reads its lines yet, the files come all the same, and it waits with the lines",
+      arguments: ["", "2>&1"])
+    func slowReader(redirection: String) async throws {
+      let names = try manyFiles()
+      let end = try reader(of: Fifo(in: durable))
+      async let ended = durable.shell("exec \"$DURABLE\" get -o out -i list.txt > said \(redirection)")
+      await server.until { $0.count(where: \.isOver) == names.count }
+      let said = await onThread {
+        _ = fcntl(end, F_SETFL, 0)
+        return String(decoding: FileHandle(fileDescriptor: end, closeOnDealloc: true).availableBytes, as: UTF8.self)
+      }
+      let outcome = try await ended
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      let lines = said.split(separator: "\n")
+      #expect(lines.count { $0.contains("  done  ") } == names.count)
+      let last = redirection.isEmpty ? outcome.stderr : String(lines.last ?? "")
+      #expect(last.contains("300 of 300 done"), "\(last)")
+    }
+
+    @Test("where nobody reads its lines, it ends when it is asked to")
+    func deafReader() async throws {
+      let names = try manyFiles()
+      let end = try reader(of: Fifo(in: durable))
+      let go = try Fifo(in: durable, "go")
+      async let ended = durable.shell(
+        "\"$DURABLE\" get -o out -i list.txt > said & read -r _ < go; kill -TERM $!; wait $!")
+      await server.until { $0.count(where: \.isOver) == names.count }
+      await go.say("on")
+      #expect(try await ended.status != .exited(143))
+      close(end)
+    }
+
     @Test(
       "where its lines find no room or nobody, the files come all the same",
       .enabled(if: access("/dev/full", W_OK) == 0, "there is no device that is always full"),
@@ -107,5 +155,10 @@
       #expect(try await durable.state(1) == "ready")
       try await goesOn("a.bin")
     }
+  }
+
+  extension FileHandle {
+    /// Up to the end.
+    fileprivate var availableBytes: Data { (try? readToEnd()) ?? Data() }
   }
 #endif

@@ -78,6 +78,62 @@
       #expect(counts[.ready] == count - 1)
     }
 
+    @Test("a number of attempts that is given counts for what was asked for before, too, unless that runs")
+    func attempts() async throws {
+      func attempts(_ count: Int?) async throws -> Int? {
+        let intake = try await DownloadIntake(store, queue: "default", maxAttempts: count, isWaitedFor: false)
+        guard case .job(let id, _)? = try await intake.take(downloads(0..<1)[...]).first else { return nil }
+        return try await store.jobs([id], detail: [])[id]?.maxAttempts
+      }
+      #expect(try await attempts(nil) == 20)
+      #expect(try await attempts(3) == 3)
+      #expect(try await attempts(nil) == 3)
+      _ = try await store.claim(
+        ClaimRequest(worker: WorkerID("w"), kinds: [Download.kind], free: ["default": 1], lease: .seconds(600)))
+      #expect(try await attempts(5) == 3)
+    }
+
+    @Test("one that ends while it is joined counts if it was asked for with the same options, and only then")
+    func endsMeanwhile() async throws {
+      for overwriting in [false, true] {
+        let joined = try #require(try await take(downloads(0..<1), intake()).first)
+        let store = store
+        let between = MeddledStore(store) { verb, count in
+          guard verb == .jobs, count == 1 else { return }
+          let claimed = try await store.claim(
+            ClaimRequest(worker: WorkerID("w"), kinds: [Download.kind], free: ["default": 1], lease: .seconds(600)))
+          _ = try await store.settle(
+            claimed.jobs.map { ClaimSettlement(token: $0.token, result: .succeeded(output: nil)) }, thenClaim: nil)
+        }
+        let intake = try await DownloadIntake(between, queue: "default", maxAttempts: nil, isWaitedFor: false)
+        let entry = try await intake.take(downloads(0..<1, overwriting: overwriting)[...]).first
+        #expect((entry == joined) == !overwriting)
+      }
+    }
+
+    @Test("one that somebody else puts in the place of what gave way is not joined either, with options of its own")
+    func meetsAnother() async throws {
+      _ = try await take(downloads(0..<1), intake())
+      let store = store
+      var other = downloads(0..<1)[0]
+      other.skipsExisting = true
+      let theirs = Lock<JobID?>(nil)
+      let between = MeddledStore(store) { [other] verb, count in
+        guard verb == .insert, count == 2 else { return }
+        let id = try await JobQueue(store: store).enqueue(other).id
+        theirs.withLock { $0 = id }
+      }
+      let intake = try await DownloadIntake(between, queue: "default", maxAttempts: nil, isWaitedFor: false)
+      let entry = try #require(try await intake.take(downloads(0..<1, overwriting: true)[...]).first)
+      guard case .job(let id, _) = entry else {
+        Issue.record("\(entry)")
+        return
+      }
+      let jobs = try await store.jobs([id], detail: .payload)
+      #expect(jobs[id].flatMap { Download($0) } == downloads(0..<1, overwriting: true)[0])
+      #expect(theirs.withLock { $0 } != nil)
+    }
+
     @Test("what waits for a time or was suspended goes on where somebody waits for it, and stays where nobody does")
     func waking() async throws {
       let queue = JobQueue(store: store)
@@ -101,5 +157,58 @@
       let jobs = try await JobQueue(store: store).jobs()
       #expect(jobs.map(\.priority) == [0, 1000, 1001])
     }
+  }
+
+  /// A store that others use just before some of the calls that come to it.
+  private final class MeddledStore: JobStore {
+    enum Verb { case insert, jobs }
+
+    private let base: any JobStore
+    /// Before the call of that verb with that number, which begins with 1.
+    private let meddle: @Sendable (Verb, Int) async throws -> Void
+    private let calls = Lock<[Verb: Int]>([:])
+
+    init(_ base: any JobStore, _ meddle: @escaping @Sendable (Verb, Int) async throws -> Void) {
+      self.base = base
+      self.meddle = meddle
+    }
+
+    private func comes(_ verb: Verb) async throws {
+      try await meddle(
+        verb,
+        calls.withLock { calls in
+          calls[verb, default: 0] += 1
+          return calls[verb]!
+        })
+    }
+
+    var signals: StoreSignals { base.signals }
+    var clock: any JobClock { base.clock }
+
+    func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
+      try await comes(.insert)
+      return try await base.insert(insertion)
+    }
+
+    func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
+      try await comes(.jobs)
+      return try await base.jobs(query)
+    }
+
+    func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try await base.claim(request) }
+    func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try await base.renew(request) }
+    func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+      try await base.settle(settlements, thenClaim: thenClaim)
+    }
+    func recover(_ request: RecoveryRequest) async throws -> RecoveryReport { try await base.recover(request) }
+    func change(
+      _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
+    ) async throws -> ChangeReport {
+      try await base.change(change, where: filter, after: after, limit: limit)
+    }
+    func configure(_ settings: [StoreSetting]) async throws { try await base.configure(settings) }
+    func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
+    func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
+    func settings() async throws -> [StoreSetting] { try await base.settings() }
   }
 #endif

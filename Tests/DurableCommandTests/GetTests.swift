@@ -374,6 +374,14 @@
       #expect(outcome.stderr.components(separatedBy: "answered 404").count == (redirection.isEmpty ? 2 : 1))
     }
 
+    @Test("a folder that is made may be seen by those whom the umask lets see it")
+    func madeFolder() async throws {
+      let outcome = try await durable.shell("umask 027; \"$DURABLE\" get --detach -o new \(server.url("/a.bin"))")
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      let status = try FileManager.default.attributesOfItem(atPath: durable.folder + "/new")
+      #expect((status[.posixPermissions] as? NSNumber)?.intValue == 0o750)
+    }
+
     @Test("a folder that isn't there is made, but not what it is in")
     func makesFolder() async throws {
       let outcome = try await durable("get", "-o", "new/", server.url("/a.bin"))

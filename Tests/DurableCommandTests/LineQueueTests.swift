@@ -7,6 +7,26 @@
 
   @Suite("Lines on their way out")
   struct LineQueueTests {
+    @Test("the end waits for a reader as long as it must, and then does not wait for the same one again")
+    func patience() {
+      let reader = DispatchSemaphore(value: 0)
+      let queue = LineQueue { _ in
+        reader.wait()
+      } tellOfMissing: { _ in
+      }
+      for _ in 0..<2 { queue.add(Data(count: 1)) }
+      var looks = 0
+      func mustWait() -> Bool {
+        looks += 1
+        return looks < 2
+      }
+      queue.finish(while: mustWait)
+      #expect(looks == 2)
+      queue.finish(while: mustWait)
+      #expect(looks == 2)
+      for _ in 0..<2 { reader.signal() }
+    }
+
     @Test("while nobody reads, who says a line does not wait; what is too much is dropped, and its number said")
     func deafReader() {
       let reader = DispatchSemaphore(value: 0)

@@ -69,6 +69,8 @@
 
     public static let etag = "\"first\""
     public static let lastModified = "Mon, 05 Jan 2026 10:20:30 GMT"
+    /// Later than any change that a test tells of.
+    public static let date = "Sat, 02 Jan 2100 00:00:00 GMT"
 
     /// The file, its ranges, and what is needed to go on: a strong entity tag and the time of its last change.
     public static func file(
@@ -77,7 +79,8 @@
       var answer = Answer(kind: .file, content: content).with("Accept-Ranges", "bytes")
       answer = answer.with("Content-Type", "application/octet-stream")
       if let etag { answer = answer.with("ETag", etag) }
-      if let lastModified { answer = answer.with("Last-Modified", lastModified) }
+      // Without the time of the answer, that of the last change would tell no versions apart.
+      if let lastModified { answer = answer.with("Last-Modified", lastModified).with("Date", date) }
       return answer
     }
 
@@ -104,6 +107,9 @@
         $0.fields.append((name, value))
       }
     }
+
+    /// With one more header, beside those of that name.
+    public func adding(_ name: String, _ value: String) -> Answer { changed { $0.fields.append((name, value)) } }
 
     /// Its head is of one byte for each character, and not UTF-8.
     public func inLatin1() -> Answer { changed { $0.isLatin1 = true } }

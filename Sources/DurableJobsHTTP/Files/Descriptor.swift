@@ -38,6 +38,17 @@
       return sha256
     }
 
+    /// A mark of the last bytes before `end`, which are there.
+    func tail(before end: Int64, _ path: String) throws -> String {
+      var bytes = [UInt8](repeating: 0, count: Int(min(end, 4096)))
+      var count = 0
+      repeat {
+        count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(end) - off_t($0.count)) }
+      } while count < 0 && errno == EINTR
+      guard count == bytes.count else { throw DownloadError.disk("read", path) }
+      return SHA256.hash(data: Data(bytes)).prefix(4).hexadecimal
+    }
+
     /// Returns where it came to.
     func write(_ bytes: UnsafeRawBufferPointer, at begin: Int64, _ path: String) throws -> Int64 {
       var rest = bytes
@@ -70,7 +81,7 @@
     func read(_ path: String) throws -> Data {
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       var data = Data()
-      while data.count < 1 << 24 {
+      while data.count < 1 << 26 {
         let count = buffer.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(data.count)) }
         if count < 0, errno == EINTR { continue }
         guard count >= 0 else { throw DownloadError.disk("read", path) }

@@ -14,6 +14,12 @@
 
     let description: String
 
+    // By its bytes, as most file systems do: to a `String`, two names with the same letters in other scalars are one.
+    static func == (one: FileName, other: FileName) -> Bool {
+      one.description.utf8.elementsEqual(other.description.utf8)
+    }
+    func hash(into hasher: inout Hasher) { for byte in description.utf8 { hasher.combine(byte) } }
+
     private init(_ description: String) { self.description = description }
 
     /// The nearest harmless name. Scalar by scalar: to a `Character`, a separator with a mark on it is no separator, and to
@@ -36,10 +42,12 @@
       self.init(harmless: last.removingPercentEncoding ?? last)
     }
 
-    /// The name as somebody gave it; nil unless it is one component, short enough, that can be shown.
+    /// The name as somebody gave it; nil unless it is one component, short enough, that can be shown, and no part's or
+    /// record's.
     init?(exactly name: String) {
       guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longest,
-        name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" })
+        name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" }),
+        Self.beginOfOurEnding(Array(name.unicodeScalars)) == nil
       else { return nil }
       description = name
     }
@@ -108,11 +116,16 @@
       guard name.utf8.count > longest else { return name }
       let dot = name.unicodeScalars.lastIndex(of: ".")
       let ending = dot.map { String(name.unicodeScalars[$0...]) }.flatMap { $0.utf8.count <= 16 ? $0 : nil } ?? ""
-      var stem = String(name.unicodeScalars.dropLast(ending.unicodeScalars.count))
-      while stem.utf8.count + ending.utf8.count > longest {
-        if stem.dropFirst().isEmpty { stem.unicodeScalars.removeLast() } else { stem.removeLast() }
+      let stem = String(name.unicodeScalars.dropLast(ending.unicodeScalars.count))
+      var room = longest - ending.utf8.count
+      func fits(_ size: Int) -> Bool {
+        room -= size
+        return room >= 0
       }
-      return stem + ending
+      let whole = String(stem.prefix { fits($0.utf8.count) })
+      guard whole.isEmpty else { return whole + ending }
+      room = longest - ending.utf8.count
+      return String(String.UnicodeScalarView(stem.unicodeScalars.prefix { fits($0.utf8.count) })) + ending
     }
   }
 #endif

@@ -146,7 +146,10 @@
       try check(new)
       if linkat(descriptor.number, old, descriptor.number, new, 0) == 0 { return .done }
       switch errno {
-      case EEXIST: return .isTaken
+      case EEXIST:
+        // A file server may have done it, and its answer been lost.
+        guard let there = status(of: new), there.inode == status(of: old)?.inode else { return .isTaken }
+        return .done
       case EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS: return .isImpossible
       default: throw DownloadError.disk("name the file", path(of: new))
       }
@@ -201,12 +204,13 @@
       guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
     }
 
-    /// Bytes that may still be written; nil if the file system doesn't say.
-    var freeBytes: Int64? {
+    /// Bytes that may still be written, and those that there are; nil if the file system doesn't say.
+    var room: (free: Int64, all: Int64)? {
       var status = statvfs()
       guard fstatvfs(descriptor.number, &status) == 0, status.f_blocks > 0 else { return nil }
-      let (bytes, overflows) = Int64(status.f_bavail).multipliedReportingOverflow(by: Int64(status.f_frsize))
-      return overflows ? nil : bytes
+      let (free, overflows) = Int64(status.f_bavail).multipliedReportingOverflow(by: Int64(status.f_frsize))
+      let (all, allOverflow) = Int64(status.f_blocks).multipliedReportingOverflow(by: Int64(status.f_frsize))
+      return overflows || allOverflow ? nil : (free, all)
     }
   }
 

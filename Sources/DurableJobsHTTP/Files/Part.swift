@@ -26,11 +26,9 @@
     /// Why what is here is not to be trusted any more.
     private(set) var doubt: (any Error)?
 
-    /// Takes up the part that is there, if one is. Throws ``PartFile/Taken``; what is not of `url`, and has not the same
-    /// checksum to come to, is replaced if it `overwrites`.
-    init(
-      _ name: FileName, in folder: Folder, url: String, sha256: String?, overwrites: Bool, permissions: Int?
-    ) throws {
+    /// Takes up the part that is there, if one is. Throws ``PartFile/Taken``, also for what is not of `url`, and has not the
+    /// same checksum to come to.
+    init(_ name: FileName, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
       self.name = name
       self.folder = folder
       self.permissions = permissions
@@ -40,27 +38,32 @@
       let text = try file.read(recordPath)
       let old = PartRecord(text)
       if let old, old.url == url || sha256 != nil && old.sha256 == sha256 {
+        let bytes = try openBytes()
+        let status = try FileStatus(of: bytes, path)
+        guard try old.isOf(bytes, status, path) else { throw isForeign(ofURL: nil) }
         try dropBrokenLine(text, file)
         record = old
-        opened = Files(record: file, bytes: try openBytes())
+        try take(file, bytes, status)
         try change {
-          $0.url = url
+          $0.move(to: url)
           $0.sha256 = sha256 ?? $0.sha256
         }
-        try cut(to: record.trusted(try FileStatus(of: files().bytes, path).size))
+        try cut(to: record.trusted(status.size))
         return
       }
       // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
-      let isForeign = text.contains(UInt8(ascii: "\n")) || folder.status(of: name.part) != nil
-      if isForeign, !overwrites {
+      guard !text.contains(UInt8(ascii: "\n")), folder.status(of: name.part) == nil else {
         if text.isEmpty { folder.remove(name.record) }
-        throw PartFile.Taken.isForeign(
-          DownloadError(
-            .fileExists, "\(path) is there and not of this download; remove it, or start anew with --overwrite"),
-          ofURL: old?.url)
+        throw isForeign(ofURL: old?.url)
       }
-      if isForeign { folder.remove(name.part) }
       try makeFiles(file)
+    }
+
+    private func isForeign(ofURL url: String?) -> PartFile.Taken {
+      .isForeign(
+        DownloadError(
+          .fileExists, "\(path) is there and not of this download; remove it, or start anew with --overwrite"),
+        ofURL: url)
     }
 
     var path: String { folder.path(of: name.part) }
@@ -99,7 +102,7 @@
         let bytes = try openBytes()
         _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
         early = []
-        opened = Files(record: file, bytes: bytes)
+        try take(file, bytes, FileStatus(of: bytes, path))
       } catch {
         folder.remove(name.part)
         folder.remove(name.record)
@@ -109,8 +112,13 @@
 
     private func openBytes() throws -> Descriptor {
       guard let file = try folder.open(name.part, O_RDWR | O_CREAT) else { throw DownloadError.disk("open", path) }
-      if let permissions { fchmod(file.number, mode_t(permissions)) }
       return file
+    }
+
+    private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus) throws {
+      if let permissions { fchmod(bytes.number, mode_t(permissions)) }
+      opened = Files(record: file, bytes: bytes)
+      try change { $0.inode = status.inode }
     }
 
     private func hold() throws -> Descriptor {
@@ -148,8 +156,8 @@
     mutating func grew(to length: Int64) { self.length = length }
 
     /// The first `length` bytes are on the disk, and so is the record that says so.
-    mutating func wasFlushed(_ length: Int64) {
-      record.flushed = length
+    mutating func wasFlushed(_ length: Int64, _ tail: String) {
+      (record.flushed, record.tail) = (length, tail)
       isEntered = true
     }
 
@@ -164,7 +172,7 @@
     /// power cut could leave new bytes under the old version's name. `highest` is the most that there ever was.
     mutating func startOver(highest: Int64) throws {
       try change {
-        $0 = PartRecord(url: $0.url, sha256: $0.sha256)
+        $0 = PartRecord(url: $0.url, sha256: $0.sha256, inode: $0.inode)
         $0.highest = highest
       }
       if length > 0, let file = opened?.record { try folder.flush(file, recordPath) }
@@ -175,7 +183,9 @@
       try opened?.bytes.cut(to: length, path)
       early.removeLast(max(early.count - Int(length), 0))
       self.length = length
-      if record.flushed > length { try change { $0.flushed = length } }
+      guard record.flushed > length else { return }
+      let tail = try opened?.bytes.tail(before: length, path)
+      try change { ($0.flushed, $0.tail) = (length, tail) }
     }
 
     /// Removes what is here: the bytes are not what they should be, or are not needed.
@@ -186,6 +196,15 @@
       folder.remove(name.record)
       // From here on the names may be somebody else's.
       opened = nil
+    }
+  }
+
+  extension PartRecord {
+    /// Whether that file has the bytes that this tells of; whose an empty one was is no matter.
+    fileprivate func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
+      guard let inode, status.inode != inode, status.size > 0 else { return true }
+      guard status.size >= flushed, let tail else { return false }
+      return try file.tail(before: flushed, path) == tail
     }
   }
 #endif

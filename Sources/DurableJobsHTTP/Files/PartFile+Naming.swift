@@ -21,9 +21,10 @@
       if let modified { try files.bytes.set(modified: modified, part.path) }
       try trusting { try folder.flush(files.bytes, part.path) }
       let status = try status(of: files.bytes, part.name.part)
+      let tail = try files.bytes.tail(before: status.size, part.path)
       try state.withLock { state in
         try state.part.change { record in
-          record.flushed = status.size
+          (record.flushed, record.tail) = (status.size, tail)
           record.whole = PartRecord.Whole(
             job: job, name: final.description, size: status.size, modified: status.modified)
         }
@@ -143,7 +144,7 @@
     /// Removes a part that `download` left, unless somebody has it.
     private static func clear(_ name: FileName, in folder: Folder, _ download: Download) {
       var part = try? Part(
-        name, in: folder, url: download.url.withoutCredentials, sha256: nil, overwrites: false, permissions: nil)
+        name, in: folder, url: download.url.withoutCredentials, sha256: nil, permissions: nil)
       part?.discard()
     }
   }

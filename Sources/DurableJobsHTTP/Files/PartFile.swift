@@ -38,23 +38,17 @@
       case isForeign(DownloadError, ofURL: String?)
     }
 
-    /// Takes up what is there: of two versions the longer. Throws ``Taken``; what is not this download's is replaced if it
-    /// `overwrites`. With `sha256`, reads what is here to have its checksum.
-    init(
-      _ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, overwrites: Bool,
-      permissions: Int?
-    ) throws {
+    /// Takes up what is there: of two versions the longer. Throws ``Taken``. With `sha256`, reads what is here to have its
+    /// checksum.
+    init(_ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
       self.folder = folder
       self.mark = mark
       self.permissions = permissions
       hasChecksum = sha256 != nil
       self.sha256 = Lock(nil)
-      var state = State(
-        part: try Part(
-          name, in: folder, url: url, sha256: sha256, overwrites: overwrites, permissions: permissions))
+      var state = State(part: try Part(name, in: folder, url: url, sha256: sha256, permissions: permissions))
       do {
-        state.aside = try Part(
-          name.new, in: folder, url: url, sha256: sha256, overwrites: false, permissions: permissions)
+        state.aside = try Part(name.new, in: folder, url: url, sha256: sha256, permissions: permissions)
       } catch Taken.isHeld(let other?) where other != url {
       } catch Taken.isForeign {
       } catch let error as DownloadError where error.code == .fileExists {
@@ -164,9 +158,12 @@
         try folder.flush(files.bytes, part.path)
         if !part.isEntered { try folder.flush() }
       }
-      try files.record.append(Data("\(length)\n".utf8), part.recordPath)
+      var record = part.record
+      let tail = try files.bytes.tail(before: length, part.path)
+      (record.flushed, record.tail) = (length, tail)
+      try files.record.append(record.flushLine, part.recordPath)
       try trusting { try folder.flush(files.record, part.recordPath) }
-      state.withLock { $0.part.wasFlushed(length) }
+      state.withLock { $0.part.wasFlushed(length, tail) }
     }
 
     func trusting<R>(_ flush: () throws -> R) throws -> R {

@@ -6,7 +6,7 @@
   /// whether it is whole.
   ///
   /// The file only grows, a line at a time, so that a crash leaves all that was said before: a line of JSON for each change
-  /// of what is known, and a number for each flush.
+  /// of what is known, and a number for each flush, with a mark of the last bytes.
   struct PartRecord: Codable, Equatable {
     var url: String
     /// What the file's checksum must come to: bytes of other servers will do, if they are asked for the same.
@@ -24,6 +24,10 @@
     /// Bytes that were on the disk at the last flush. Nothing else is trusted: what was only written may be gone though the
     /// machine has not started anew, from a stick that was pulled or with a file server.
     var flushed: Int64 = 0
+    /// The file that the bytes are in, and a mark of the last of them that were flushed. What somebody else put under the
+    /// part's name has neither. Some file systems number their files anew each time, and a copy has a number of its own.
+    var inode: UInt64?
+    var tail: String?
     /// The whole file, once it was checked and was about to be named.
     var whole: Whole?
 
@@ -36,12 +40,13 @@
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, version, name, modified, isDecoded, takesRanges, highest, whole
+      case url, sha256, version, name, modified, isDecoded, takesRanges, highest, inode, whole
     }
 
-    init(url: String, sha256: String? = nil) {
+    init(url: String, sha256: String? = nil, inode: UInt64? = nil) {
       self.url = url
       self.sha256 = sha256
+      self.inode = inode
     }
 
     /// What the lines of a record file say, the last of a kind. Nil if no line is a record. A line without an end was
@@ -50,8 +55,10 @@
       var record: PartRecord?
       let decoder = JSONDecoder()
       for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
-        if let flushed = Int64(String(decoding: line, as: UTF8.self)) {
+        let words = line.split(separator: UInt8(ascii: " "), maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
+        if let flushed = words.first.flatMap({ Int64($0) }) {
           record?.flushed = flushed
+          record?.tail = words.count > 1 ? words[1] : nil
         } else if let next = try? decoder.decode(PartRecord.self, from: Data(line)) {
           record = next
         }
@@ -65,7 +72,18 @@
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let head = (try? encoder.encode(self)) ?? Data()
-      return head + Data((flushed > 0 ? "\n\(flushed)\n" : "\n").utf8)
+      return head + Data("\n".utf8) + (flushed > 0 ? flushLine : Data())
+    }
+
+    /// A line that says how much is flushed.
+    var flushLine: Data { Data("\(flushed)\(tail.map { " " + $0 } ?? "")\n".utf8) }
+
+    /// Of another URL it is not known what the file is there, though the bytes may be the same.
+    mutating func move(to url: String) {
+      guard self.url != url else { return }
+      self.url = url
+      version = FileVersion(total: version.total)
+      (name, modified, takesRanges, whole) = (nil, nil, nil, nil)
     }
 
     /// How much of a part of `length` bytes can be gone on from.

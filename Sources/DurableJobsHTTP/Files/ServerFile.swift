@@ -4,20 +4,23 @@
   /// What a server tells of its file, to know it by where a file of its name is there already.
   struct ServerFile: Equatable {
     var size: Int64?
-    /// When it was last changed; nil also if it may change once more within that second.
+    /// When it was last changed.
     var modified: Date?
+    /// It may have changed once more within that second.
+    var wasJustModified: Bool
 
-    init(_ version: FileVersion, modified: Date?) {
+    init(_ version: FileVersion, modified: Date?, wasJustModified: Bool) {
       size = version.total
-      self.modified = version.wasJustModified == true ? nil : modified
+      self.modified = modified
+      self.wasJustModified = wasJustModified
     }
 
-    /// Whether a file of that size and time, in nanoseconds since 1970, is this one: both are told, and the same to the
-    /// second. With `skipsExisting` they only must not contradict, and the file may be younger.
+    /// Whether a file of that size and time, in nanoseconds since 1970, is this one: both are told, the same to the second,
+    /// and of one version. With `skipsExisting` they only must not contradict, and the file may be younger.
     func isThere(size: Int64, modified: Int64, skipsExisting: Bool) -> Bool {
       let seconds = Int64((Double(modified) / 1e9).rounded(.down))
       let told = self.modified.map { Int64($0.timeIntervalSince1970.rounded(.down)) }
-      guard skipsExisting else { return self.size == size && told == seconds }
+      guard skipsExisting else { return self.size == size && told == seconds && !wasJustModified }
       return self.size ?? size == size && told ?? seconds <= seconds
     }
   }

@@ -73,7 +73,13 @@
       }
     }
 
-    var lastModified: Date? { headers.first(name: "Last-Modified").flatMap(HTTPDate.date) }
+    /// What a header says of the file; nil if it says nothing, or two things.
+    private func mark(_ name: String) -> String? {
+      let values = Set(headers[name].map { $0.trimmingCharacters(in: .whitespaces) })
+      return values.count == 1 ? values.first.flatMap { $0.isEmpty ? nil : $0 } : nil
+    }
+
+    var lastModified: Date? { mark("Last-Modified").flatMap(HTTPDate.date) }
 
     private var date: Date? { headers.first(name: "Date").flatMap(HTTPDate.date) }
 
@@ -92,21 +98,32 @@
       if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
         return .failedForNow(.page, retryAfter: nil)
       }
+      if isOnlyPart { return .askForAll(because: "the server sent a part of the file as if it were all of it") }
       let isResumed = question.offset > 0 && (question.hasChecksum || question.known.hasStrongTag)
       if isResumed, total == 0, self.version(total: 0).validator == nil {
         return .failedForNow(
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
       switch encoding {
-      case "gzip" where isPackedByItself(question), "x-gzip" where isPackedByItself(question): break
-      case "gzip", "x-gzip", "deflate": if !question.decodes { return .askDecoded }
+      case "gzip" where isPackedByItself(question): break
+      case "gzip", "deflate": if !question.decodes { return .askDecoded }
       case nil: break
       case let other?:
         return .failed(
           DownloadError(
             .unusableAnswer, "the server sends the file in the encoding '\(other)', which it was asked not to do"))
       }
-      if let size = question.size, let total, total != size { return .failed(.wrongSize(total, wanted: size)) }
+      if let size = question.size {
+        if let total, total != size { return .failed(.wrongSize(total, wanted: size)) }
+      } else if let total, let known = question.known.total, total != known, question.known.hasStrongTag,
+        question.known.entityTag == self.version(total: total).entityTag
+      {
+        return .failedForNow(
+          DownloadError(
+            .unusableAnswer,
+            "the server says that this is the file that has begun to come, by its ETag, and that it has \(total) bytes, "
+              + "not \(known); if that is right, say so with --size \(total)"), retryAfter: nil)
+      }
       guard end != .untold || question.hasChecksum || question.size != nil || question.acceptsUnknownLength else {
         return .failed(
           DownloadError(
@@ -126,7 +143,15 @@
         return false
       }
       if case .after(let bytes) = end, bytes != range.total { return false }
-      return range.first == 0 && range.last + 1 == range.total
+      return range.first == 0 && range.last == range.total.map { $0 - 1 }
+    }
+
+    /// By a range that has no place in an answer with a whole file.
+    private var isOnlyPart: Bool {
+      guard let range = ContentRange(headers.first(name: "Content-Range")), range.last >= range.first else {
+        return false
+      }
+      return range.first > 0 || range.total.map { range.last != $0 - 1 } ?? false
     }
 
     /// RFC 9110, section 15.3.7.
@@ -163,24 +188,18 @@
       return question.hasChecksum || question.known.isRepeated(by: version(total: total)) ? .complete : .askForLastByte
     }
 
-    private var encoding: String? {
-      let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
-        .filter { !Self.noEncodings.contains($0) }
-      return encodings.isEmpty ? nil : encodings.joined(separator: ", ")
-    }
-
-    /// What servers say there of a file that is as it is.
-    private static let noEncodings: Set<String> = ["", "identity", "none", "binary", "utf-8", "utf8", "aws-chunked"]
+    private var encoding: String? { ContentCoding.of(headers) }
 
     private func version(total: Int64?) -> FileVersion {
       FileVersion(
-        total: total, entityTag: headers.first(name: "ETag"), lastModified: headers.first(name: "Last-Modified"),
-        wasJustModified: wasJustModified)
+        total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified)
     }
 
-    /// The file may change once more within the second that its date names.
-    private var wasJustModified: Bool {
-      guard let lastModified, let date else { return false }
+    /// The file may change once more within the second that its date names; nobody knows where the answer tells no time of
+    /// its own. RFC 9110, section 8.8.2.2.
+    var wasJustModified: Bool {
+      guard mark("Last-Modified") != nil else { return false }
+      guard let lastModified, let date else { return true }
       return date.timeIntervalSince(lastModified) < 1
     }
 

@@ -66,7 +66,7 @@
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
           try pipeline.addHandler(LocationBytes(), position: .before(decoder))
           try pipeline.addHandler(FinalHead(), position: .after(decoder))
-          if !kind.decodes { try pipeline.addHandler(EarlyEnd(), position: .after(decoder)) }
+          try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(decoder))
           try pipeline.addHandler(RequestTarget(), position: .after(decoder))
         }
       }
@@ -75,7 +75,7 @@
           let pipeline = stream.pipeline.syncOperations
           let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
           try pipeline.addHandler(FinalHead(), position: .after(codec))
-          if !kind.decodes { try pipeline.addHandler(EarlyEnd(), position: .after(codec)) }
+          try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(codec))
           try pipeline.addHandler(RequestTarget(), position: .after(codec))
         }
       }

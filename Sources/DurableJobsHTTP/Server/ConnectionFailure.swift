@@ -29,6 +29,8 @@
       case HTTPParserError.invalidEOFState:
         DownloadError(.connection, "\(host) closed the connection before the end of its answer")
       case is HTTPParserError: DownloadError(.unusableAnswer, "\(host) doesn't speak HTTP as it should: \(error)")
+      case _ where String(reflecting: type(of: error)).contains("DecompressionError"):
+        DownloadError(.unusableAnswer, "\(host) sends the file packed otherwise than it says, or not to its end")
       default: DownloadError(.connection, "the connection to \(host) broke: \(reason(error))")
       }
     }

@@ -48,9 +48,11 @@
         .map { $0.trimmingCharacters(in: .whitespaces) }
       guard parts.count == 2 else { return nil }
       total = Int64(parts[1])
+      guard total ?? 0 >= 0 else { return nil }
       if parts[0] == "*" { return }
       let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
-      guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0 else { return nil }
+      guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 0, last >= 0
+      else { return nil }
       (self.first, self.last) = (first, last)
     }
   }

@@ -47,15 +47,15 @@
     /// from outside. What such jobs left goes.
     private func wasLeft(_ name: FileName, _ folder: Folder) async throws -> Bool {
       var wasLeft = false
-      for job in try await ended() {
+      for (job, isSame) in try await ended() {
         let mark = self.name.mark(for: url, job)
         if folder.status(of: mark) != nil {
-          if try PartFile.marked(mark, as: name, in: folder, download) != nil { wasLeft = true }
+          if isSame, try PartFile.marked(mark, as: name, in: folder, download) != nil { wasLeft = true }
           folder.drop(mark)
         }
         for part in [self.name, own] {
           guard let (file, _) = try PartFile.recorded(part, in: folder, download, by: job) else { continue }
-          if file.path == folder.path(of: name.description) { wasLeft = true }
+          if isSame, file.path == folder.path(of: name.description) { wasLeft = true }
           PartFile.clearRecords(of: part, in: folder, download)
         }
       }

@@ -11,8 +11,9 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
     let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
-    /// The last jobs of this store with the same download that ended without success.
-    let ended: @Sendable () async throws -> [JobID]
+    /// The last jobs of this store with the same download that ended without success, and whether they asked as this one
+    /// does.
+    let ended: @Sendable () async throws -> [(job: JobID, isSame: Bool)]
     /// Whether another download here brought the file at that path, under a name of its server's, after this one was asked
     /// for.
     let cameSince: @Sendable (String) async throws -> Bool
@@ -28,7 +29,7 @@
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
-      ended: @escaping @Sendable () async throws -> [JobID],
+      ended: @escaping @Sendable () async throws -> [(job: JobID, isSame: Bool)],
       cameSince: @escaping @Sendable (String) async throws -> Bool
     ) throws {
       self.job = job
@@ -92,6 +93,8 @@
         throw isTaken(folder)
       } catch {
         part.settle()
+        // Of what was unpacked no rest can be asked for; only a whole file of another checksum is told to be there.
+        if case Setback.final(let why) = error, why.code != .wrongContent, part.record.isDecoded { part.discard() }
         guard let error = error as? DownloadError, [.connection, .stalled].contains(error.code), try part.isFurther()
         else { throw error }
         throw Setback.wentFurther(error)
@@ -102,22 +105,23 @@
       .heldUp(by: "another download writes \(folder.path(of: name.part))", for: .seconds(2))
     }
 
-    /// The part of that name; where another URL's has it, and the name is not given, one of this URL's own.
+    /// The part of that name; one of this URL's own where another URL's has it, and the name is not given, or where nobody's
+    /// part is to keep the file from being replaced.
     private func part(in folder: Folder) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
-          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(),
-          overwrites: download.overwrites, permissions: permissions)
+          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(), permissions: permissions)
       }
       do {
-        guard download.name != nil || [own, own.new].allSatisfy({ folder.status(of: $0.record) == nil }) else {
+        guard [own, own.new].allSatisfy({ folder.status(of: $0.record) == nil }) else {
           return try open(own)
         }
         do {
           return try open(name)
         } catch PartFile.Taken.isHeld(let other?) where download.name == nil && other != url {
           return try open(own)
-        } catch PartFile.Taken.isForeign(_, .some) where download.name == nil {
+        } catch PartFile.Taken.isForeign(_, let other) where download.overwrites || download.name == nil && other != nil
+        {
           return try open(own)
         }
       } catch PartFile.Taken.isForeign(let error, _) {
@@ -189,7 +193,8 @@
         case .failedForNow(let error, let retryAfter):
           throw Setback.busy(error, retryAfter)
         case .body(let from, let end, let version):
-          let told = ServerFile(version, modified: reply.answer.lastModified)
+          let told = ServerFile(
+            version, modified: reply.answer.lastModified, wasJustModified: reply.answer.wasJustModified)
           if let file = try await conflict(reply.answer.fileName, told, part) { return file }
           if onlyLooks, from > 0 {
             asksForAll = true
@@ -215,7 +220,8 @@
           if before > 0 { reception.goesOn(before) }
           do {
             try await reception.receive(
-              reply.body, into: part, until: end ?? download.size.map { $0 + 1 }, of: version.total ?? download.size,
+              reply.body, into: part, until: end ?? download.size.map { min($0, .max - 1) + 1 },
+              of: version.total ?? download.size,
               request.host)
             fruitless = part.length > before ? 0 : fruitless + 1
             guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
@@ -250,10 +256,11 @@
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
       guard let total else { return }
-      while let free = part.folder.freeBytes, free < total - part.length {
+      while let (free, all) = part.folder.room, free < total - part.length {
         guard !part.discardOther() else { continue }
         throw Setback.heldUp(
-          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free",
+          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free"
+            + (total > all ? "; the whole disk has \(all)" : ""),
           for: .seconds(10))
       }
     }
@@ -287,14 +294,20 @@
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
       var replaces = try await replaces(final, part.folder)
-      if replaces, try await cameSince(part.folder.path(of: final.description)) { replaces = false }
+      if replaces, part.folder.status(of: final.description) != nil,
+        try await cameSince(part.folder.path(of: final.description))
+      {
+        replaces = false
+      }
       guard
         let file = try part.finish(
           as: final, by: job, modified: modified, sha256: sha256, replacing: replaces)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }
-        let told = ServerFile(part.record.version, modified: part.record.modified)
+        let told = ServerFile(
+          part.record.version, modified: part.record.modified,
+          wasJustModified: part.record.version.wasJustModified == true)
         guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
           throw fileExists(final, part.folder)
         }

@@ -32,7 +32,7 @@
     private static let frame = Duration.milliseconds(100)
 
     private let json: Bool
-    private let isLive: Bool
+    let isLive: Bool
     /// What is told on one output is read on the other, too.
     private let isOneReader: Bool
     private let clock = SystemClock()

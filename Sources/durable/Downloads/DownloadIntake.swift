@@ -22,8 +22,9 @@
     private let options: JobOptions
     private let isWaitedFor: Bool
 
-    /// Whether somebody waits for what is asked for: then it goes before what waits for itself, and before what somebody
-    /// waited for earlier, so that a small file need not wait for a long list; and what waits or was suspended goes on.
+    /// Whether somebody waits for what is asked for: then what is new goes before what waits for itself, and before what
+    /// somebody waited for earlier, so that a small file need not wait for a long list; what is joined keeps its place,
+    /// but goes on if it waits for a time or was suspended.
     init(_ store: any JobStore, queue: String, maxAttempts: Int?, isWaitedFor: Bool) async throws {
       self.store = store
       self.queue = queue
@@ -42,25 +43,50 @@
     /// Takes in a page of downloads of different identities. One entry for each, in their order.
     func take(_ downloads: ArraySlice<Download>) async throws -> [Entry] {
       let downloads = Array(downloads)
-      var places = try await enter(downloads)
-      // One that was asked for with other options, another checksum for one, is not what is asked for now.
-      let others = downloads.indices.filter { places[$0].stored?.isOther(than: downloads[$0]) ?? false }
-      let running = others.isEmpty ? [] : try await giveWay(others.map { places[$0].id })
-      let free = others.filter { !running.contains(places[$0].id) }
-      for (index, place) in zip(free, try await enter(free.map { downloads[$0] })) { places[index] = place }
-      if isWaitedFor { try await wake(places.compactMap(\.stored)) }
-      return places.map {
-        running.contains($0.id) ? .runsOtherwise($0.id) : .job($0.id, queue: $0.stored?.queue ?? queue)
+      var entries: [Int: Entry] = [:]
+      var joined: [JobSnapshot] = []
+      // Each round ends some others' jobs, or finds that others ended.
+      while entries.count < downloads.count {
+        let asked = downloads.indices.filter { entries[$0] == nil }
+        var others: [(index: Int, job: JobSnapshot)] = []
+        for (index, handle) in zip(asked, try await enter(asked.map { downloads[$0] })) {
+          switch handle {
+          case .new(let id): entries[index] = .job(id, queue: queue)
+          case .joined(let job) where isOther(job, than: downloads[index]): others.append((index, job))
+          case .joined(let job):
+            entries[index] = .job(job.id, queue: job.queue)
+            joined.append(job)
+          case .gone: break
+          }
+        }
+        // One that was asked for with other options, another checksum for one, is not what is asked for now, nor is its end.
+        let unfinished = others.filter { !$0.job.state.isFinished }
+        guard !unfinished.isEmpty else { continue }
+        let running = try await giveWay(unfinished.map(\.job.id))
+        for (index, job) in unfinished where running.contains(job.id) { entries[index] = .runsOtherwise(job.id) }
       }
+      if isWaitedFor { try await wake(joined) }
+      return downloads.indices.map { entries[$0]! }
     }
 
-    /// A job, and what was stored of it if it was there before.
-    private typealias Place = (id: JobID, stored: JobSnapshot?)
+    private enum Place {
+      case new(JobID)
+      /// As it was stored a moment later.
+      case joined(JobSnapshot)
+      /// It was removed in that moment.
+      case gone
+    }
 
     private func enter(_ downloads: [Download]) async throws -> [Place] {
       let handles = try await JobQueue(queue, store: store).enqueue(contentsOf: downloads, options: options)
       let stored = try await store.jobs(handles.filter { !$0.isNew }.map(\.id), detail: .payload)
-      return handles.map { ($0.id, stored[$0.id]) }
+      return handles.map { $0.isNew ? .new($0.id) : stored[$0.id].map { .joined($0) } ?? .gone }
+    }
+
+    /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried is no matter.
+    private func isOther(_ job: JobSnapshot, than download: Download) -> Bool {
+      if let stored = Download(job), stored != download { return true }
+      return job.maxAttempts != options.maxAttempts ?? job.maxAttempts && job.state != .running && !job.state.isFinished
     }
 
     /// Cancels these jobs; what they brought stays for others. Returns those that run.
@@ -84,14 +110,6 @@
       // Refused for one that runs or has ended by now, which is as well.
       _ = try await store.change(
         .retry, where: .ids(ids) && (.state(.scheduled) || .state(.suspended)), after: nil, limit: ids.count)
-    }
-  }
-
-  extension JobSnapshot {
-    /// Whether it has not ended, and fetches this download with other options.
-    fileprivate func isOther(than download: Download) -> Bool {
-      guard !state.isFinished, let stored = Download(self) else { return false }
-      return stored != download
     }
   }
 #endif

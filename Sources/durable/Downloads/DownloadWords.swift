@@ -109,7 +109,11 @@
       var info = stat()
       if stat(path, &info) != 0 {
         guard errno == ENOENT else { throw ValidationError("-o \(SystemError(path).description)") }
-        guard mkdir(path, 0o777) == 0 else {
+        // The folder is the user's own, as the files in it are, and not the store's. Nothing else is made meanwhile.
+        let umaskOfStore = umask(Program.umaskAtStart)
+        let isMade = mkdir(path, 0o777) == 0
+        umask(umaskOfStore)
+        guard isMade else {
           throw ValidationError(
             "-o \(path): there is no such folder, and it can't be made: \(SystemError.words()). Create it with: "
               + "mkdir -p \(SystemText(path).shellQuoted)")

@@ -63,6 +63,8 @@
 
     /// Throws the exit code if not all succeeded.
     func run() async throws {
+      // A reader that stands still, as a pager does, holds up its lines alone.
+      if !display.isLive { Screen.stopWaitingForReaders(keepingAll: true) }
       display.expect(downloads)
       let interruption = await Interruption(worker(for: intake.queue), grace: .zero) { [display, gate] in
         display.isStopping()
@@ -83,6 +85,9 @@
         throw error
       }
       display.close()
+      // What is said of all comes after what was said of each, also where one reads both.
+      Screen.finish { !interruption.wasAsked }
+      defer { Screen.finish { !interruption.wasAsked } }
       try await report(interruption)
     }
 

@@ -156,10 +156,23 @@
       #expect(name.description.hasSuffix("é.gz"))
     }
 
+    @Test func `A letter with marks without end is cut, too`() {
+      let name = FileName(harmless: "a" + Self.marks(1_000_000) + ".txt")
+      #expect(name.record.utf8.count <= 255 && name.record.utf8.count > 250)
+      #expect(name.description.utf8.first == UInt8(ascii: "a"))
+    }
+
+    @Test func `Two names that only look the same are two`() {
+      #expect(FileName(harmless: "\u{e9}") != FileName(harmless: "e\u{301}"))
+      #expect(Set([FileName(harmless: "\u{e9}"), FileName(harmless: "e\u{301}")]).count == 2)
+    }
+
     @Test func `A name that somebody gives is taken as it is, or not at all`() {
       #expect(FileName(exactly: ".hidden")?.description == ".hidden")
       #expect(FileName(exactly: "a b.txt")?.part == "a b.txt.part")
-      for name in ["", ".", "..", "a/b", "a\0b", "a\nb", String(repeating: "x", count: 246)] {
+      for name in [
+        "", ".", "..", "a/b", "a\0b", "a\nb", String(repeating: "x", count: 246), "a.part", "a.PART.json", ".part",
+      ] {
         #expect(FileName(exactly: name) == nil)
       }
     }

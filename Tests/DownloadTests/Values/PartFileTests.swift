@@ -24,7 +24,7 @@
       _ url: String = "http://example.org/a.bin", sha256: String? = nil, in folder: Folder? = nil
     ) throws -> PartFile {
       try PartFile(
-        name, mark: mark, in: folder ?? self.folder, url: url, sha256: sha256, overwrites: false, permissions: nil)
+        name, mark: mark, in: folder ?? self.folder, url: url, sha256: sha256, permissions: nil)
     }
 
     private func write(_ bytes: String, to part: PartFile) throws {
@@ -335,6 +335,16 @@
       #expect(try !folder.rename("c", to: "d", replacing: false))
       #expect(try folder.rename("c", to: "e", replacing: false))
       #expect(testFolder.names == ["a.bin", "b.bin", "d", "e"])
+    }
+
+    @Test func `A name that was given before it could be told is given`() throws {
+      try testFolder.write("new", to: "a.bin.part")
+      #expect(try folder.link("a.bin.part", to: "a.bin") == .done)
+      #expect(try folder.link("a.bin.part", to: "a.bin") == .done)
+      #expect(try folder.rename("a.bin.part", to: "a.bin", replacing: false))
+      #expect(testFolder.names == ["a.bin"])
+      try testFolder.write("new", to: "a.bin.part")
+      #expect(try folder.link("a.bin.part", to: "a.bin") == .isTaken)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root may give files away"))

@@ -177,10 +177,11 @@
     private func isThere(
       _ size: Int64?, _ modified: TimeInterval?, wasJustModified: Bool = false, skipsExisting: Bool = false
     ) -> Bool {
-      let version = FileVersion(total: size, wasJustModified: wasJustModified)
       // 100 bytes, of a moment in the second 1,000.
-      return ServerFile(version, modified: modified.map { Date(timeIntervalSince1970: $0) })
-        .isThere(size: 100, modified: 1_000_600_000_000, skipsExisting: skipsExisting)
+      ServerFile(
+        FileVersion(total: size), modified: modified.map { Date(timeIntervalSince1970: $0) },
+        wasJustModified: wasJustModified
+      ).isThere(size: 100, modified: 1_000_600_000_000, skipsExisting: skipsExisting)
     }
 
     @Test func `A file is the server's if size and time are told, and the same to the second`() {
@@ -201,6 +202,8 @@
       #expect(isThere(nil, 1000, skipsExisting: true))
       #expect(!isThere(nil, 1001, skipsExisting: true))
       #expect(isThere(100, nil, skipsExisting: true))
+      #expect(isThere(100, 1000, wasJustModified: true, skipsExisting: true))
+      #expect(!isThere(100, 1001, wasJustModified: true, skipsExisting: true), "later is later")
       #expect(!isThere(99, nil, skipsExisting: true))
       #expect(isThere(nil, nil, skipsExisting: true))
     }
@@ -227,7 +230,9 @@
       var record = PartRecord(url: "https://example.org/a")
       record.version = FileVersion(total: 10, entityTag: "\"a\"", lastModified: "then")
       record.name = "b"
+      record.inode = 12
       record.flushed = 7
+      record.tail = "abcd"
       record.whole = PartRecord.Whole(job: JobID(rawValue: 3), name: "b", size: 10, modified: 5)
       #expect(PartRecord(record.lines) == record)
     }
@@ -238,6 +243,9 @@
       second.version.total = 9
       #expect(PartRecord(first + Data("5\n8\n".utf8))?.flushed == 8)
       #expect(PartRecord(first + Data("5\n80".utf8))?.flushed == 5)
+      let marked = PartRecord(first + Data("5\n8 abcd\n9 ef".utf8))
+      #expect(marked?.flushed == 8 && marked?.tail == "abcd")
+      #expect(PartRecord(first + Data("8 abcd\n9\n".utf8))?.tail == nil)
       #expect(PartRecord(first + Data("5\n".utf8) + second.lines)?.flushed == 0)
       #expect(PartRecord(first + second.lines.dropLast(3))?.version.total == nil)
       #expect(PartRecord(Data()) == nil)

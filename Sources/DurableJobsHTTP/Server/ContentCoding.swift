@@ -1,0 +1,35 @@
+#if HTTP
+  import AsyncHTTPClient
+  import NIOCore
+  import NIOHTTP1
+
+  /// What an answer says that its body is packed in, in the fewest words: names that pack nothing are left out, and gzip has
+  /// one name. RFC 9110, section 8.4.1.
+  ///
+  /// As a handler it says it so to the client's decompressor, which reads the first word alone, and knows one name of each.
+  final class ContentCoding: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    /// Nil for a file as it is.
+    static func of(_ headers: HTTPHeaders) -> String? {
+      let codings = headers[canonicalForm: field].map { $0.lowercased() }.filter { !none.contains($0) }
+        .map { $0 == "x-gzip" ? "gzip" : $0 }
+      return codings.isEmpty ? nil : codings.joined(separator: ", ")
+    }
+
+    private static let field = "Content-Encoding"
+    /// What servers say there of a file that is as it is.
+    private static let none: Set<String> = ["", "identity", "none", "binary", "utf-8", "utf8", "aws-chunked"]
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard case .head(var head) = unwrapInboundIn(data), head.headers.contains(name: Self.field) else {
+        return context.fireChannelRead(data)
+      }
+      let coding = Self.of(head.headers)
+      head.headers.remove(name: Self.field)
+      if let coding { head.headers.add(name: Self.field, value: coding) }
+      context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+  }
+#endif

@@ -98,12 +98,12 @@
       let disk = try await SmallDisk(at: durable.folder)
       let fifo = try Fifo(in: durable)
       let id = try await durable.add("--shell", "--", "echo $$ > said; exec sleep 600")
-      let ended = try await durable.work { worker in
+      let ended = try await durable.run("work") { worker in
         _ = await fifo.said()
         disk.fill()
         kill(worker.process, SIGINT)
-        kill(worker.process, SIGTERM)
-        await worker.ends()
+        try await worker.says("Stopping")
+        kill(worker.process, SIGINT)
       }
       #expect(ended.status == .exited(130))
       #expect(ended.stderr.contains("there is no room for the store"))
@@ -117,11 +117,11 @@
     func interruptTwice() async throws {
       let fifo = try Fifo(in: durable)
       let id = try await durable.add("--shell", "--", "trap '' TERM; echo $$ > said; sleep 864000; sleep 864000")
-      let ended = try await durable.work { worker in
+      let ended = try await durable.run("work") { worker in
         _ = await fifo.said()
         kill(worker.process, SIGINT)
-        kill(worker.process, SIGTERM)
-        await worker.ends()
+        try await worker.says("Stopping")
+        kill(worker.process, SIGINT)
       }
       #expect(ended.status == .exited(130))
       try await durable.untilGone(id)

@@ -29,7 +29,7 @@
     }
   }
 
-  /// Leads the process group of one command, keeps its logs, and ends the group when the worker's end of the life line
+  /// Leads the session of one command, keeps its logs, and ends the session when the worker's end of the life line
   /// closes: because the worker wants that, or because it died.
   ///
   /// The life line is standard input. Its first line is the ``RunOrder``; nothing follows.

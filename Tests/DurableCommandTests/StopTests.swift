@@ -131,6 +131,25 @@
       #expect(job["crashes"] as? Int == 0)
     }
 
+    @Test("Ctrl-C twice ends a worker that hangs, after 10 s")
+    func hanging() async throws {
+      let id = try await durable.add("--", "true")
+      let folder = "\(durable.store)-jobs/\(id)"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      // Who is named as the holder is read here, and never comes.
+      try #require(mkfifo(folder + "/lock", 0o600) == 0)
+      let lock = open(folder + "/lock", O_RDWR | O_CLOEXEC)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_EX) == 0)
+      let ended = try await durable.run("work") { [durable] worker in
+        while try await durable.state(id) != "running" {}
+        kill(worker.process, SIGINT)
+        try await worker.says("Stopping")
+        kill(worker.process, SIGINT)
+      }
+      #expect(ended.status == .exited(130))
+    }
+
     @Test(
       "the command of a killed worker is ended, also if it ignores TERM, and the next worker runs it again",
       arguments: [

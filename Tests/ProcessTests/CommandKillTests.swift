@@ -105,7 +105,7 @@
       let place = try Place()
       let line = """
         test -e again && exit 0; touch again
-        trap 'touch asked' TERM; kill -KILL $PPID; while :; do sleep 0.1; done
+        exec 2>/dev/null; trap 'touch asked' TERM; kill -KILL $PPID; while :; do sleep 0.1; done
         """
       let job = try await place.add(line)
       let worker = try place.work()

@@ -179,7 +179,8 @@
       defer { kill(numbers[1], SIGKILL) }
       let holder = try holder(of: numbers[0])
       kill(numbers[0], SIGKILL)
-      await until { ProcessList.hasEnded(numbers[0]) }
+      // A zombie of it would tell whose the session is.
+      await until { kill(numbers[0], 0) != 0 }
       kill(numbers[1], SIGSTOP)
       await until { ProcessList.isStopped(numbers[1]) }
       holder.send(SIGTERM, holding: path)

@@ -50,6 +50,11 @@
     /// What to do when the reader has gone. By default the process ends, quietly.
     package static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
 
+    /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.
+    package static let stopsWaiting = Lock<(@Sendable () -> Bool)?>(nil)
+
+    private static let patience = Duration.seconds(1)
+
     private static let lostOutput = Lock(false)
 
     /// Whether something could not be written to standard output, and it was told.
@@ -57,8 +62,12 @@
 
     package func write(_ data: Data) {
       var rest = data[...]
+      let stopsWaiting = Self.stopsWaiting.withLock { $0 }
       while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        if let stopsWaiting, !waitForReader(until: stopsWaiting) { return }
+        // No more than what a pipe that takes anything takes without a wait.
+        let most = stopsWaiting == nil ? rest.count : Int(PIPE_BUF)
+        let count = rest.prefix(most).withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
         if count < 0, errno == EAGAIN {
           var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -71,6 +80,22 @@
           return
         }
         rest = rest.dropFirst(count)
+      }
+    }
+
+    /// False if nobody read for a while and `isOver` is so: what is left is lost.
+    private func waitForReader(until isOver: () -> Bool) -> Bool {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      while true {
+        let wasOver = isOver()
+        switch poll(&waiting, 1, Int32(Self.patience.milliseconds)) {
+        case 0 where wasOver:
+          Self.lostOutput.withLock { $0 = true }
+          return false
+        case 0: continue
+        case -1 where errno == EINTR: continue
+        default: return true
+        }
       }
     }
 

@@ -32,9 +32,15 @@
     deinit { sources.withLock { for source in $0 { source.cancel() } } }
 
     private static func isIgnored(_ number: Int32) -> Bool {
-      let former = signal(number, SIG_IGN)
-      signal(number, former)
-      return unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+      // Only asked, not set for a moment: a signal that came then would be lost.
+      var former = sigaction()
+      sigaction(number, nil, &former)
+      #if canImport(Darwin)
+        let handler = former.__sigaction_u.__sa_handler
+      #else
+        let handler = former.__sigaction_handler.sa_handler
+      #endif
+      return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
   }
 #endif

@@ -23,6 +23,8 @@
     private var isCut = false
     /// The end of what was written, for error messages.
     private var end: [UInt8] = []
+    /// There was more before it.
+    private var endIsCut = false
 
     private struct Piece {
       let file: Int32
@@ -37,8 +39,7 @@
 
     /// Leaves out what the disk has no room for: the command goes on.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-      end.append(contentsOf: bytes.suffix(4096))
-      if end.count > 8192 { end.removeFirst(end.count - 4096) }
+      noteEnd(bytes)
       var rest = bytes[...]
       while !rest.isEmpty {
         if piece == nil || piece!.room == 0 {
@@ -62,16 +63,29 @@
       }
     }
 
+    private mutating func noteEnd(_ bytes: UnsafeRawBufferPointer) {
+      if bytes.count > 4096 {
+        end = Array(bytes.suffix(4096))
+      } else {
+        end.append(contentsOf: bytes)
+        guard end.count > 8192 else { return }
+        end.removeFirst(end.count - 4096)
+      }
+      endIsCut = true
+    }
+
     /// Nothing follows. If the end found no room, an empty piece says how much it was.
     package mutating func finish() {
       if isCut { beginPiece() }
       endPiece(isKept: true)
     }
 
-    /// The last line with something in it.
+    /// The last line with something in it. Not one whose beginning is missing: what is to be hidden is no longer found in
+    /// it.
     package var lastLine: String? {
-      String(decoding: end, as: UTF8.self).split(whereSeparator: \.isNewline).last { !$0.allSatisfy(\.isWhitespace) }
-        .map(String.init)
+      let lines = String(decoding: end, as: UTF8.self).split(
+        omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      return lines.dropFirst(endIsCut ? 1 : 0).last { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
     }
 
     /// Room that is left to others on the same disk: 16 MB, or an eighth of a small one.

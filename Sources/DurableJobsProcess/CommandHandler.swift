@@ -18,10 +18,18 @@
     private let onEvent: @Sendable (JobContext, ShellCommand.Event) -> Void
     private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false, isStopAsked: false))
 
+    private let isToldOfStops: Bool
+
     /// How long after a command's own end a stop that did that may be heard.
     private static let hearing = Duration.milliseconds(500)
 
-    package init(onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void) { self.onEvent = onEvent }
+    /// Who does not call ``workerIsAskedToStop()`` says so: then a supervisor that was asked to end, too, tells of a stop.
+    package init(
+      isToldOfStops: Bool = true, onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void
+    ) {
+      self.isToldOfStops = isToldOfStops
+      self.onEvent = onEvent
+    }
 
     package func register(with worker: JobWorker) {
       ShellCommand.requireSupervision()
@@ -74,7 +82,7 @@
       if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }
       let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
       var stopReason = context.stopReason
-      if stopReason == nil, report?.isAnswerToStop == true, await hearsOfStop() { stopReason = .shutdown }
+      if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
       let result = CommandResult(report, stopReason: stopReason)
       if case .postponed = result {
         folder.forget(run)
@@ -87,18 +95,20 @@
       // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
       if !isGone, case .stopped = result { throw Self.leftBehind }
       // The worker's own order to stop it would come after the grace.
-      if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: .zero) }
+      if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: isToldOfStops ? .zero : .seconds(1)) }
       return try result.output()
     }
 
     private static var leftBehind: JobExit {
       .suspend(
-        because: "a process of this command has left its group, or is another user's, and still lives; end it, then "
-          + "resume or cancel")
+        because:
+          "a process of this command, or one that can't be told from it, still lives: it has left its group, or is "
+          + "another user's or another container's; end it, then resume or cancel")
     }
 
-    private func hearsOfStop() async -> Bool {
-      await CommandLock.wait(for: Self.hearing) { lifeLines.withLock { $0.isStopAsked } }
+    private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
+      if !isToldOfStops { return report.wasAsked }
+      return await CommandLock.wait(for: Self.hearing) { lifeLines.withLock { $0.isStopAsked } }
     }
 
     /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own, and
@@ -134,7 +144,7 @@
       }
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: told)
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
-      if report == nil { _ = await order.lock.killHolder(group: supervisor.number) }
+      if report == nil { _ = await order.lock.killHolder { $0.group.number == supervisor.number } }
       return report
     }
   }

@@ -1,10 +1,10 @@
 #if Process
   import Foundation
 
-  /// Who holds a command's lock: the process that is the command, and its group, which its supervisor leads.
+  /// Who holds a command's lock: the process that is the command, and its group and session, which its supervisor leads.
   ///
-  /// Numbers are given out again, so each stands with the start of its process. As long as anything of a group lives, its
-  /// number is nobody else's; a process with that number that started at another time means that the group is gone.
+  /// Numbers are given out again, so each stands with the start of its process. As long as anything of a session lives, its
+  /// number is nobody else's; a process with that number that started at another time means that the session is gone.
   struct CommandHolder: Codable, Equatable, Sendable {
     struct Mark: Codable, Equatable, Sendable {
       var number: pid_t
@@ -26,16 +26,22 @@
         command: Mark(number: own, start: command.start))
     }
 
-    /// Whether the command or anything of its group lives, but for `exception`.
+    /// Of this start of the machine and this space of numbers: others can't be asked about from here.
+    var isOfThisSpace: Bool { machine == Self.currentMachine }
+
+    /// Whether the command or anything of its session lives, but for `exception`.
     func lives(besides exception: pid_t? = nil) -> Bool {
-      machine == Self.currentMachine && (commandLives || groupLives(besides: exception))
+      isOfThisSpace && (commandLives || sessionLives(besides: exception))
     }
 
-    /// Sends a signal to all that lives of it.
-    func send(_ signal: Int32) {
-      guard machine == Self.currentMachine else { return }
-      let isOwnGroup = group.number == getpgrp()
-      if group.number > 1, !isOwnGroup, groupLives() { kill(-group.number, signal) }
+    /// Sends a signal to all that lives of it, and to no stranger: a session without its leader may be another's by now, as
+    /// may one of a daemon, unless its command is in it or somebody in it holds the file `lock`.
+    func send(_ signal: Int32, holding lock: String) {
+      guard isOfThisSpace else { return }
+      if group.number > 1, group.number != getpgrp(), sessionIsKnown(lock) {
+        kill(-group.number, signal)
+        ProcessEntry.sendBesideGroup(ofSession: group.number, signal)
+      }
       if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: group.number, signal) }
     }
 
@@ -55,15 +61,22 @@
       return entry.start == command.start && !entry.hasEnded
     }
 
-    private func groupLives(besides exception: pid_t? = nil) -> Bool {
-      guard Self.isSomeone(-group.number) else { return false }
+    private func sessionLives(besides exception: pid_t?) -> Bool {
       if let leader = ProcessEntry(group.number) {
         guard leader.start == group.start else { return false }
         if !leader.hasEnded, leader.number != exception { return true }
       }
-      let members = ProcessEntry.group(group.number)
+      let members = ProcessEntry.session(group.number)
       if members.isEmpty { return Self.isSomeone(-group.number) }
-      return members.contains { !$0.hasEnded && $0.number != exception && getsid($0.number) == group.number }
+      return members.contains { !$0.hasEnded && $0.number != exception }
+    }
+
+    /// As long as anything of a session lives, its number is nobody else's.
+    private func sessionIsKnown(_ lock: String) -> Bool {
+      if let leader = ProcessEntry(group.number) { return leader.start == group.start }
+      if ProcessEntry(command.number)?.start == command.start, getsid(command.number) == group.number { return true }
+      var file = stat()
+      return stat(lock, &file) == 0 && ProcessEntry.session(group.number).contains { $0.holds(file) }
     }
 
     private static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }

@@ -5,7 +5,8 @@
   /// The lock that belongs to a command: no other run of it begins while anything of it lives, whoever else has died.
   ///
   /// What the command starts inherits the lock, and most of it holds it to its end. Some programs close what they inherit,
-  /// so a lock that can be had proves nothing as long as the ``CommandHolder`` lives that its file names.
+  /// so a lock that can be had proves nothing as long as the ``CommandHolder`` lives that its file names. The supervisor has
+  /// a second one, which nobody inherits and nobody closes.
   package struct CommandLock: Sendable {
     package let path: String
 
@@ -16,7 +17,7 @@
 
     /// Takes the lock for this process and what it becomes: the descriptor survives `exec`. False if it is held, or if
     /// this process has lost its supervisor: then nobody would end the command.
-    func take() throws -> Bool {
+    func take(as holder: CommandHolder? = .thisProcess) throws -> Bool {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard opened >= 0 else { throw Refusal("can't open \(path)") }
       defer { close(opened) }
@@ -24,9 +25,7 @@
       var file: Int32 = -1
       for least: Int32 in [100, 30, 10, 3] where file < 0 { file = fcntl(opened, F_DUPFD, least) }
       guard file >= 0 else { throw Refusal("can't keep \(path) open") }
-      guard flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file)?.lives() != true,
-        let holder = CommandHolder.thisProcess
-      else {
+      guard flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file)?.lives() != true, let holder else {
         close(file)
         return false
       }
@@ -40,10 +39,30 @@
       return true
     }
 
-    /// Nothing of the command lives. Throws where that can't be known. With an `exception`: nothing besides it.
+    /// Takes, to its end, what says that a supervisor is at work, also to who can't see its processes from another space
+    /// of numbers. False if another is.
+    func takeForSupervisor() throws -> Bool {
+      let file = open(supervisorPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw Refusal("can't open \(supervisorPath)") }
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
+      close(file)
+      return false
+    }
+
+    private var supervisorPath: String { path + ".supervisor" }
+
+    private var hasSupervisor: Bool {
+      let file = open(supervisorPath, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return false }
+      defer { close(file) }
+      return flock(file, LOCK_SH | LOCK_NB) != 0
+    }
+
+    /// Nothing of the command lives. Throws where that can't be known. With a `supervisor`: nothing besides it.
     ///
     /// What is found to be free forgets its holder, whose numbers may be somebody else's later.
-    package func isFree(besides exception: pid_t? = nil) throws -> Bool {
+    package func isFree(besides supervisor: pid_t? = nil) throws -> Bool {
+      if supervisor == nil, hasSupervisor { return false }
       let file = open(path, O_RDWR | O_CLOEXEC)
       guard file >= 0 else {
         if errno == ENOENT { return true }
@@ -52,8 +71,9 @@
       defer { close(file) }
       guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
       guard let holder = Self.holder(file) else { return true }
-      guard !holder.lives(besides: exception) else { return false }
-      if flock(file, LOCK_EX | LOCK_NB) == 0 { ftruncate(file, 0) }
+      guard !holder.lives(besides: supervisor) else { return false }
+      // Of another space only who is in it knows what lives. Another may have come before the lock was changed.
+      if holder.isOfThisSpace, flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file) == holder { ftruncate(file, 0) }
       return true
     }
 
@@ -62,20 +82,28 @@
       await Self.wait(for: limit) { isKnownToBeFree }
     }
 
-    /// Ends the holder: TERM, and KILL after ``termination``. Answers whether nothing lives then.
-    func endHolder() async -> Bool {
-      holder?.send(SIGTERM)
-      if await waitUntilFree(for: Self.termination) { return true }
-      return await killHolder()
+    /// Ends the holder that is met first: TERM, and KILL after `limit`. Answers whether nothing lives then. Who
+    /// has taken the lock since is left alone: this worker may have been stopped meanwhile, and its job another's.
+    func endHolder(within limit: Duration = termination) async -> Bool {
+      // A launcher that has taken the lock has not written yet that it has.
+      var first = holder
+      if first == nil {
+        await Self.wait(for: .seconds(1)) {
+          first = holder
+          return first != nil || isKnownToBeFree
+        }
+      }
+      first?.send(SIGTERM, holding: path)
+      if await waitUntilFree(for: limit) { return true }
+      return await killHolder(within: limit) { $0 == first }
     }
 
-    /// Ends the holder at once. With a `group`: only if that is what holds it, and not a run that somebody else began
-    /// since.
-    func killHolder(group: pid_t? = nil) async -> Bool {
+    /// Kills what such a holder is, and waits until nothing lives. Answers whether that is so.
+    func killHolder(within limit: Duration = termination, where isMeant: (CommandHolder) -> Bool) async -> Bool {
       // A launcher that has taken the lock and not yet written that it has is met the next time round.
-      await Self.wait(for: Self.termination) {
+      await Self.wait(for: limit) {
         if isKnownToBeFree { return true }
-        if let holder, group == nil || holder.group.number == group { holder.send(SIGKILL) }
+        if let holder, isMeant(holder) { holder.send(SIGKILL, holding: path) }
         return false
       }
     }
@@ -84,6 +112,7 @@
 
     /// Looks again and again, ever more rarely: these processes are no children of this one, and nobody tells of their
     /// end. Waits also where the task was cancelled: then, above all, is waited for the end of a command.
+    @discardableResult
     static func wait(for limit: Duration, until condition: () -> Bool) async -> Bool {
       let end = ContinuousClock.now + limit
       var pauses = LookPauses()

@@ -8,8 +8,6 @@
     /// What it writes, to be read here.
     let stdout: Int32
     let stderr: Int32
-    /// Comes to its end when the process has ended.
-    let ending: Int32
     /// Where the launcher says what keeps it from becoming the command.
     private let trouble: Int32
 
@@ -18,7 +16,6 @@
       let output = try Descriptors.pipe()
       let error = try Descriptors.pipe()
       let trouble = try Descriptors.pipe()
-      let ending = try Descriptors.pipe()
       // A TERM that comes before the launcher has become the command ends it there.
       number = try Program.start(
         Launcher.argument, [input.read, output.write, error.write, trouble.write], blocking: [SIGTERM])
@@ -27,30 +24,26 @@
       stdout = output.read
       stderr = error.read
       self.trouble = trouble.read
-      self.ending = ending.read
-      Thread.detachNewThread { [number] in
-        // It stays a zombie, and its number its own, until it is reaped.
-        var information = siginfo_t()
-        while waitid(P_PID, id_t(number), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-        close(ending.write)
-      }
       _ = try JSONEncoder().encode(order).withUnsafeBytes { Descriptors.write($0, to: input.write) }
       close(input.write)
     }
 
-    /// To the whole group, which this process leads, and to the command also where it has left that.
+    /// To the whole session, which this process leads, and to the command also where it has left that.
     func send(_ signal: Int32, hasEnded: Bool) {
       if signal != SIGKILL { kill(0, signal) }
+      ProcessEntry.sendBesideGroup(ofSession: getpid(), signal)
       guard !hasEnded else { return }
       if signal == SIGKILL { kill(number, signal) }
-      CommandHolder.sendToEscapee(number, from: getpgrp(), signal)
+      CommandHolder.sendToEscapee(number, from: getpid(), signal)
     }
 
-    /// How it ended. Once ``ending`` has come to its end.
-    func reap() throws -> SupervisorReport.Ending {
+    /// How it ended; nil if it has not. Not to be asked again after that.
+    func reap() throws -> SupervisorReport.Ending? {
       var status: Int32 = 0
-      while waitpid(number, &status, 0) < 0 {
-        guard errno == EINTR else { throw Refusal("can't learn how the command ended") }
+      switch waitpid(number, &status, WNOHANG) {
+      case 0: return nil
+      case number: break
+      default: throw Refusal("can't learn how the command ended")
       }
       let said = FileHandle(fileDescriptor: trouble, closeOnDealloc: true)
       if let data = try? said.readToEnd(), let trouble = try? JSONDecoder().decode(LaunchTrouble.self, from: data) {

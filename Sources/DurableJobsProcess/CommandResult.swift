@@ -21,7 +21,7 @@
 
     init(_ report: SupervisorReport?, stopReason: StopReason?) {
       switch report?.ending {
-      case .exited(0): self = .exited(0, lastLine: nil)
+      case .exited(0) where stopReason == nil || report?.wasAsked != true: self = .exited(0, lastLine: nil)
       case .notStarted(.impossible(let message)): self = .impossible(message)
       case _ where stopReason != nil: self = .stopped(stopReason!)
       case .exited(let code): self = .exited(code, lastLine: report?.lastLine)

@@ -17,6 +17,7 @@
       #endif
     }
 
+    /// Another thread's program that starts at this very moment may inherit the ends: a supervisor has one thread only.
     package static func pipe() throws -> (read: Int32, write: Int32) {
       var ends: [Int32] = [-1, -1]
       guard Foundation.pipe(&ends) == 0 else { throw Refusal("can't make a pipe") }
@@ -24,7 +25,19 @@
       return (ends[0], ends[1])
     }
 
-    /// Two sockets that are connected with each other. Where the system can, they are made so that not even a program that
+    /// What waits to be read at a descriptor that does not block.
+    static func rest(of file: Int32) -> Data {
+      var data = Data()
+      var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+      while true {
+        let count = read(file, &bytes, bytes.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return data }
+        data += bytes.prefix(count)
+      }
+    }
+
+    /// Two sockets that are connected with each other, and hold 64 KB that nobody reads yet. Where the system can, they are made so that not even a program that
     /// another thread starts at this moment inherits them; and writing to them raises no SIGPIPE.
     static func connected() throws -> (Int32, Int32) {
       var ends: [Int32] = [-1, -1]
@@ -39,6 +52,12 @@
         let type = Int32(SOCK_STREAM.rawValue) | O_CLOEXEC
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw Refusal("can't make a pair of sockets") }
       #endif
+      var size: Int32 = 128 * 1024
+      for end in ends {
+        for option in [SO_SNDBUF, SO_RCVBUF] {
+          setsockopt(end, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+      }
       return (ends[0], ends[1])
     }
 

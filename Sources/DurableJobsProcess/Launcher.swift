@@ -110,7 +110,9 @@
           code = replaceProcess(
             SystemText("/bin/sh"), [SystemText("/bin/sh"), program] + words.dropFirst(), environment)
         }
-        if code != ENOENT, code != ENOTDIR || folders.count == 1 { reason = code }
+        // Any other says of the program that was found why it can't be run.
+        guard [ENOENT, ENOTDIR, EACCES].contains(code) else { return code }
+        if code == EACCES || folders.count == 1 { reason = code }
       }
       return reason
     }

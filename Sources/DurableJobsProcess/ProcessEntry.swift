@@ -9,6 +9,18 @@
     let start: UInt64
     /// It is a zombie: it has ended, and only its parent has not noticed.
     let hasEnded: Bool
+
+    /// Sends a signal to all of a session that are not in the group of its leader's number, as what a shell with job control
+    /// starts. Some may start others meanwhile, so it is looked again, a few times.
+    static func sendBesideGroup(ofSession leader: pid_t, _ signal: Int32) {
+      var told: Set<pid_t> = []
+      for _ in 0..<10 {
+        let others = session(leader).filter { $0.group != leader && $0.number != leader && !$0.hasEnded }
+        let news = others.filter { told.insert($0.number).inserted }
+        for process in news { kill(process.number, signal) }
+        if news.isEmpty { return }
+      }
+    }
   }
 
   #if os(Linux)
@@ -24,14 +36,25 @@
         // The name of the program stands in parentheses and may contain anything, so fields are counted from the last one.
         let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 19, let group = pid_t(fields[2]), let start = UInt64(fields[19]) else { return nil }
-        self.init(number: number, group: group, start: start, hasEnded: fields[0] == "Z" || fields[0] == "X")
+        // One whose first thread has ended is told as a zombie, while its others run.
+        let isZombie = fields[0] == "Z" && (Int(fields[17]) ?? 0) <= 1
+        self.init(number: number, group: group, start: start, hasEnded: isZombie || fields[0] == "X")
       }
 
-      /// All of a group that this process may see.
-      static func group(_ group: pid_t) -> [ProcessEntry] {
+      /// All of a session, and of the group with its number, that this process may see.
+      static func session(_ leader: pid_t) -> [ProcessEntry] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { pid_t($0) }.filter { getpgid($0) == group }.compactMap { ProcessEntry($0) }
-          .filter { $0.group == group }
+        return names.compactMap { pid_t($0) }.filter { getsid($0) == leader || getpgid($0) == leader }
+          .compactMap { ProcessEntry($0) }
+      }
+
+      /// Whether it has this file open, as far as this process may see that.
+      func holds(_ file: stat) -> Bool {
+        let folder = "/proc/\(number)/fd"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { name in
+          var other = stat()
+          return stat("\(folder)/\(name)", &other) == 0 && (other.st_dev, other.st_ino) == (file.st_dev, file.st_ino)
+        }
       }
     }
   #else
@@ -42,7 +65,12 @@
         self = entry
       }
 
-      static func group(_ group: pid_t) -> [ProcessEntry] { ask(KERN_PROC_PGRP, group) }
+      static func session(_ leader: pid_t) -> [ProcessEntry] {
+        ask(KERN_PROC_ALL, 0).filter { $0.group == leader || getsid($0.number) == leader }
+      }
+
+      /// It is not asked here.
+      func holds(_ file: stat) -> Bool { false }
 
       private static func ask(_ what: Int32, _ number: pid_t) -> [ProcessEntry] {
         var question = [CTL_KERN, KERN_PROC, what, number]

@@ -1,4 +1,5 @@
 #if Process
+  import DurableJobs
   import Foundation
   import Subprocess
 
@@ -19,5 +20,22 @@
         return Bundle.main.executablePath ?? CommandLine.arguments[0]
       #endif
     }
+
+    /// This process's umask. Linux tells it; elsewhere it is only told by being changed for a moment, by one at a time.
+    package static var currentUmask: mode_t {
+      let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+      if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),
+        let mask = mode_t(line.dropFirst("Umask:".count).trimmingCharacters(in: .whitespaces), radix: 8)
+      {
+        return mask
+      }
+      return asking.withLock { _ in
+        let mask = umask(0o077)
+        umask(mask)
+        return mask
+      }
+    }
+
+    private static let asking = Lock(())
   }
 #endif

@@ -46,7 +46,7 @@
     public func register(
       _ type: ShellCommand.Type, onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void = { _, _ in }
     ) {
-      CommandHandler(onEvent: onEvent).register(with: self)
+      CommandHandler(isToldOfStops: false, onEvent: onEvent).register(with: self)
     }
   }
 #endif

@@ -40,11 +40,9 @@
     public init(
       _ arguments: [String], in folder: String = ".", environment: [String: String] = [:], shell: Bool = false
     ) {
-      let mask = Foundation.umask(0o077)
-      Foundation.umask(mask)
       self.init(
         arguments: arguments.map { SystemText($0) }, cwd: SystemText(URL(fileURLWithPath: folder).path),
-        umask: Self.octal(mask),
+        umask: Self.octal(Program.currentUmask),
         env: SystemText.inheritedEnvironment.merging(environment.mapValues { SystemText($0) }) { $1 }, shell: shell)
     }
 

@@ -8,7 +8,7 @@
     enum Step: Equatable {
       /// Sleep until something happens, or until then.
       case wait(until: Duration?)
-      /// Ask the command, and what else is in its group, to end.
+      /// Ask the command, and what else is in its session, to end.
       case terminate
       /// See whether anything but the supervisor lives. Answered by `isAlone`.
       case look

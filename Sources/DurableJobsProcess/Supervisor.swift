@@ -8,24 +8,28 @@
       case exited(Int32)
       case signalled(Int32)
       case notStarted(LaunchTrouble)
+
+      var isSuccess: Bool { if case .exited(0) = self { true } else { false } }
     }
 
     var ending: Ending
     /// The last line that the command wrote to stderr.
     var lastLine: String?
+    /// Its supervisor asked it to end, or somebody who told the supervisor too, and a success came only after that.
+    var wasAsked = false
 
     /// As of a command that somebody has asked to end.
     var isAnswerToStop: Bool {
-      let requests = [SIGTERM, SIGHUP, SIGINT]
+      let requests = SupervisorNews.requests
       return switch ending {
-      case .signalled(let signal): requests.contains(signal)
-      case .exited(let code): requests.contains(code - 128)
+      case .signalled(let signal): wasAsked || requests.contains(signal)
+      case .exited(let code): wasAsked || requests.contains(code - 128)
       case .notStarted: false
       }
     }
   }
 
-  /// Leads the process group of one command, keeps its logs, and ends the group when the worker's end of the life line
+  /// Leads the session of one command, keeps its logs, and ends the session when the worker's end of the life line
   /// closes: because the worker wants that, or because it died.
   ///
   /// The life line is standard input. Its first line is the ``RunOrder``; nothing follows.
@@ -36,26 +40,29 @@
       // What is sent to the group is not for its leader, nor is that nobody reads its report any more, or a full file.
       for signal in ignored { Foundation.signal(signal, SIG_IGN) }
       Descriptors.closeOthers()
+      let news = try SupervisorNews()
       guard getpgrp() == getpid() else { throw SystemError("\(argument) is for a worker alone", EPERM) }
       // A worker that dies now leaves nothing to do.
       guard let line = readLine(strippingNewline: false), line.hasSuffix("\n") else { exit(1) }
       let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
-      var supervision = Supervision(order)
+      var supervision = Supervision(order, news)
       do {
         _ = try JSONEncoder().encode(try supervision.run()).withUnsafeBytes { Descriptors.write($0, to: STDOUT_FILENO) }
       } catch {
         FileHandle.standardError.write(Data("\(argument): \(error.briefly)\n".utf8))
       }
-      // Whatever is left of the group ends with its leader, also where the worker is no more and nobody reads the report.
+      // Whatever is left of the session ends with its leader, also where the worker is no more and nobody reads the report.
+      ProcessEntry.sendBesideGroup(ofSession: getpid(), SIGKILL)
       kill(0, SIGKILL)
       exit(1)
     }
 
-    /// All but what tells of its child, lets it go on, or says that it is broken itself.
+    /// All but what is noted, lets it go on, or says that it is broken itself.
     private static var ignored: [Int32] {
-      let kept = [
-        SIGCHLD, SIGCONT, SIGKILL, SIGSTOP, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
-      ]
+      let kept =
+        SupervisorNews.requests + [
+          SIGCHLD, SIGCONT, SIGKILL, SIGSTOP, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS,
+        ]
       #if os(Linux)
         let last: Int32 = 64
       #else
@@ -73,9 +80,12 @@
     private var stdout: LogIntake
     private var stderr: LogIntake
     private var end: SupervisorReport.Ending?
+    private var wasAsked = false
+    private let news: SupervisorNews
 
-    init(_ order: RunOrder) {
+    init(_ order: RunOrder, _ news: SupervisorNews) {
       self.order = order
+      self.news = news
       stdout = LogIntake(order.folder.log(order.run, .stdout))
       stderr = LogIntake(order.folder.log(order.run, .stderr))
     }
@@ -83,9 +93,10 @@
     mutating func run() throws -> SupervisorReport {
       try listen(until: .zero)
       // The worker may have changed its mind already.
-      if course.lifeLineIsCut { return SupervisorReport(ending: .signalled(SIGTERM)) }
+      if course.lifeLineIsCut { return SupervisorReport(ending: .signalled(SIGTERM), wasAsked: true) }
       let command: CommandProcess
       do {
+        guard try order.lock.takeForSupervisor() else { return SupervisorReport(ending: .notStarted(.lockHeld)) }
         command = try CommandProcess(order)
       } catch {
         return SupervisorReport(ending: .notStarted(LaunchTrouble(error)))
@@ -96,20 +107,24 @@
       while true {
         switch course.next(SystemClock().uptime) {
         case .wait(let time): try listen(until: time)
-        case .terminate: command.send(SIGTERM, hasEnded: end != nil)
+        case .terminate:
+          try noticeEnd()
+          if end == nil { wasAsked = true }
+          command.send(SIGTERM, hasEnded: end != nil)
         case .look: course.isAlone = (try? order.lock.isFree(besides: getpid())) ?? false
         case .kill: command.send(SIGKILL, hasEnded: end != nil)
         case .done:
           stdout.log.finish()
           stderr.log.finish()
-          return SupervisorReport(ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine)
+          return SupervisorReport(
+            ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine, wasAsked: wasAsked)
         }
       }
     }
 
-    /// Sleeps until the life line breaks, the command writes or ends, or the time has come.
+    /// Sleeps until the life line breaks, the command writes or ends, a signal comes, or the time has come.
     private mutating func listen(until time: Duration?) throws {
-      let sources = [course.lifeLineIsCut ? -1 : STDIN_FILENO, stdout.source, stderr.source, end == nil ? ending : -1]
+      let sources = [course.lifeLineIsCut ? -1 : STDIN_FILENO, stdout.source, stderr.source, news.source]
       // A negative descriptor is passed over.
       var polls = sources.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let wait = time.map { max(.zero, $0 - SystemClock().uptime).milliseconds } ?? -1
@@ -122,13 +137,20 @@
       if polls[1].revents != 0 { stdout.take() }
       if polls[2].revents != 0 { stderr.take() }
       course.outputsAreClosed = stdout.source < 0 && stderr.source < 0
-      if polls[3].revents != 0, let command {
-        end = try command.reap()
-        course.commandHasEnded = true
+      if polls[3].revents != 0 {
+        let isAsked = news.take()
+        // What had done its work by then was not interrupted; any other end may be an answer to a request that came
+        // here last.
+        if isAsked, end?.isSuccess != true { wasAsked = true }
+        try noticeEnd()
       }
     }
 
-    private var ending: Int32 { command?.ending ?? -1 }
+    private mutating func noticeEnd() throws {
+      guard end == nil, let ending = try command?.reap() else { return }
+      end = ending
+      course.commandHasEnded = true
+    }
   }
 
   /// One output of a command, on its way into its log.

@@ -5,48 +5,96 @@
   /// A supervisor that this process has started.
   struct SupervisorProcess: Sendable {
     let number: pid_t
-    private let output: Int32
+    private let watch: SupervisorWatch
 
     /// `input` is its end of the life line.
     init(input: Int32) throws {
-      let (read, write) = try Descriptors.pipe()
-      defer { close(write) }
+      let (own, theirs) = try Descriptors.connected()
+      defer { close(theirs) }
+      watch = try SupervisorWatch(output: own)
       do {
         // No terminal either: what asks for a password fails at once, and stops nobody.
-        number = try Program.start(Supervisor.argument, [input, write, STDERR_FILENO], leadsSession: true)
+        number = try Program.start(
+          Supervisor.argument, [input, theirs, STDERR_FILENO], leadsSession: true, blocking: SupervisorNews.requests)
       } catch {
-        close(read)
+        watch.begin(nil)
         throw error
       }
-      output = read
     }
 
-    /// Waits for its end, on a thread, and returns what it told before that. Until then the life line may kill it.
+    /// Waits for its end, and returns what it told before that. Until then the life line may kill it. To be called once.
     func report(_ lifeLine: LifeLine) async -> Data {
-      Thread.detachNewThread { keepGoing(lifeLine) }
-      return await withCheckedContinuation { continuation in
-        Thread.detachNewThread {
-          let told = try? FileHandle(fileDescriptor: output, closeOnDealloc: true).readToEnd()
-          // From here on its number may become another's.
-          lifeLine.end()
-          while waitpid(number, nil, 0) < 0, errno == EINTR {}
-          continuation.resume(returning: told ?? Data())
-        }
+      await withCheckedContinuation { continuation in
+        watch.begin(SupervisorWatch.Order(number: number, lifeLine: lifeLine, continuation: continuation))
       }
     }
+  }
 
-    /// Lets it go on when its command stops it, until it has ended.
-    private func keepGoing(_ lifeLine: LifeLine) {
+  /// A thread that waits for one supervisor, and lets it go on when its command stops it. It is there before the supervisor
+  /// is, since later it may be what the system has no more of.
+  private final class SupervisorWatch: Sendable {
+    struct Order: Sendable {
+      let number: pid_t
+      let lifeLine: LifeLine
+      let continuation: CheckedContinuation<Data, Never>
+    }
+
+    private let output: Int32
+    private let order = Lock<Order?>(nil)
+    private let hasOrder = DispatchSemaphore(value: 0)
+
+    /// `output` is where the supervisor tells; it is closed here.
+    init(output: Int32) throws {
+      self.output = output
+      _ = fcntl(output, F_SETFL, O_NONBLOCK)
+      // The thread's own: it is taken over there, or given back here.
+      let own = Unmanaged.passRetained(self)
+      #if canImport(Darwin)
+        var thread: pthread_t?
+        let code = pthread_create(&thread, nil, { SupervisorWatch.run($0) }, own.toOpaque())
+      #else
+        var thread = pthread_t()
+        let code = pthread_create(&thread, nil, { $0.flatMap { SupervisorWatch.run($0) } }, own.toOpaque())
+      #endif
+      guard code == 0 else {
+        own.release()
+        close(output)
+        throw Refusal("can't start a thread for the command", code)
+      }
+      #if canImport(Darwin)
+        if let thread { pthread_detach(thread) }
+      #else
+        pthread_detach(thread)
+      #endif
+    }
+
+    /// Without an order there is nothing to wait for.
+    func begin(_ order: Order?) {
+      self.order.withLock { $0 = order }
+      hasOrder.signal()
+    }
+
+    private static func run(_ own: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+      Unmanaged<SupervisorWatch>.fromOpaque(own).takeRetainedValue().run()
+      return nil
+    }
+
+    private func run() {
+      hasOrder.wait()
+      defer { close(output) }
+      guard let order = order.withLock({ $0 }) else { return }
       var news = siginfo_t()
       while true {
-        // Its end is only looked at, and noticed elsewhere.
-        guard waitid(P_PID, id_t(number), &news, WSTOPPED | WEXITED | WNOWAIT) == 0 else {
-          if errno == EINTR { continue }
-          return
-        }
-        guard news.si_code == CLD_STOPPED else { return }
-        lifeLine.letGoOn()
+        // Its end is only looked at: it stays a zombie, and its number its own.
+        let code = waitid(P_PID, id_t(order.number), &news, WSTOPPED | WEXITED | WNOWAIT)
+        if code != 0, errno == EINTR { continue }
+        guard code == 0, news.si_code == CLD_STOPPED else { break }
+        order.lifeLine.letGoOn()
       }
+      // From here on its number may become another's.
+      order.lifeLine.end()
+      while waitpid(order.number, nil, 0) < 0, errno == EINTR {}
+      order.continuation.resume(returning: Descriptors.rest(of: output))
     }
   }
 

@@ -9,6 +9,7 @@
   ///     CommandProbe work STORE [CONCURRENCY]   runs what is stored until nothing is left to do
   ///     CommandProbe unasked STORE              the same, without supervising if asked
   ///     CommandProbe deaf …                     the same as without that word, where the parent ignores the end of children
+  ///     CommandProbe headless                   stays, without its first thread
   ///     CommandProbe alone FOLDER [away]        closes all that it inherited, and stays; "away": leaves its group first
   @main struct CommandProbe {
     static func main() async throws {
@@ -21,6 +22,7 @@
       if arguments[1] != "unasked" { ShellCommand.superviseIfAsked() }
       switch arguments[1] {
       case "work", "unasked": try await work(arguments[2], concurrency: arguments.count > 3 ? Int(arguments[3])! : 1)
+      case "headless": headless()
       case "alone": alone(arguments[2], isAway: arguments.count > 3)
       default: fatalError("unknown: \(arguments)")
       }
@@ -47,6 +49,11 @@
       if flock(unique, LOCK_EX | LOCK_NB) != 0 { note("\(getpid())", in: folder + "/twins") }
       note("\(getpid())", in: folder + "/runs")
       while true { pause() }
+    }
+
+    private static func headless() -> Never {
+      Thread.detachNewThread { while true { pause() } }
+      pthread_exit(nil)
     }
 
     private static func note(_ line: String, in path: String) {

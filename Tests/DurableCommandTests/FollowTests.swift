@@ -42,6 +42,54 @@
       #expect(outcome.status == .exited(7))
     }
 
+    @Test("add --follow exits with its own command's code, also if it has run another's and a worker has run its own")
+    func codeOfAnother() async throws {
+      let fifo = try Fifo(in: durable)
+      let more = try Fifo(in: durable, "more")
+      _ = try await durable.add("--priority", "2000", "--shell", "--", "echo > said; read line < more; exit 5")
+      let ended = try await durable.run("add", "--follow", "--shell", "--", "exit 3") { [durable] _ in
+        _ = await fifo.said()
+        let own = try await durable.work { worker in
+          try await worker.says("ended", 2)
+        }
+        #expect(own.status != .exited(0))
+        await more.say("go")
+      }
+      #expect(ended.status == .exited(3))
+    }
+
+    @Test("add --follow takes its job back from a worker that was killed")
+    func workerKilled() async throws {
+      let fifo = try Fifo(in: durable)
+      try await durable("pause")
+      let line = "test -e again && exit 0; touch again; echo > said; exec sleep 600"
+      let ended = try await durable.run("add", "--follow", "--shell", "--", line) { [durable] program in
+        try await program.says("the queue 'default' is paused")
+        kill(program.process, SIGSTOP)
+        try await durable("unpause")
+        _ = try await durable.work { worker in
+          _ = await fifo.said()
+          kill(worker.process, SIGKILL)
+          await worker.ends()
+        }
+        kill(program.process, SIGCONT)
+      }
+      #expect(ended.status == .exited(0))
+      #expect(ended.stderr.contains("its worker has died; it is run again here"), "\(ended.stderr)")
+    }
+
+    @Test("add --follow ends when it is asked to, also if nobody reads what its command wrote")
+    func deafReader() async throws {
+      let line = """
+        mkfifo out went; exec 7<>out
+        "$DURABLE" add --follow --shell -- 'head -c 300000 /dev/zero; echo > went' >&7 7>&- & program=$!
+        trap 'kill -9 $program' EXIT
+        read line < went; kill -TERM $program; wait $program; code=$?; trap - EXIT; exit $code
+        """
+      #expect(try await durable.shell(line).status == .exited(1), "what it could not show is lost")
+      #expect(try await durable.state(1) == "succeeded")
+    }
+
     @Test("add --follow shows what a command says after it was asked to stop")
     func lastWords() async throws {
       let fifo = try Fifo(in: durable)

@@ -72,6 +72,7 @@
       let running = job(.running)
       #expect(obstacles(running, [worker(runs: true)]) == [])
       #expect(obstacles(running, [worker(.dead, runs: true)]) == [.noWorker(queue: "q")])
+      #expect(obstacles(running, [worker(.dead, runs: true)], here: true) == [.workerDied])
       #expect(obstacles(running, [worker(.dead, runs: true), worker(queue: "r")]) == [])
     }
 

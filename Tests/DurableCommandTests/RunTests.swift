@@ -54,6 +54,20 @@
       #expect(try await durable.job(id)["attempt"] as? Int == 1)
     }
 
+    @Test("a program that is found first in PATH and can't be run is not replaced by one that stands later")
+    func firstInPath() async throws {
+      for folder in ["first", "second"] {
+        try FileManager.default.createDirectory(
+          atPath: durable.folder + "/" + folder, withIntermediateDirectories: false)
+      }
+      try FileManager.default.createSymbolicLink(
+        atPath: durable.folder + "/first/program", withDestinationPath: "program")
+      try FileManager.default.copyItem(atPath: "/bin/true", toPath: durable.folder + "/second/program")
+      let id = try await durable.add("--env", "PATH=first:second", "--", "program")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id).hasPrefix("can't run program: "))
+    }
+
     @Test("a folder that is gone fails the job, saying so")
     func folderGone() async throws {
       let folder = durable.folder + "/gone"

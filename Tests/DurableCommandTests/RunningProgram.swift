@@ -6,9 +6,12 @@
 
   /// A program that runs, and what it has said on stderr so far.
   actor RunningProgram {
+    nonisolated let process: pid_t
     private var said = ""
     private var isOver = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    fileprivate init(process: pid_t) { self.process = process }
 
     /// Waits until it has said these words.
     func says(_ words: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
@@ -48,7 +51,7 @@
         .path(.init(program)), arguments: Arguments(arguments), environment: environment([:]),
         workingDirectory: .init(folder), input: .none, output: .string(limit: 1 << 20), error: .sequence
       ) { execution in
-        let running = RunningProgram()
+        let running = RunningProgram(process: execution.processIdentifier.value)
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask {
             for try await line in execution.standardError.strings() { await running.hear(line) }

@@ -10,9 +10,13 @@
 
     @Test(
       "a service manager that sends TERM to every process at once interrupts what runs: it goes back, uncounted",
-      arguments: ["", "trap 'exit 143' TERM; "], [[0, 1, 2], [2, 1, 0]])
-    func everyProcess(beginning: String, order: [Int]) async throws {
+      arguments: [
+        ("", [0, 1, 2]), ("", [2, 1, 0]), ("143", [0, 1, 2]), ("20", [1, 0, 2]), ("20", [2, 1, 0]), ("0", [1, 0, 2]),
+        ("0", [2, 1, 0]),
+      ])
+    func everyProcess(answer: String, order: [Int]) async throws {
       let fifo = try Fifo(in: durable)
+      let beginning = answer.isEmpty ? "" : "trap 'exit \(answer)' TERM; "
       let id = try await durable.add(
         "--shell", "--",
         "test -e again && exit 0; touch again; \(beginning)echo $$ $PPID > said; while :; do sleep 0.1; done")
@@ -37,6 +41,42 @@
       let id = try await durable.add("--shell", "--", "kill -TERM $$")
       #expect(try await durable("work", "--drain").status == .exited(1))
       #expect(try await durable.message(id) == "killed by signal 15 (SIGTERM)")
+    }
+
+    @Test("a command that answers a stop with a success was interrupted all the same")
+    func successAfterStop() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add(
+        "--shell", "--", "trap 'exit 0' TERM; echo > said; while :; do sleep 0.1; done")
+      let ended = try await durable.work("--grace", "0") { worker in
+        _ = await fifo.said()
+        kill(worker.process, SIGTERM)
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == "ready")
+      try await durable("cancel", "\(id)")
+      let late = try await durable.add(
+        "--timeout", "300ms", "--shell", "--", "trap 'exit 0' TERM; while :; do sleep 0.1; done")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(late).hasPrefix("timed out"))
+    }
+
+    @Test("a terminal or a session that ends tells a worker twice, and its commands have their grace")
+    func hangUp() async throws {
+      let fifo = try Fifo(in: durable)
+      let more = try Fifo(in: durable, "more")
+      let id = try await durable.add("--shell", "--", "echo > said; read line < more")
+      let ended = try await durable.run("work") { program in
+        _ = await fifo.said()
+        for signal in [SIGTERM, SIGHUP, SIGHUP] {
+          kill(program.process, signal)
+          try await program.says("Stopping")
+        }
+        await more.say("go")
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
     }
 
     @Test(

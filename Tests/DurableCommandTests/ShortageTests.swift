@@ -46,6 +46,30 @@
     }
 
     #if os(Linux)
+      @Test(
+        "where there are no more threads or processes, a command is put off, and run in the same attempt when there are",
+        .enabled(if: geteuid() == 0, "limits another user, for which it must be root"), arguments: 1...3)
+      func fewThreads(more: Int) async throws {
+        let line = """
+          user=$((200000 + $$)); chown -R $user .
+          as="setpriv --reuid $user --clear-groups env TMPDIR=$PWD $DURABLE"
+          $as pause > out; $as add -- true > out
+          $as work > out 2>&1 & worker=$!
+          trap 'kill -9 $worker' EXIT
+          until grep -q Working out; do sleep 0.05; done
+          prlimit --pid $worker --nproc=$(($(ls /proc/$worker/task | wc -l) + \(more))):1000
+          $as unpause > unpaused
+          until grep -Eq 'back|done' out; do sleep 0.05; done
+          prlimit --pid $worker --nproc=1000:1000
+          $as wait 1 > waited && $as show 1 --json && kill -TERM $worker && wait $worker && trap - EXIT
+          """
+        let worked = try await durable.shell(line)
+        #expect(worked.status == .exited(0), "\(worked.text)\(worked.stderr)")
+        let job = try worked.json
+        #expect(job["state"] as? String == "succeeded")
+        #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
+      }
+
       @Test("a program that is being written is run when it is ready, in the same attempt")
       func busyProgram() async throws {
         try FileManager.default.copyItem(atPath: "/bin/true", toPath: durable.folder + "/program")

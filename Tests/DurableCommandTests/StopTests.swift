@@ -98,12 +98,12 @@
       let disk = try await SmallDisk(at: durable.folder)
       let fifo = try Fifo(in: durable)
       let id = try await durable.add("--shell", "--", "echo $$ > said; exec sleep 600")
-      let ended = try await durable.work { worker in
+      let ended = try await durable.run("work") { worker in
         _ = await fifo.said()
         disk.fill()
         kill(worker.process, SIGINT)
-        kill(worker.process, SIGTERM)
-        await worker.ends()
+        try await worker.says("Stopping")
+        kill(worker.process, SIGINT)
       }
       #expect(ended.status == .exited(130))
       #expect(ended.stderr.contains("there is no room for the store"))
@@ -117,11 +117,11 @@
     func interruptTwice() async throws {
       let fifo = try Fifo(in: durable)
       let id = try await durable.add("--shell", "--", "trap '' TERM; echo $$ > said; sleep 864000; sleep 864000")
-      let ended = try await durable.work { worker in
+      let ended = try await durable.run("work") { worker in
         _ = await fifo.said()
         kill(worker.process, SIGINT)
-        kill(worker.process, SIGTERM)
-        await worker.ends()
+        try await worker.says("Stopping")
+        kill(worker.process, SIGINT)
       }
       #expect(ended.status == .exited(130))
       try await durable.untilGone(id)
@@ -129,6 +129,25 @@
       #expect(job["state"] as? String == "ready")
       #expect(job["attempt"] as? Int == 0)
       #expect(job["crashes"] as? Int == 0)
+    }
+
+    @Test("Ctrl-C twice ends a worker that hangs, after 10 s")
+    func hanging() async throws {
+      let id = try await durable.add("--", "true")
+      let folder = "\(durable.store)-jobs/\(id)"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      // Who is named as the holder is read here, and never comes.
+      try #require(mkfifo(folder + "/lock", 0o600) == 0)
+      let lock = open(folder + "/lock", O_RDWR | O_CLOEXEC)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_EX) == 0)
+      let ended = try await durable.run("work") { [durable] worker in
+        while try await durable.state(id) != "running" {}
+        kill(worker.process, SIGINT)
+        try await worker.says("Stopping")
+        kill(worker.process, SIGINT)
+      }
+      #expect(ended.status == .exited(130))
     }
 
     @Test(

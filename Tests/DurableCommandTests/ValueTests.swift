@@ -72,18 +72,32 @@
       #expect(try JSONDecoder().decode([SystemText].self, from: data).first?.bytes == bytes)
     }
 
-    @Test("each time that a worker is asked to end it is more urgent; one SIGTERM, and nothing more, is a good end")
+    @Test("each Ctrl-C after a demand is more urgent; one SIGTERM, and no demand after it, is a good end")
     func stopDemands() {
       var demands = StopDemands()
       #expect(!demands.wasAsked && !demands.isOrderly)
-      #expect(demands.ask(SIGTERM) == .stop)
+      #expect(demands.ask(SIGTERM, .zero) == .stop)
       #expect(demands.wasAsked && demands.isOrderly)
-      #expect(demands.ask(SIGTERM) == .endAll)
+      #expect(demands.ask(SIGINT, .zero) == .endAll)
       #expect(!demands.isOrderly)
-      #expect(demands.ask(SIGINT) == .exit)
+      #expect(demands.ask(SIGINT, .zero) == .exit)
       var other = StopDemands()
-      #expect(other.ask(SIGINT) == .stop)
+      #expect(other.ask(SIGINT, .zero) == .stop)
       #expect(other.wasAsked && !other.isOrderly)
+    }
+
+    @Test("what a terminal or a session that ends tells twice is one demand; SIGTERM a second later is another")
+    func repeatedDemands() {
+      var demands = StopDemands()
+      #expect(demands.ask(SIGHUP, .zero) == .stop)
+      #expect(demands.ask(SIGHUP, .seconds(60)) == nil)
+      #expect(demands.ask(SIGTERM, .seconds(60)) == nil)
+      #expect(demands.ask(SIGTERM, .seconds(60)) == nil)
+      #expect(demands.ask(SIGTERM, .seconds(61)) == .endAll)
+      var session = StopDemands()
+      #expect(session.ask(SIGTERM, .zero) == .stop)
+      #expect(session.ask(SIGHUP, .zero) == nil)
+      #expect(session.isOrderly)
     }
   }
 #endif

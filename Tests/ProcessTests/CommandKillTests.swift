@@ -1,9 +1,10 @@
 #if Process
   import DurableJobs
-  import DurableJobsProcess
   import Foundation
   import TestProcesses
   import Testing
+
+  @testable import DurableJobsProcess
 
   /// Commands whose keepers are really killed.
   @Suite(.serialized, .enabled(if: hasProcessTable, "finds processes in /proc"))
@@ -86,6 +87,52 @@
       let command = try #require(pid_t(place.lines("runs")[0]))
       worker.send(SIGKILL)
       await until { ProcessList.hasEnded(command) }
+    }
+
+    @Test func `what a command starts in a group of its own is ended with the worker all the same`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let line = "set -m; (trap '' TERM HUP; echo $BASHPID > said; sleep 600; sleep 600) & wait"
+      try await place.queue.enqueue(ShellCommand(["bash", "-c", line], in: place.folder))
+      let worker = try place.work()
+      let child = try #require(pid_t(await said.read()))
+      #expect(getpgid(child) == child)
+      worker.send(SIGKILL)
+      await until { ProcessList.hasEnded(child) }
+    }
+
+    @Test func `a command whose supervisor was killed is killed at once, without being asked`() async throws {
+      let place = try Place()
+      let line = """
+        test -e again && exit 0; touch again
+        exec 2>/dev/null; trap 'touch asked' TERM; kill -KILL $PPID; while :; do sleep 0.1; done
+        """
+      let job = try await place.add(line)
+      let worker = try place.work()
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .succeeded)
+      #expect(try await place.store.job(job.id).crashes == 1)
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/asked"))
+    }
+
+    @Test(arguments: [true, false])
+    func `a launcher begins a command only while its supervisor lives`(lives: Bool) async throws {
+      let place = try Place()
+      let order = try place.pipe("order")
+      let command = ShellCommand(["touch", "began"], in: place.folder)
+      let folder = JobFolder(JobID(rawValue: 1), in: place.store)
+      try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+      let text = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: 1))
+      // Its process group is led by the shell, as by a supervisor.
+      let launch = "\(Place.probe) launch-command < order 3> trouble"
+      let line = lives ? "\(launch); echo > ended" : "(\(launch); echo > ended) & exit"
+      let ended = try place.pipe("ended")
+      let supervisor = try ChildProcess("/bin/sh", ["-c", "cd '\(place.folder)'; \(line)"])
+      if !lives { await supervisor.ended() }
+      await order.write(String(decoding: text, as: UTF8.self))
+      _ = await ended.read()
+      #expect(FileManager.default.fileExists(atPath: place.folder + "/began") == lives)
+      #expect(place.lines("trouble").isEmpty == lives)
     }
 
     @Test func `a command whose worker dies before it has begun does not begin`() async throws {

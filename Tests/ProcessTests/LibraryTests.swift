@@ -99,6 +99,30 @@
       #expect(ShellCommand(["true"]).cwd.display == FileManager.default.currentDirectoryPath)
     }
 
+    @Test func `commands that are made at once leave the umask as it is`() {
+      let before = Program.currentUmask
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in for _ in 0..<5000 { _ = Program.currentUmask } }
+      #expect(Program.currentUmask == before)
+      #expect(ShellCommand(["true"]).umask == ShellCommand.octal(before))
+    }
+
+    @Test
+    func `a stop that reaches a command and its supervisor, and not yet the worker, is no failure of the command`()
+      async throws
+    {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let job = try await place.add(
+        "test -e again && exit 0; touch again; trap 'exit 20' TERM; echo $$ $PPID > said; while :; do sleep 0.1; done")
+      let worker = try place.work()
+      let numbers = await said.read().split(separator: " ").compactMap { pid_t($0) }
+      try #require(numbers.count == 2)
+      for number in numbers { kill(number, SIGTERM) }
+      #expect(worker.wait() == .exited(0))
+      let stored = try await place.store.job(job.id)
+      #expect(stored.state == .succeeded && stored.attempt == 1 && stored.crashes == 0)
+    }
+
     @Test func `a command without words is refused before it is stored`() async throws {
       await #expect(throws: JobError.self) { try await JobQueue(store: InMemoryStore()).enqueue(ShellCommand([])) }
     }

@@ -18,6 +18,20 @@
       [UInt8](repeating: byte.asciiValue!, count: count).withUnsafeBytes { log.append($0) }
     }
 
+    @Test func `the last line of a log is whole, or none`() {
+      var log = CappedLog(path: path)
+      func say(_ text: String) { Data(text.utf8).withUnsafeBytes { log.append($0) } }
+      say("first\nlast")
+      #expect(log.lastLine == "last")
+      append(9000, "a", to: &log)
+      #expect(log.lastLine == nil, "its beginning is missing")
+      say(" end\nnext\n")
+      #expect(log.lastLine == "next")
+      var parts = CappedLog(path: folder + "/1.stderr")
+      for _ in 0..<9 { append(1000, "a", to: &parts) }
+      #expect(parts.lastLine == nil)
+    }
+
     /// What a reader is told, with equal bytes and neighbours taken together: "a × 10, 5 left out".
     private func story(_ reader: inout CommandLogReader) -> String {
       var parts: [(what: String, count: Int)] = []

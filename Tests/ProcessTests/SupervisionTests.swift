@@ -74,6 +74,29 @@
     }
   }
 
+  /// What a supervisor's report means for its job.
+  @Suite struct ResultTests {
+    private func result(_ ending: SupervisorReport.Ending, wasAsked: Bool, _ reason: StopReason?) -> CommandResult {
+      CommandResult(SupervisorReport(ending: ending, wasAsked: wasAsked), stopReason: reason)
+    }
+
+    @Test func `a success is one unless it came only after a stop was asked for`() {
+      #expect(result(.exited(0), wasAsked: false, .timedOut) == .exited(0, lastLine: nil))
+      #expect(result(.exited(0), wasAsked: true, nil) == .exited(0, lastLine: nil))
+      #expect(result(.exited(0), wasAsked: true, .timedOut) == .stopped(.timedOut))
+      #expect(result(.exited(0), wasAsked: true, .shutdown) == .stopped(.shutdown))
+    }
+
+    @Test func `any end may be the answer of a command that was asked, and without that only one that says so`() {
+      #expect(SupervisorReport(ending: .exited(20), wasAsked: true).isAnswerToStop)
+      #expect(!SupervisorReport(ending: .exited(20)).isAnswerToStop)
+      #expect(SupervisorReport(ending: .exited(143)).isAnswerToStop)
+      #expect(SupervisorReport(ending: .signalled(SIGHUP)).isAnswerToStop)
+      #expect(!SupervisorReport(ending: .signalled(SIGKILL)).isAnswerToStop)
+      #expect(!SupervisorReport(ending: .notStarted(.lockHeld), wasAsked: true).isAnswerToStop)
+    }
+  }
+
   /// A course in a class, since `#expect` can't call what mutates a value.
   private final class Course {
     private var course = SupervisionCourse()
@@ -125,8 +148,11 @@
     }
 
     @Test(.enabled(if: hasProcessTable, "uses setsid"))
-    func `a group lives on without its leader, and is ended by a signal to it`() async throws {
-      let (shell, output) = try session("sleep 600 & echo $$ $!; exec sleep 600")
+    func `a group lives on without its leader, and is ended by a signal to it, if a member has the lock`() async throws
+    {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let (shell, output) = try session("sleep 600 9>\(path) & echo $$ $!; exec sleep 600")
       let numbers = try line(output)
       try #require(numbers.count == 2)
       let holder = try holder(of: numbers[0])
@@ -134,10 +160,108 @@
       await until { ProcessList.hasEnded(numbers[0]) }
       #expect(holder.lives(), "the member does")
       #expect(!holder.lives(besides: numbers[1]))
-      holder.send(SIGTERM)
+      holder.send(SIGTERM, holding: path)
       await until { ProcessList.hasEnded(numbers[1]) }
       #expect(!holder.lives())
       shell.send(SIGKILL)
+    }
+
+    @Test(.enabled(if: hasProcessTable, "uses setsid"))
+    func `a session without its leader, and without who has the lock, may be a stranger's, and gets no signal`()
+      async throws
+    {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      #expect(FileManager.default.createFile(atPath: path, contents: nil))
+      defer { unlink(path) }
+      let (shell, output) = try session("sleep 600 & echo $$ $!; exec sleep 600")
+      let numbers = try line(output)
+      try #require(numbers.count == 2)
+      defer { kill(numbers[1], SIGKILL) }
+      let holder = try holder(of: numbers[0])
+      kill(numbers[0], SIGKILL)
+      // A zombie of it would tell whose the session is.
+      await until { kill(numbers[0], 0) != 0 }
+      kill(numbers[1], SIGSTOP)
+      await until { ProcessList.isStopped(numbers[1]) }
+      holder.send(SIGTERM, holding: path)
+      #expect(!ProcessList.isWaiting(SIGTERM, for: numbers[1]))
+      #expect(holder.lives(), "to wait in vain is better than a twin")
+      shell.send(SIGKILL)
+    }
+
+    @Test(.enabled(if: hasProcessTable, "uses setsid"))
+    func `what is in the session of a holder and in another group is of it`() async throws {
+      let (shell, output) = try session(#"exec bash -c "set -m; sleep 600 & echo \$\$ \$!; exec sleep 600""#)
+      let numbers = try line(output)
+      try #require(numbers.count == 2 && getpgid(numbers[1]) == numbers[1])
+      let holder = try holder(of: numbers[0])
+      holder.send(SIGTERM, holding: "/")
+      await until { numbers.allSatisfy { ProcessList.hasEnded($0) } }
+      shell.send(SIGKILL)
+    }
+
+    @Test(.enabled(if: hasProcessTable, "reads states in /proc"))
+    func `a process whose first thread has ended lives as long as another of its threads`() async throws {
+      let child = try ChildProcess(Place.probe, ["headless"])
+      let holder = try holder(of: child.pid)
+      await until { ProcessList.hasEnded(child.pid) }
+      #expect(holder.lives())
+      holder.send(SIGKILL, holding: "/")
+      #expect(child.wait() == .killed(by: SIGKILL))
+      #expect(!holder.lives())
+    }
+
+    @Test func `a lock that can be had is not taken while its holder lives, nor by who has no supervisor`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let lock = CommandLock(path: path)
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      let next = try ChildProcess("/bin/sleep", ["600"])
+      try JSONEncoder().encode(try holder(of: child.pid)).write(to: URL(filePath: path))
+      #expect(try !lock.take(as: try holder(of: next.pid)))
+      child.send(SIGKILL)
+      child.wait()
+      #expect(try !lock.take(as: nil))
+      #expect(try lock.take(as: try holder(of: next.pid)))
+      #expect(try !lock.take(as: try holder(of: next.pid)), "somebody has it")
+    }
+
+    @Test func `a lock is not free as long as a supervisor is at work that can't be seen from here`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { for file in [path, path + ".supervisor"] { unlink(file) } }
+      let lock = CommandLock(path: path)
+      #expect(try lock.takeForSupervisor())
+      #expect(try !lock.isFree())
+      #expect(try lock.isFree(besides: getpid()), "the supervisor itself may ask")
+      #expect(try !lock.takeForSupervisor())
+    }
+
+    @Test func `a holder in another space of process numbers is not forgotten`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      var holder = try holder(of: getpid())
+      holder.machine = "another container"
+      let data = try JSONEncoder().encode(holder)
+      try data.write(to: URL(filePath: path))
+      #expect(try CommandLock(path: path).isFree())
+      #expect(FileManager.default.contents(atPath: path) == data)
+    }
+
+    @Test func `who ends a holder leaves alone who has taken the lock since`() async throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { for file in [path, path + ".next"] { unlink(file) } }
+      let said = Pipe()
+      let line = "trap 'mv \(path).next \(path)' TERM; echo; while :; do sleep 0.01; done"
+      let first = try ChildProcess("/bin/sh", ["-c", line], output: said.fileHandleForWriting.fileDescriptor)
+      let go = Pipe()
+      let next = try ChildProcess(
+        "/bin/sh", ["-c", "read line; exit 7"], input: go.fileHandleForReading.fileDescriptor)
+      try JSONEncoder().encode(try holder(of: first.pid)).write(to: URL(filePath: path))
+      try JSONEncoder().encode(try holder(of: next.pid)).write(to: URL(filePath: path + ".next"))
+      _ = try said.fileHandleForReading.read(upToCount: 1)
+      #expect(await !CommandLock(path: path).endHolder(within: .milliseconds(500)))
+      try go.fileHandleForWriting.close()
+      #expect(next.wait() == .exited(7))
     }
 
     @Test func `a lock that can't be looked at is neither free nor held`() throws {

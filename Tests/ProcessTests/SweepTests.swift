@@ -95,6 +95,24 @@
       await sweeping.value
     }
 
+    @Test func `a store that can't be asked keeps its folders, and the next sweep looks again`() async throws {
+      let id = try await add(to: store)
+      let gone = JobID(rawValue: 1000)
+      try JobFolder(gone, in: store).create()
+      store.fail(next: 2, .jobs, with: JobError(.diskFull, "there is no room"))
+      let sweeping = Task { [store] in
+        var sweep = FolderSweep(store)
+        await sweep.run()
+      }
+      await until { clock.timers == [FolderSweep.interval] }
+      #expect(exists(id, store) && exists(gone, store))
+      clock.advance(by: FolderSweep.interval)
+      await until { !exists(gone, store) }
+      #expect(exists(id, store))
+      sweeping.cancel()
+      await sweeping.value
+    }
+
     @Test func `logs of a job that is gone stay as long as its command lives`() async throws {
       let id = JobID(rawValue: 1)
       let folder = JobFolder(id, in: base)

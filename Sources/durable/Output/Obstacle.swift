@@ -8,6 +8,8 @@
   enum Obstacle: Hashable, Sendable {
     case paused(queue: String)
     case noWorker(queue: String)
+    /// Who looks will take it back.
+    case workerDied
     /// Its first start is ahead.
     case early(until: Date)
     case backOff(until: Date, attempt: Int, of: Int, message: String)
@@ -39,6 +41,7 @@
         // Who works on another job of the store gives this one back.
         let isLost = workers.contains { $0.jobs.contains(job.id) && $0.standing == .dead }
         guard isLost, !workers.contains(where: { $0.standing == .alive }) else { return [] }
+        if here { return [.workerDied] }
       case .blocked: return [.blocked(by: job.edges.map(\.forPeople), lane: job.lane?.name)]
       case .succeeded, .failed, .cancelled, .skipped: return []
       }
@@ -64,6 +67,7 @@
         "Job \(id) waits: the queue '\(queue)' is paused; '\(store.command("unpause", queue: queue))' lets it go on"
       case .noWorker(let queue):
         "Job \(id) waits: no worker is running for it. Start one with: \(store.command("work", queue: queue))"
+      case .workerDied: "Job \(id): its worker has died; it is run again here"
       case .early(let time): "Job \(id) waits for its time, \(time.forPeople)"
       case .backOff(let time, let attempt, let count, let message):
         "Job \(id) runs again \(time.forPeople), after attempt \(attempt) of \(count): \(message.withoutPasswords)"

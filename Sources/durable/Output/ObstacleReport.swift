@@ -13,6 +13,9 @@
     /// Whether the job's queue was paused at the last look.
     var isPaused: Bool { obstacles.contains { if case .paused = $0 { true } else { false } } }
 
+    /// Whether the job's worker was found dead at the last look, and this process is to take it back.
+    var isLost: Bool { obstacles.contains(.workerDied) }
+
     /// `here`: this process works it.
     init(_ store: OpenStore, here: Bool = false) {
       self.store = store

@@ -29,6 +29,7 @@
       if runs == .requests { try registerRequests(with: worker) }
       let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
+      Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
       let follower = LogFollower(store: store, id: id, attempt: nil, json: json)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await follower.run() }
@@ -66,9 +67,10 @@
     private func registerCommands(
       with worker: JobWorker, _ ended: @escaping @Sendable (Int32?) -> Void
     ) -> CommandHandler {
-      let handler = CommandHandler { context, event in
+      let handler = CommandHandler { [id] context, event in
         switch event {
-        case .ended(_, let result, _): ended(result.exitCode)
+        // A job that was stored before may go first.
+        case .ended(_, let result, _) where context.id == id: ended(result.exitCode)
         case .couldNotStart(_, let reason):
           Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
         default: break
@@ -94,7 +96,8 @@
         if job.state.isFinished || job.state == .suspended { return }
         try await report.look(at: job)
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
-        if isDue, !report.isPaused, try await worker.runNext() { continue }
+        // Who runs the next job first takes back what a dead worker has left.
+        if isDue && !report.isPaused || report.isLost, try await worker.runNext() { continue }
         try await Task.sleep(for: Self.interval)
       }
     }

@@ -39,7 +39,7 @@
     func stop() {
       let isFirst = demands.withLock { demands in
         if demands.wasAsked { return false }
-        _ = demands.ask(SIGINT)
+        _ = demands.ask(SIGHUP, SystemClock().uptime)
         return true
       }
       if isFirst { stopWorker() }
@@ -62,7 +62,8 @@
     }
 
     private func ask(_ signal: Int32) {
-      switch demands.withLock({ $0.ask(signal) }) {
+      switch demands.withLock({ $0.ask(signal, SystemClock().uptime) }) {
+      case nil: break
       case .stop:
         stopWorker()
         tell()

@@ -1,7 +1,9 @@
 #if Shell
   import Foundation
 
-  /// How often somebody asked for the end of a worker, and how it began.
+  /// How urgently somebody wants the end of a worker, and how it began.
+  ///
+  /// Not every signal is a demand of its own: a terminal that closes sends HUP twice, a session that ends TERM and HUP.
   struct StopDemands: Equatable, Sendable {
     enum Urgency {
       /// Claim nothing more, and give what runs its grace.
@@ -14,11 +16,21 @@
 
     private var count = 0
     private var first: Int32?
+    private var lastTerm: Duration?
 
-    /// Each time it is more urgent.
-    mutating func ask(_ signal: Int32) -> Urgency {
+    /// A TERM that comes sooner after another is taken for the same demand.
+    private static let pause = Duration.seconds(1)
+
+    /// Each demand is more urgent: Ctrl-C after any other, TERM some time after another TERM. Nil if it is none. `now` is
+    /// any time that never steps.
+    mutating func ask(_ signal: Int32, _ now: Duration) -> Urgency? {
+      defer { if signal == SIGTERM { lastTerm = now } }
+      if first == nil {
+        first = signal
+      } else if signal == SIGHUP || (signal == SIGTERM && (lastTerm.map { now < $0 + Self.pause } ?? true)) {
+        return nil
+      }
       count += 1
-      if count == 1 { first = signal }
       return count == 1 ? .stop : count == 2 ? .endAll : .exit
     }
 

@@ -1,0 +1,58 @@
+#if Process
+  import Foundation
+
+  /// What signals tell a supervisor, as bytes in a pipe, so that one `poll` waits for all that can happen: that a child has
+  /// ended, and that somebody wants this process to end. Who wants that, as a service manager that tells every process,
+  /// wants it of the command too.
+  struct SupervisorNews {
+    /// Readable when there is some.
+    let source: Int32
+
+    /// These are not for the leader of a group, but it notes them.
+    static let requests = [SIGTERM, SIGHUP, SIGINT]
+
+    /// From now on all is told, and ``requests`` that had to wait come in.
+    init() throws {
+      let pipe = try Descriptors.pipe()
+      source = pipe.read
+      for end in [pipe.read, pipe.write] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+      newsEnd = pipe.write
+      for signal in Self.requests + [SIGCHLD] {
+        var action = sigaction()
+        #if canImport(Darwin)
+          action.__sigaction_u.__sa_sigaction = { signal, news, _ in note(signal, from: news?.pointee.si_pid ?? 0) }
+        #else
+          action.__sigaction_handler.sa_sigaction = { signal, news, _ in
+            note(signal, from: news?.pointee._sifields._kill.si_pid ?? 0)
+          }
+        #endif
+        action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_RESTART) | Int32(SA_NOCLDSTOP)
+        sigaction(signal, &action, nil)
+      }
+      var none = sigset_t()
+      sigemptyset(&none)
+      sigprocmask(SIG_SETMASK, &none, nil)
+    }
+
+    /// Takes what there is. Answers whether somebody wants the end.
+    func take() -> Bool {
+      var bytes = [UInt8](repeating: 0, count: 256)
+      let count = read(source, &bytes, bytes.count)
+      return count > 0 && bytes.prefix(count).contains { $0 != UInt8(SIGCHLD) }
+    }
+  }
+
+  /// Set before the first signal is let in, and never again.
+  private nonisolated(unsafe) var newsEnd: Int32 = -1
+
+  /// Runs in a handler of signals: nothing but system calls. What this process and its command send to their own group
+  /// says nothing.
+  private func note(_ signal: Int32, from sender: pid_t) {
+    let code = errno
+    // Who is outside of this space of numbers has none.
+    let isOwn = signal != SIGCHLD && sender > 0 && getsid(sender) == getsid(0)
+    var byte = UInt8(truncatingIfNeeded: signal)
+    if !isOwn { _ = write(newsEnd, &byte, 1) }
+    errno = code
+  }
+#endif

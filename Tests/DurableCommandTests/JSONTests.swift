@@ -27,7 +27,7 @@
 
     private static let job =
       "id queue kind key state priority attempt maxAttempts crashes timeout createdAt runAt startedAt finishedAt "
-      + "progress reason payload{arguments[]cwd env{}shell umask}output errors[]tags[]worker"
+      + "progress reason payload{arguments[]cwd env{}shell umask}output errors[]tags[]lane after[]cause worker"
 
     @Test("keys and their order")
     func order() async throws {
@@ -88,7 +88,8 @@
           + #""maxAttempts":1,"crashes":0,"timeout":90.0,"createdAt":"TIME","runAt":null,"startedAt":null,"#
           + #""finishedAt":null,"progress":null,"reason":null,"payload":{"arguments":["printf","#
           + "\"a\u{9b}\\u0001\\\"\\\\\\n/é\"],"
-          + #""cwd":"/","env":{},"shell":false,"umask":""},"output":null,"errors":[],"tags":[],"worker":null}"#)
+          + #""cwd":"/","env":{},"shell":false,"umask":""},"output":null,"errors":[],"tags":[],"lane":null,"after":[],"cause":null,"#
+          + #""worker":null}"#)
     }
 
     @Test(

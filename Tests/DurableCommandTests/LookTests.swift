@@ -83,7 +83,9 @@
         Set(job.keys) == [
           "id", "queue", "kind", "key", "state", "priority", "attempt", "maxAttempts", "crashes", "timeout",
           "createdAt",
-          "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags", "worker",
+          "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags", "lane",
+          "after",
+          "cause", "worker",
         ])
       #expect(job["id"] as? Int == id)
       #expect(job["queue"] as? String == "q")

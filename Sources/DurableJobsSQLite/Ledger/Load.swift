@@ -82,7 +82,7 @@ extension WriteTransaction {
     let statement = try connection[name]
     statement.bind(1, name: key)
     var ids: [JobID] = []
-    while try statement.step() { ids.append(JobID(rawValue: statement.int(0))) }
+    while try statement.step() { if !statement.isNull(0) { ids.append(JobID(rawValue: statement.int(0))) } }
     return ids
   }
 

@@ -159,11 +159,11 @@ enum WriterStatement: Int, CaseIterable {
     case .deleteWidth: "DELETE FROM durable_lane_width WHERE name=?1 AND ?2=1"
     case .named:
       """
-      SELECT job FROM(SELECT ifnull(
+      SELECT ifnull(
         (SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state<7
           ORDER BY k.job DESC LIMIT 1),
         (SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state=7
-          ORDER BY k.job DESC LIMIT 1)) AS job) WHERE job NOT NULL
+          ORDER BY k.job DESC LIMIT 1))
       """
     case .waiters: "SELECT child FROM durable_edge_key WHERE key=?1"
     case .waitForKey: "INSERT INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"

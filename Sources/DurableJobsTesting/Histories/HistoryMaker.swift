@@ -196,8 +196,11 @@ struct HistoryMaker {
   /// No filter asks for `ready` or `scheduled`: a store may take its time to write down that a job is due.
   private mutating func filter(_ run: HistoryRun) -> JobFilter {
     let running = run.oracle.jobs.filter { $0.claim != nil }.randomElement(using: &random)?.id
+    // Who a running job needed may live again under it.
+    let needed = running.flatMap { run.oracle.needs[$0]?.randomElement(using: &random)?.parent }
     let id =
-      (random.chance(50) ? running : nil) ?? run.ids.suffix(30).randomElement(using: &random) ?? JobID(rawValue: 1)
+      (random.chance(50) ? needed : nil) ?? (random.chance(50) ? running : nil) ?? run.ids.suffix(30).randomElement(
+        using: &random) ?? JobID(rawValue: 1)
     guard random.chance(25) else { return .id(id) }
     let leaves: [JobFilter] = [
       .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),

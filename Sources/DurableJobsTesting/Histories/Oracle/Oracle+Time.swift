@@ -36,8 +36,9 @@ extension Oracle {
     for index in jobs.indices where jobs[index].hasWaited(until: now) && !waits(jobs[index]) { note(.cameDue, index) }
     followEnds()
     let expired = jobs.filter { job in
-      isExpired(job) && (wrong == .neededExpires || needer(of: job.id) == nil)
-        && !(mayLinger.contains(job.id) && left.contains(job.id))
+      guard isExpired(job) else { return false }
+      if needer(of: job.id) != nil { return wrong == .neededExpires }
+      return !(mayLinger.contains(job.id) && left.contains(job.id))
     }
     for job in expired { remove(job.id) }
     followEnds()

@@ -129,6 +129,13 @@ func snippet13() async throws {
 
 // README.md, block 15
 func snippet14() async throws {
+  let chat = JobOptions(lane: "chat-7")
+  try await queue.enqueue(contentsOf: ["one", "two"].map { SendMessage(text: $0) }, options: chat)
+  try await queue.setWidth(of: "uploads", to: 3)  // three of that lane at once, in every process
+}
+
+// README.md, block 16
+func snippet15() async throws {
   struct FetchAvatar: Job {
     @JobInput var session: Session
     var size: Int
@@ -145,8 +152,8 @@ func snippet14() async throws {
   print(file.path)
 }
 
-// README.md, block 16
-func snippet15() async throws {
+// README.md, block 17
+func snippet16() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -156,8 +163,8 @@ func snippet15() async throws {
   }
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 18
+func snippet17() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -169,23 +176,23 @@ func snippet16() async throws {
   }
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 19
+func snippet18() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 20
+func snippet19() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -199,8 +206,8 @@ func snippet19() async throws {
   }
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -208,8 +215,8 @@ func snippet20() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -227,9 +234,9 @@ func snippet21() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 23
+// README.md, block 24
 #if HTTP
-func snippet22() async throws {
+func snippet23() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -241,9 +248,9 @@ func snippet22() async throws {
 }
 #endif
 
-// README.md, block 24
+// README.md, block 25
 #if HTTP
-func snippet23() async throws {
+func snippet24() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -257,9 +264,9 @@ func snippet23() async throws {
 }
 #endif
 
-// README.md, block 25
+// README.md, block 26
 #if Process
-func snippet24() async throws {
+func snippet25() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -272,8 +279,8 @@ func snippet24() async throws {
 }
 #endif
 
-// README.md, block 26
-func snippet25() async throws {
+// README.md, block 27
+func snippet26() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -284,7 +291,7 @@ func snippet25() async throws {
 }
 
 // docs/dependencies.md, block 1
-func snippet26() async throws {
+func snippet27() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -306,7 +313,7 @@ func snippet26() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet27() async throws {
+func snippet28() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -315,7 +322,7 @@ func snippet27() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet28() async throws {
+func snippet29() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -329,7 +336,7 @@ func snippet28() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet29() async throws {
+func snippet30() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)

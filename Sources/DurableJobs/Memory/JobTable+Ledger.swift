@@ -156,10 +156,13 @@ extension JobTable: JobLedger {
   private func forgetEdges(of id: JobID, keeping neverMet: [Edge]) {
     for key in keyEdges.keys { keyEdges[key]?.removeAll { $0.child == id } }
     for edge in parentsOf.removeValue(forKey: id) ?? [] { childrenOf[edge.parent]?.removeAll { $0.child == id } }
-    for edge in childrenOf.removeValue(forKey: id) ?? [] {
-      parentsOf[edge.child]?.removeAll { $0.parent == id && !neverMet.contains(edge) }
-      for index in parentsOf[edge.child]?.indices ?? 0..<0 where parentsOf[edge.child]?[index].parent == id {
-        parentsOf[edge.child]?[index].isNever = true
+    for child in Set((childrenOf.removeValue(forKey: id) ?? []).map(\.child)) {
+      parentsOf[child] = parentsOf[child]?.compactMap { edge in
+        guard edge.parent == id else { return edge }
+        guard neverMet.contains(edge) else { return nil }
+        var edge = edge
+        edge.isNever = true
+        return edge
       }
     }
   }

@@ -68,6 +68,12 @@ extension JobQueue {
 
   public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
 
+  /// So many jobs of a lane run at once from now on, in every process: at least 1, which is the default. Those that run go
+  /// on. Throws ``JobError/Code/invalidArgument`` for less.
+  public func setWidth(of lane: String, to width: Int) async throws {
+    try await store.configure([.lane(lane, width: width)])
+  }
+
   private func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> Int {
     try await store.changeAll(change, where: .queue(name) && filter).count
   }

@@ -74,7 +74,7 @@
 
     /// The newest, the newest last.
     private func listed(_ store: OpenStore) async throws -> [JobSnapshot] {
-      let detail: JobQuery.Detail = [.payload, .failures]
+      let detail: JobQuery.Detail = [.payload, .failures, .edges]
       if all { return try await store.pages(filter, detail: detail) { $0 } }
       let newest = try await store.store.jobs(
         JobQuery(filter, detail: detail, order: .newestFirst, limit: limit ?? 20))

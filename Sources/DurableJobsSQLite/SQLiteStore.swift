@@ -69,8 +69,11 @@ public final class SQLiteStore: JobStore {
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     if thenClaim != nil { try engine.makeKnown() }
-    return try await engine.write(.settle) {
-      SettlementBatch(replies: try $0.run(SettleVerb(settlements, policy: $0.policy, now: $0.now)))
+    for job in settlements.flatMap(\.followUps) { try job.check() }
+    return try await engine.write(.settle) { transaction in
+      let settled = try transaction.run(SettleVerb(settlements, policy: transaction.policy, now: transaction.now))
+      for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
+      return SettlementBatch(replies: settled.replies)
     } thenClaim: { transaction, batch in
       var batch = batch
       batch.claimed = try thenClaim.map { try transaction.run(ClaimVerb($0, now: transaction.now)) }

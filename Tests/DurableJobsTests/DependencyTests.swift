@@ -30,6 +30,34 @@ import Testing
     worker.register(Note.self) { [ran] note, _ in ran.add(note.text) }
   }
 
+  // MARK: Follow-ups
+
+  @Test func `What is to follow from a success is stored with it, and not where the attempt fails`() async throws {
+    worker.register(kind: "scan") { job, context in
+      try context.enqueueOnSuccess(Note(text: "follows \(context.attempt)"))
+      if context.attempt == 1 { throw .retry(after: .zero, because: Refused(why: "not yet")) }
+      return nil
+    }
+    try await queue.enqueue(kind: "scan", payload: Data("{}".utf8))
+    try await worker.runUntilIdle()
+    #expect(ran.all == ["follows 2"])
+  }
+
+  @Test func `A follow-up to another store, or after the handler has returned, is refused in words`() async throws {
+    let (other, context) = (JobQueue(store: InMemoryStore()), Recorder<JobContext>())
+    worker.register(kind: "scan") { job, given in
+      context.add(given)
+      let error = #expect(throws: JobError.self) { try given.enqueueOnSuccess(Note(text: "x"), on: other) }
+      #expect(error?.code == .invalidArgument)
+      return nil
+    }
+    try await queue.enqueue(kind: "scan", payload: Data("{}".utf8))
+    try await worker.runUntilIdle()
+    let error = #expect(throws: JobError.self) { try context.all[0].enqueueOnSuccess(Note(text: "x")) }
+    #expect(error?.code == .wrongState)
+    #expect(try await queue.counts().total == 1)
+  }
+
   // MARK: Chains
 
   @Test func `Article 3: tasks in series, each gets the result of the one before, and one place for errors`()

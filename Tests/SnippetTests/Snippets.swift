@@ -344,3 +344,12 @@ func snippet30() async throws {
   try await plan.retry()  // what failed or was cancelled, and what was skipped because of it
   try await plan.cancel(reason: "the album is not wanted any more")
 }
+
+// docs/dependencies.md, block 5
+func snippet31() async throws {
+  worker.register(Scan.self) { scan, context in
+    let report = try await server.scan(scan)
+    if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
+    return report
+  }
+}

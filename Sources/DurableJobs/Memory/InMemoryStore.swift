@@ -27,10 +27,15 @@ public final class InMemoryStore: JobStore {
   }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-    try commit { table in
-      let replies = try table.run(SettleVerb(settlements, policy: table.policy, now: table.now))
+    for job in settlements.flatMap(\.followUps) { try job.check() }
+    return try commit { table in
+      for settlement in settlements where !settlement.followUps.isEmpty {
+        try table.check(InsertVerb(JobInsertion(settlement.followUps), now: table.now))
+      }
+      let settled = try table.run(SettleVerb(settlements, policy: table.policy, now: table.now))
+      for insertion in settled.followUps { _ = try table.run(InsertVerb(insertion, now: table.now)) }
       let claimed = try thenClaim.map { try table.run(ClaimVerb($0, now: table.now)) }
-      return SettlementBatch(replies: replies, claimed: claimed)
+      return SettlementBatch(replies: settled.replies, claimed: claimed)
     }
   }
 

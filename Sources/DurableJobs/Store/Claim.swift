@@ -143,11 +143,14 @@ public struct ClaimSettlement: Hashable, Sendable {
   public var result: Result
   /// The last news of its progress, if it was not stored yet.
   public var progress: JobProgress?
+  /// Stored with a success, if it is accepted and no repetition. An edge to a sibling counts from the first of these.
+  public var followUps: [NewJob]
 
-  public init(token: ClaimToken, result: Result, progress: JobProgress? = nil) {
+  public init(token: ClaimToken, result: Result, progress: JobProgress? = nil, followUps: [NewJob] = []) {
     self.token = token
     self.result = result
     self.progress = progress
+    self.followUps = followUps
   }
 }
 

@@ -8,7 +8,7 @@ public struct JobInsertion: Sendable {
 }
 
 /// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.
-public struct NewJob: Sendable {
+public struct NewJob: Hashable, Sendable {
   public var queue: String
   public var kind: String
   public var payload: Data

@@ -29,6 +29,7 @@ public protocol JobStore: AnyObject, Sendable {
 
   /// Ends attempts, under claims that still hold, and then claims in the same transaction if asked to. One reply for each
   /// settlement, in their order. One that is repeated under the claim that ended the job is accepted, and changes nothing.
+  /// Follow-ups of those that succeeded are stored before the claim; one that can't be stored refuses the whole call.
   func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch
 
   /// One bounded bite of what time demands: jobs of dead workers and of lapsed leases go back, due jobs become ready,

@@ -7,6 +7,7 @@ public struct JobContext: Sendable {
   public let maxAttempts: Int
   /// The name of the queue that the job is in.
   public let queue: String
+  let store: any JobStore
   let running: RunningAttempt
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
@@ -19,5 +20,24 @@ public struct JobContext: Sendable {
   public func report(progress fraction: Double, _ message: String? = nil) throws {
     if running.stopReason != nil { throw CancellationError() }
     running.report(JobProgress(fraction: fraction, message: message))
+  }
+
+  /// Has a job stored in the transaction that stores this attempt's success, and not at all if the attempt ends in any other
+  /// way. It goes to this job's queue, or to another of the same store.
+  ///
+  /// Nothing is stored yet when this returns. Throws what ``JobQueue/enqueue(_:after:options:)`` throws for what can be
+  /// known now, and ``JobError/Code/wrongState`` once the handler has returned. A job that it waits for and that is gone by
+  /// then fails this one. A success that comes from outside, by ``JobHandle/complete(with:)``, stores none of these.
+  public func enqueueOnSuccess<P: JobPayload>(
+    _ job: P, on queue: JobQueue? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) throws {
+    let queue = queue ?? JobQueue(self.queue, store: store)
+    guard queue.store === store else {
+      throw JobError(.invalidArgument, "'\(P.kind)' can't follow in another store: it would not be one transaction")
+    }
+    let new = try queue.prepare(job, after: after, options: options)
+    guard running.follow(with: new) else {
+      throw JobError(.wrongState, "job \(id) has returned; '\(P.kind)' can't follow from it any more")
+    }
   }
 }

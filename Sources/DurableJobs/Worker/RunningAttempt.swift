@@ -4,6 +4,7 @@ final class RunningAttempt: Sendable {
     var stopReason: StopReason?
     var stopAskedAt: Duration?
     var progress: JobProgress?
+    var followUps: [NewJob] = []
     var task: Task<Void, Never>?
     var timeout: (any JobTimer)?
     var hasEnded = false
@@ -32,18 +33,26 @@ final class RunningAttempt: Sendable {
     if hasEnded { timeout?.cancel() }
   }
 
-  /// The handler has returned or thrown. Returns the last news of its progress.
-  func end() -> JobProgress? {
-    let (progress, timeout) = state.withLock { state in
+  /// The handler has returned or thrown. Returns the last news of its progress, and what is to follow from its success.
+  func end() -> (progress: JobProgress?, followUps: [NewJob]) {
+    let (progress, followUps, timeout) = state.withLock { state in
       defer {
         state.hasEnded = true
         state.task = nil
         state.timeout = nil
       }
-      return (state.progress, state.timeout)
+      return (state.progress, state.followUps, state.timeout)
     }
     timeout?.cancel()
-    return progress
+    return (progress, followUps)
+  }
+
+  /// False if the handler has returned: nobody would store it.
+  func follow(with job: NewJob) -> Bool {
+    state.withLock { state in
+      if !state.hasEnded { state.followUps.append(job) }
+      return !state.hasEnded
+    }
   }
 
   /// Asks the handler to stop. The first reason stands, except that a lost claim outweighs all.

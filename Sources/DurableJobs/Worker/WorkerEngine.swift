@@ -304,7 +304,8 @@ final class WorkerEngine: Sendable {
   private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
     let claim = attempt.claim
     let context = JobContext(
-      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, running: attempt)
+      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, store: store,
+      running: attempt)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))
@@ -338,8 +339,12 @@ final class WorkerEngine: Sendable {
   }
 
   private func end(_ attempt: RunningAttempt, _ result: ClaimSettlement.Result?) {
-    let progress = attempt.end()
-    let settlement = result.map { ClaimSettlement(token: attempt.claim.token, result: $0, progress: progress) }
+    let (progress, followUps) = attempt.end()
+    let settlement = result.map { result in
+      let isSuccess = if case .succeeded = result { true } else { false }
+      return ClaimSettlement(
+        token: attempt.claim.token, result: result, progress: progress, followUps: isSuccess ? followUps : [])
+    }
     shared.withLock { $0.state.ended(attempt, settlement) }
     gate.open()
   }

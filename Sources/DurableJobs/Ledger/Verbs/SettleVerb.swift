@@ -2,6 +2,12 @@ import Foundation
 
 /// Ends attempts, under claims that still hold.
 package struct SettleVerb: Verb {
+  package struct Reply {
+    package var replies: [SettlementReply]
+    /// Of those that succeeded in this call, in their order: to be stored in the same transaction.
+    package var followUps: [JobInsertion] = []
+  }
+
   private enum Phase { case begin, finished, decide, follow, done }
 
   private let settlements: [ClaimSettlement]
@@ -11,13 +17,14 @@ package struct SettleVerb: Verb {
   private var book: Book
   private var consequences = Consequences()
   private var phase = Phase.begin
-  package private(set) var reply: [SettlementReply]
+  package private(set) var reply: Reply
 
   package init(_ settlements: [ClaimSettlement], policy: StorePolicy, now: Int64) {
     self.settlements = settlements
     self.policy = policy
     book = Book(now: now)
-    reply = Array(repeating: SettlementReply(isAccepted: false, state: nil), count: settlements.count)
+    reply = Reply(
+      replies: Array(repeating: SettlementReply(isAccepted: false, state: nil), count: settlements.count))
   }
 
   package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
@@ -28,7 +35,9 @@ package struct SettleVerb: Verb {
       return begin()
     case .finished:
       phase = .decide
-      for index in answer.finished { reply[index] = SettlementReply(isAccepted: true, state: .succeeded) }
+      for index in answer.finished {
+        reply.replies[index] = SettlementReply(isAccepted: true, state: .succeeded)
+      }
       let isDone = Set(answer.finished)
       let lost = fast.filter { !isDone.contains($0) }
       slow = (slow + lost).sorted()
@@ -38,12 +47,12 @@ package struct SettleVerb: Verb {
       fallthrough
     case .decide:
       phase = .follow
-      for index in slow { reply[index].isAccepted = settle(settlements[index]) }
+      for index in slow { reply.replies[index].isAccepted = settle(settlements[index]) }
       fallthrough
     case .follow:
       if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
       phase = .done
-      for index in slow { reply[index].state = book[settlements[index].token.job]?.course.state }
+      for index in slow { reply.replies[index].state = book[settlements[index].token.job]?.course.state }
       let changes = book.close()
       return changes.isEmpty ? nil : LedgerRequest(save: changes)
     case .done:
@@ -55,7 +64,9 @@ package struct SettleVerb: Verb {
     var request = LedgerRequest()
     request.finish.reserveCapacity(settlements.count)
     for (index, settlement) in settlements.enumerated() {
-      if case .succeeded(let output) = settlement.result, settlement.progress == nil {
+      if case .succeeded(let output) = settlement.result, settlement.progress == nil,
+        settlement.followUps.isEmpty
+      {
         request.finish.append(Finish(index: index, token: settlement.token, output: output))
         fast.append(index)
       } else {
@@ -81,6 +92,9 @@ package struct SettleVerb: Verb {
       change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
       if case .succeeded(let output) = settlement.result { change.output = output }
       change.isOwnEnd = change.after.course.state.isFinished
+    }
+    if book[row.id]?.course.state == .succeeded, !settlement.followUps.isEmpty {
+      reply.followUps.append(JobInsertion(settlement.followUps))
     }
     return true
   }

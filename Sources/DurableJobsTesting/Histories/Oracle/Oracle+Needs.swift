@@ -67,15 +67,16 @@ extension Oracle {
 
   /// Who can't be run any more is skipped, round by round; first those who come back to it from running.
   mutating func followEnds(new: [JobID] = []) {
-    var round = jobs.filter { ran.contains($0.id) }
-    ran = []
+    let returned = ran
+    var round = jobs.filter { returned.contains($0.id) }
     repeat {
       let broken = round.filter { job in
         let state = state(job)
         return !state.isFinished && state != .running
       }.compactMap { job in brokenNeed(of: job).map { (job.id, $0) } }
-      for (id, need) in broken where wrong != .returnedGoesOn || round.count == jobs.count { skip(id, need) }
-      if broken.isEmpty, round.count == jobs.count || wrong == .skipsStop { break }
+      let skipped = broken.filter { wrong != .returnedGoesOn || !returned.contains($0.0) }
+      for (id, need) in skipped { skip(id, need) }
+      if skipped.isEmpty, round.count == jobs.count || wrong == .skipsStop { break }
       round = jobs
     } while true
     ran = Set(jobs.filter { state($0) == .running }.map(\.id))

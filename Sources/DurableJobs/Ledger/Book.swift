@@ -73,17 +73,30 @@ struct Book {
     return result
   }
 
-  /// An unfinished job that needs this one, or what it brought. Its children must have been asked for.
-  func needer(of id: JobID) -> JobID? {
-    children(of: id).map(\.child).filter { child in self[child].map { !$0.course.state.isFinished } ?? false }.min()
+  /// An unfinished job that needs this one, or what it brought, and does not go itself. Its children must have been asked
+  /// for.
+  func needer(of id: JobID, except going: Set<JobID> = []) -> JobID? {
+    children(of: id).map(\.child).filter { child in
+      guard let state = self[child]?.course.state, !state.isFinished else { return false }
+      return state == .running || !going.contains(child)
+    }.min()
   }
 
-  /// No dependent is ever freed by a removal: one that was skipped stays so. Its children must have been asked for.
+  /// Who needs it, or would need what it brought if it were retried.
+  func keeper(of id: JobID) -> JobID? {
+    needer(of: id)
+      ?? children(of: id).first { edge in
+        edge.slot != nil && self[edge.child].map { $0.course.state != .succeeded } ?? false
+      }?.child
+  }
+
+  /// No dependent is ever freed by a removal: one that was skipped or cancelled is not run by a retry. Its children must have been asked for.
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
     lanes.leave(row.after)
-    for edge in children(of: id) where self[edge.child]?.course.state == .skipped {
+    for edge in children(of: id)
+    where self[edge.child].map({ $0.course.state.isFinished && $0.course.state != .succeeded }) ?? false {
       if !edge.condition.holds(after: row.before.course.end) { changes.neverMet.append(edge) }
     }
     if let key = row.before.unique, owners[key] == id { owners[key] = .some(nil) }

@@ -69,14 +69,15 @@ extension JobTable {
     return scope.outstanding(in: Array(works.values), for: workers, at: now)
   }
 
-  /// Jobs past their retention that no unfinished one needs.
+  /// Jobs past their retention that no other one keeps.
   var expired: [JobID] {
     records.filter { record in
       guard let expiry = policy.expiry(of: record.course.state, enteredAt: record.enteredAt), expiry <= now else {
         return false
       }
       return !(childrenOf[record.id] ?? []).contains { edge in
-        index(of: edge.child).map { !records[$0].course.state.isFinished } ?? false
+        guard let state = index(of: edge.child).map({ records[$0].course.state }) else { return false }
+        return !state.isFinished || edge.slot != nil && state != .succeeded
       }
     }.map(\.id)
   }

@@ -17,7 +17,8 @@ struct JobDraft: Sendable {
     self.payload = payload
     terms = JobTerms(options)
     var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
-    for dependency in after.map(\.dependency) where !waits.contains(where: { $0.dependency == dependency }) {
+    var known = Set(waits.map(\.dependency))
+    for dependency in after.map(\.dependency) where known.insert(dependency).inserted {
       waits.append(Wait(dependency: dependency, slot: nil))
     }
     self.waits = waits

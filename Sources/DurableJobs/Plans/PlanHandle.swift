@@ -57,14 +57,14 @@ public struct PlanHandle: Sendable, Identifiable {
     get async throws { try await store.jobs(JobQuery(.plan(id), limit: .max)) }
   }
 
-  /// Ends all its jobs that have not ended. Those that run are asked to stop, and end when their handlers do.
+  /// Ends all its jobs that have not ended, in one transaction. Those that run are asked to stop, and end when their handlers do.
   public func cancel(reason: String? = nil) async throws {
-    _ = try await store.changeAll(.cancel(reason: reason), where: .plan(id))
+    _ = try await store.changeAll(.cancel(reason: reason), where: .plan(id), bite: .max)
   }
 
   /// Runs those again that failed or were cancelled, and with them what was skipped because of them.
   public func retry() async throws {
-    _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)))
+    _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)), bite: .max)
   }
 
   /// The graph as Mermaid text, each job with its state.

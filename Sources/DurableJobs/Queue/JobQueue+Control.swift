@@ -81,11 +81,11 @@ extension JobQueue {
 
 extension JobStore {
   /// Changes all jobs that match and can be changed so, a page after the other. Returns which.
-  package func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> [JobID] {
+  package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
     var changed: [JobID] = []
     var after: JobID?
     repeat {
-      let report = try await self.change(change, where: filter, after: after, limit: 500)
+      let report = try await self.change(change, where: filter, after: after, limit: bite)
       changed += report.changed
       after = report.next
     } while after != nil

@@ -162,11 +162,10 @@ public struct JobCourse: Hashable, Sendable {
     }
   }
 
-  /// A job that it needs ended otherwise.
+  /// A job that it needs ended otherwise. It keeps its time, for if it lives again.
   public mutating func skip(because reason: String, cause: JobID, isAfterFailure: Bool) {
     state = .skipped
     self.isAfterFailure = isAfterFailure
-    forgetTime()
     self.reason = reason.cutToMessage
     self.cause = cause
   }
@@ -182,7 +181,7 @@ public struct JobCourse: Hashable, Sendable {
     reason = nil
     cause = nil
     isAfterFailure = false
-    wait(.now, now)
+    if state == .skipped, let runAt, runAt > now { state = .scheduled } else { wait(.now, now) }
   }
 
   // MARK: A person, or a callback from outside

@@ -4,7 +4,8 @@ import Foundation
 extension WriteTransaction {
   func load(_ needs: Needs, _ reply: inout LedgerReply) throws {
     for id in needs.jobs { if let row = try load(id) { reply.jobs.append(row) } }
-    for id in needs.childrenOf { try loadChildren(of: id, &reply) }
+    var loaded: Set<JobID> = []
+    for id in needs.childrenOf { try loadChildren(of: id, &loaded, &reply) }
     for id in needs.parentsOf { try loadParents(of: id, &reply) }
     for (lane, count) in needs.lanes { try load(lane: lane, waiting: count, &reply) }
     for key in needs.named {
@@ -42,7 +43,7 @@ extension WriteTransaction {
     let terms = (try? StoredTerms(text: statement.text(8))) ?? StoredTerms()
     let links = Links(rawValue: statement.int(3))
     // A promotion or a plain claim leaves the time in its place.
-    let waits = state == .scheduled || state == .suspended || state == .blocked
+    let waits = [.scheduled, .suspended, .blocked, .skipped].contains(state)
     let runAt = waits ? statement.intOrNull(6) : nil
     let course = JobCourse(
       state: state, attempt: statement.count(4), maxAttempts: terms.attempts, crashesInRow: statement.count(9),
@@ -86,7 +87,7 @@ extension WriteTransaction {
     return ids
   }
 
-  private func loadChildren(of parent: JobID, _ reply: inout LedgerReply) throws {
+  private func loadChildren(of parent: JobID, _ loaded: inout Set<JobID>, _ reply: inout LedgerReply) throws {
     let statement = try connection[.children]
     statement.bind(1, parent.rawValue)
     var edges: [Edge] = []
@@ -97,8 +98,7 @@ extension WriteTransaction {
       }
     }
     for edge in edges {
-      guard let row = try load(edge.child) else { continue }
-      reply.jobs.append(row)
+      if loaded.insert(edge.child).inserted, let row = try load(edge.child) { reply.jobs.append(row) }
       reply.children.append(edge)
     }
   }

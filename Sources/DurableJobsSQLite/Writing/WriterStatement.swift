@@ -151,9 +151,15 @@ enum WriterStatement: Int, CaseIterable {
     case .deleteSeat: "DELETE FROM durable_lane WHERE name=?1 AND seat=?2 AND job=?3"
     case .seats:
       """
-      SELECT count(*),(SELECT width FROM durable_lane_width WHERE name=?1) FROM durable_lane WHERE name=?1 AND seat=1
+      SELECT count(*),(SELECT width FROM durable_lane_width WHERE name=?1) FROM durable_lane l
+        CROSS JOIN durable_job j ON j.id=l.job
+      WHERE l.name=?1 AND l.seat=1 AND(j.state<7 OR j.links&\(Links.seated.rawValue)<>0)
       """
-    case .waiting: "SELECT job FROM durable_lane WHERE name=?1 AND seat=0 ORDER BY job LIMIT ?2"
+    case .waiting:
+      """
+      SELECT l.job FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
+      WHERE l.name=?1 AND l.seat=0 AND j.state<7 ORDER BY l.job LIMIT ?2
+      """
     case .putWidth:
       "INSERT INTO durable_lane_width(name,width) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET width=excluded.width"
     case .deleteWidth: "DELETE FROM durable_lane_width WHERE name=?1 AND ?2=1"

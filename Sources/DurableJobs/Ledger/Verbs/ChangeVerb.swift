@@ -74,7 +74,11 @@ package struct ChangeVerb: Verb {
     var course = row.course
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
-    try course.apply(change, now: now, keyOwner: row.unique.flatMap { book.owner(of: $0) })
+    if change == .retry, mayReopen(row) {
+      course.reopen(now: now)
+    } else {
+      try course.apply(change, now: now, keyOwner: row.unique.flatMap { book.owner(of: $0) })
+    }
     if change == .remove { return try remove(row) }
     if row.course.state.isFinished {
       if course == row.course { return }
@@ -102,8 +106,14 @@ package struct ChangeVerb: Verb {
     }
   }
 
+  /// It was skipped, and what skipped it lives again or has ended well since; only its unique key was another's then.
+  private func mayReopen(_ row: JobRow) -> Bool {
+    row.course.state == .skipped && book.brokenEdge(of: row.id) == nil
+      && row.unique.map { book.owner(of: $0) == nil } ?? true
+  }
+
   private mutating func remove(_ row: JobRow) throws {
-    if let child = book.needer(of: row.id) {
+    if let child = book.needer(of: row.id, except: Set(ids)) {
       throw JobError(
         .wrongState, "is needed by job \(child), which has not ended; cancel that first, or wait until it ends")
     }

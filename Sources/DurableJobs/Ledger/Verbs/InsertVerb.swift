@@ -21,6 +21,9 @@ package struct InsertVerb: Verb {
   private var waiters: [String: Set<JobID>] = [:]
   private var ancestors: Set<JobID> = []
   private var level: [JobID] = []
+  /// By key: the newest job of this call that brings it, and keys that one waits for.
+  private var bringers: [String: Int] = [:]
+  private var awaited: Set<String> = []
   private var phase = Phase.begin
   package private(set) var reply = InsertionReply([])
 
@@ -46,6 +49,8 @@ package struct InsertVerb: Verb {
         }
         if let key = job.terms.key, !job.edges.isEmpty { needs.waitersOf.append(key) }
       }
+      needs.named = Set(needs.named).sorted()
+      needs.waitersOf = Set(needs.waitersOf).sorted()
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
@@ -117,6 +122,7 @@ package struct InsertVerb: Verb {
         row.course.stand(waits: row.waits, now: book.date)
       }
       if let key = job.terms.unique?.key, !row.course.state.isFinished { placed[key] = request.add.count }
+      if let key = job.terms.key, !row.course.state.isFinished { bringers[key] = request.add.count }
       stands.append(.added(request.add.count))
       request.add.append(row)
     }
@@ -126,10 +132,11 @@ package struct InsertVerb: Verb {
 
   private mutating func connect(_ row: inout NewRow) throws {
     var broken: NewEdge.Parent?
+    var known: Set<NewEdge> = []
     for edge in row.job.edges {
       let (parent, state) = try parent(of: edge, row.job)
       let new = NewEdge(parent: parent, condition: edge.condition, slot: edge.slot)
-      if row.edges.contains(new) { continue }
+      guard known.insert(new).inserted else { continue }
       row.edges.append(new)
       if !state.isFinished {
         row.waits += 1
@@ -163,18 +170,18 @@ package struct InsertVerb: Verb {
         return (.added(index), request.add[index].course.end)
       }
     case .key(let key):
-      let newest = request.add.lastIndex { $0.job.terms.key == key && !$0.course.state.isFinished }
-      if let newest {
+      if let newest = bringers[key] {
         request.add[newest].hasChildren = true
         return (.added(newest), request.add[newest].course.end)
       }
+      awaited.insert(key)
       return try named[key].map { try known($0) } ?? (.key(key), .blocked)
     }
   }
 
   /// A job that brings a key is bound to those that wait for it: none of them may be among what it waits for itself.
   private func checkCircle(_ row: NewRow) throws {
-    guard let key = row.job.terms.key else { return }
+    guard let key = row.job.terms.key, waiters[key] != nil || awaited.contains(key) else { return }
     var seen: Set<NewEdge.Parent> = []
     var level = row.edges.map(\.parent)
     while let parent = level.popLast() {
@@ -189,6 +196,7 @@ package struct InsertVerb: Verb {
         if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
       case .key(let other):
         if other == key { waiter = "it" }
+        if let bringer = bringers[other] { level.append(.added(bringer)) }
       }
       guard let waiter else { continue }
       throw JobError(

@@ -104,7 +104,7 @@ package struct RecoverVerb: Verb {
   private mutating func forgetExpired() {
     for id in plan.expired {
       guard let row = book[id], let expiry = policy.expiry(of: row.course.state, enteredAt: row.enteredAt),
-        expiry <= book.now, book.needer(of: id) == nil
+        expiry <= book.now, book.keeper(of: id) == nil
       else { continue }
       book.remove(id)
       reply.pruned += 1
@@ -116,7 +116,8 @@ extension StorePolicy {
   /// When a job is deleted, in milliseconds since 1970; nil if it has not ended.
   package func expiry(of state: JobState, enteredAt: Int64) -> Int64? {
     guard state.isFinished else { return nil }
-    let kept = (state == .failed ? failedRetention : retention).milliseconds
+    // As long as what failed can be retried, what was skipped because of it comes along.
+    let kept = (state == .failed || state == .skipped ? failedRetention : retention).milliseconds
     let (expiry, isNever) = enteredAt.addingReportingOverflow(kept)
     return isNever ? .max : expiry
   }

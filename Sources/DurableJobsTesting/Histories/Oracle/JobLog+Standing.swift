@@ -75,7 +75,12 @@ extension JobLog {
 
   /// The first entry of its present life: its first, or the last retry after an end.
   private var beginning: Int {
-    last { if case .startedAnew = $0 { true } else { false } } ?? entries.startIndex
+    last { event in
+      switch event {
+      case .startedAnew, .reopened: true
+      default: false
+      }
+    } ?? entries.startIndex
   }
 
   /// Claims in this life, without those that were given back.

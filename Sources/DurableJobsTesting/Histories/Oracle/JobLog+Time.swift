@@ -54,7 +54,7 @@ extension JobLog {
         return false
       }
       time = named
-    case .held, .released: return before(turn).isDated
+    case .held, .released, .skipped, .reopened: return before(turn).isDated
     default: return false
     }
     return if case .at = time { true } else { false }
@@ -69,7 +69,8 @@ extension JobLog {
       let least = at.later(by: wrong == .snoozeOfNoTime ? 0 : 100)
       return .at(max(time.promise(at: at).date ?? at, least)).ahead(of: at)
     case .died: return backOff
-    case .held: return before(turn).due.ahead(of: at)
+    case .held, .reopened: return before(turn).due.ahead(of: at)
+    case .skipped: return before(turn).due
     case .released: return wrong == .resumeForgetsTime ? .now : before(turn).due.ahead(of: at)
     default: return .now
     }

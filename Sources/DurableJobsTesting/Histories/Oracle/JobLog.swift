@@ -17,6 +17,8 @@ struct JobLog {
     /// Somebody did not want to wait for its time.
     case hurried
     case startedAnew
+    /// It was skipped, and keeps its time.
+    case reopened
     case reset
     case cancelled(reason: String?)
     /// It can't be run any more because of that job.

@@ -45,9 +45,22 @@ extension Oracle {
     }.min { $0.parent < $1.parent }
   }
 
-  /// An unfinished job needs it.
-  func needer(of id: JobID) -> JobID? {
-    needs.filter { child, needs in needs.contains { $0.parent == id } && isLive(child) }.keys.min()
+  /// An unfinished job needs it that does not go with it.
+  func needer(of id: JobID, except going: Set<JobID> = []) -> JobID? {
+    needs.filter { child, needs in
+      guard needs.contains(where: { $0.parent == id }), let index = index(of: child) else { return false }
+      let state = jobs[index].standing
+      return state == .running || !state.isFinished && !going.contains(child)
+    }.keys.min()
+  }
+
+  /// Somebody needs it, or would need what it brought if it were retried.
+  func isKept(_ id: JobID) -> Bool {
+    needer(of: id) != nil
+      || needs.contains { child, needs in
+        needs.contains { $0.parent == id && $0.slot != nil }
+          && index(of: child).map { jobs[$0].standing != .succeeded } ?? false
+      }
   }
 
   /// What those brought that it waited for.
@@ -160,7 +173,7 @@ extension Oracle {
       for id in generation {
         let index = index(of: id)!
         guard owner(of: jobs[index].job.terms.unique) == nil else { continue }
-        note(.startedAnew, index)
+        note(.reopened, index)
         reopened.insert(id)
       }
       if reopened.count == count { return reopened.sorted() }
@@ -174,7 +187,10 @@ extension Oracle {
     for (child, all) in needs {
       needs[child] = all.compactMap { need in
         guard need.parent == id else { return need }
-        guard let child = self.index(of: child), state(jobs[child]) == .skipped else { return nil }
+        guard let child = self.index(of: child), jobs[child].standing.isFinished, jobs[child].standing != .succeeded
+        else {
+          return nil
+        }
         guard !(end.isFinished && isMet(need, by: end)), wrong != .removalFrees else { return nil }
         var need = need
         need.isNever = true

@@ -16,7 +16,7 @@ extension Oracle {
   /// A job that refuses a change, and what the refusal names.
   typealias Refusal = (job: JobID, name: String)
 
-  func effect(of change: JobChange, on job: JobLog) -> Effect {
+  func effect(of change: JobChange, on job: JobLog, _ going: Set<JobID>) -> Effect {
     let state = state(job)
     let (isRunning, asked) = (state == .running, job.asked?.stop)
     let refusal = Effect.refusal("\(state)")
@@ -25,6 +25,8 @@ extension Oracle {
       if wrong != .retryTakesKey, let owner = owner(of: job.job.terms.unique) { return .refusal("job \(owner)") }
       if let need = brokenNeed(of: job) { return .refusal("job \(need.parent)") }
       return .happens(.startedAnew)
+    case .retry where state == .skipped && brokenNeed(of: job) == nil && owner(of: job.job.terms.unique) == nil:
+      return .happens(.reopened)
     case .retry where state == .suspended || state == .scheduled: return .happens(.hurried)
     case .retry: return state == .ready ? .nothing : refusal
 
@@ -47,7 +49,9 @@ extension Oracle {
     case .fail(let message): return .happens(.givenUp(message: message))
     case .progress(let progress): return .happens(.progressed(progress))
     case .remove:
-      if !isRunning, wrong != .neededIsRemoved, let child = needer(of: job.id) { return .refusal("job \(child)") }
+      if !isRunning, wrong != .neededIsRemoved, let child = needer(of: job.id, except: going) {
+        return .refusal("job \(child)")
+      }
       return isRunning ? refusal : .removal
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }
@@ -74,7 +78,7 @@ extension Oracle {
     var refused: [Refusal] = []
     for id in ids {
       let index = index(of: id)!
-      switch effect(of: change, on: jobs[index]) {
+      switch effect(of: change, on: jobs[index], Set(ids)) {
       case .refusal(let name):
         refused.append((id, name))
         continue

@@ -7,7 +7,7 @@ extension Oracle {
   /// `left` are the jobs that the store has still: of one that was needed when its time came, it need not notice at once
   /// that it is not any more.
   mutating func recover(_ request: RecoveryRequest, _ left: Set<JobID>) -> RecoveryReport {
-    for job in jobs where isExpired(job) && needer(of: job.id) != nil { mayLinger.insert(job.id) }
+    for job in jobs where isExpired(job) && isKept(job.id) { mayLinger.insert(job.id) }
 
     var report = RecoveryReport()
     if request.isRetiring, let worker = standing(of: request.worker) {
@@ -37,7 +37,7 @@ extension Oracle {
     followEnds()
     let expired = jobs.filter { job in
       guard isExpired(job) else { return false }
-      if needer(of: job.id) != nil { return wrong == .neededExpires }
+      if isKept(job.id) { return wrong == .neededExpires }
       return !(mayLinger.contains(job.id) && left.contains(job.id))
     }
     for job in expired { remove(job.id) }
@@ -53,7 +53,7 @@ extension Oracle {
   private func isExpired(_ job: JobLog) -> Bool {
     let state = state(job)
     guard state.isFinished, !(wrong == .cancelledNeverExpire && state == .cancelled) else { return false }
-    let isKeptLonger = state == .failed && wrong != .failedExpireEarly
+    let isKeptLonger = (state == .failed || state == .skipped) && wrong != .failedExpireEarly
     let kept = isKeptLonger ? policy.failedRetention : policy.retention
     return job.entries[job.turn].at.later(by: kept.milliseconds) <= now
   }

@@ -135,6 +135,30 @@
       #expect(place.lines("trouble").isEmpty == lives)
     }
 
+    @Test(arguments: [true, false])
+    func `a supervisor begins a command only if no later run of the job has begun`(isLater: Bool) async throws {
+      let place = try Place()
+      let folder = JobFolder(JobID(rawValue: 1), in: place.store)
+      try folder.create()
+      let run = try folder.beginRun(attempt: 1)
+      // By who took the job from its worker: it has ended since.
+      if isLater { folder.end(try folder.beginRun(attempt: 2), "succeeded", exitCode: 0) }
+      let command = ShellCommand(["touch", "began"], in: place.folder)
+      let order = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: run.number))
+      let (lifeLine, report) = (Pipe(), Pipe())
+      let supervisor = try ChildProcess(
+        "/bin/sh", ["-c", "setsid '\(Place.probe)' supervise-command; :"],
+        input: lifeLine.fileHandleForReading.fileDescriptor, output: report.fileHandleForWriting.fileDescriptor)
+      try report.fileHandleForWriting.close()
+      try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
+      let told = await onThread { (try? report.fileHandleForReading.readToEnd()) ?? Data() }
+      let ending = try JSONDecoder().decode(SupervisorReport.self, from: told).ending
+      if case .notStarted(.overtaken) = ending { #expect(isLater) } else { #expect(!isLater && ending.isSuccess) }
+      #expect(FileManager.default.fileExists(atPath: place.folder + "/began") != isLater)
+      await supervisor.ended()
+      try lifeLine.fileHandleForWriting.close()
+    }
+
     @Test func `a command whose worker dies before it has begun does not begin`() async throws {
       let place = try Place()
       // It is busy with so many words for a while, before it begins.

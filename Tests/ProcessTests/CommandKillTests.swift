@@ -44,7 +44,11 @@
         }
         killed[victim, default: 0] += 1
       }
-      await until { place.lines("runs").count > seen }
+      // Not one whose keepers are gone, that noted its beginning late.
+      await until {
+        guard let command = place.lines("runs").last.flatMap({ pid_t($0) }) else { return false }
+        return ProcessList.children(of: worker.pid).contains { ProcessList.children(of: $0).contains(command) }
+      }
       try await place.queue.cancel(job.id)
       #expect(worker.wait() == .exited(0))
       #expect(try await place.store.job(job.id).state == .cancelled)

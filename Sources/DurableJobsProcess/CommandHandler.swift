@@ -63,7 +63,7 @@
         try folder.create()
         var isFree = try lock.isFree()
         if !isFree { isFree = await lock.endHolder() }
-        guard isFree else { throw Self.leftBehind }
+        guard isFree else { throw Self.leftBehind(lock) }
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt)
       } catch {
@@ -93,17 +93,21 @@
       }
       onEvent(context, .ended(command, result, took: began.duration(to: .now)))
       // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
-      if !isGone, case .stopped = result { throw Self.leftBehind }
+      if !isGone, case .stopped = result { throw Self.leftBehind(lock) }
       // The worker's own order to stop it would come after the grace.
       if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: isToldOfStops ? .zero : .seconds(1)) }
       return try result.output()
     }
 
-    private static var leftBehind: JobExit {
-      .suspend(
+    private static func leftBehind(_ lock: CommandLock) -> JobExit {
+      let numbers = lock.processes.map { "\($0)" }.joined(separator: ", ")
+      return .suspend(
         because:
-          "a process of this command, or one that can't be told from it, still lives: it has left its group, or is "
-          + "another user's or another container's; end it, then resume or cancel")
+          numbers.isEmpty
+          ? "a process of this command, or one that can't be told from it, still lives: it has left its group, or is "
+            + "another user's or another container's; end it, then resume or cancel"
+          : "process \(numbers) of this command still lives: it has left its group, or can't end; end it, then resume or "
+            + "cancel")
     }
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {

@@ -108,6 +108,13 @@
       }
     }
 
+    /// Those that have inherited it, as far as this process may see them.
+    var processes: [pid_t] {
+      var file = stat()
+      guard stat(path, &file) == 0 else { return [] }
+      return ProcessEntry.holders(of: file).filter { $0 != getpid() }
+    }
+
     private var isKnownToBeFree: Bool { (try? isFree()) ?? false }
 
     /// Looks again and again, ever more rarely: these processes are no children of this one, and nobody tells of their

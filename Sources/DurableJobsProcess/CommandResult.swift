@@ -23,6 +23,7 @@
       switch report?.ending {
       case .exited(0) where stopReason == nil || report?.wasAsked != true: self = .exited(0, lastLine: nil)
       case .notStarted(.impossible(let message)): self = .impossible(message)
+      case .notStarted(.overtaken): self = .stopped(.claimLost)
       case _ where stopReason != nil: self = .stopped(stopReason!)
       case .exited(let code): self = .exited(code, lastLine: report?.lastLine)
       case .signalled(let signal): self = .killed(signal: signal)

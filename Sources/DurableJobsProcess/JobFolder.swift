@@ -64,6 +64,8 @@
       }
     }
 
+    func hasRun(after run: Int) -> Bool { numbers.keys.contains { $0 > run } }
+
     /// Notes that the command is about to start. Of the oldest runs nothing is kept.
     func beginRun(attempt: Int) throws -> CommandRun {
       let numbers = numbers

@@ -17,6 +17,8 @@
   enum LaunchTrouble: Codable, Sendable {
     /// Something of an earlier run lives.
     case lockHeld
+    /// A later run of the job has begun since it was ordered: its worker was thought dead.
+    case overtaken
     /// It can't be started, now or later.
     case impossible(String)
     /// It can't be started now, because something is lacking.
@@ -84,10 +86,16 @@
       let code = execute(words, command.env)
       let name = words[0].display
       switch code {
-      case ENOENT: throw Refused("command not found: \(name)")
+      case ENOENT: throw Refused("command not found: \(name)\(words.count == 1 ? Self.advice(on: name) : "")")
       case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(SystemError.words(code))")
       default: throw Refusal("can't run \(name)", code)
       }
+    }
+
+    /// Somebody gave a whole line as one word.
+    private static func advice(on name: String) -> String {
+      guard name.contains(where: \.isWhitespace) else { return "" }
+      return "; this is one word, with a space in it: give each word apart, or use --shell"
     }
 
     /// Tries the program in each folder of the command's own PATH, as a shell would. Returns why none could be executed.

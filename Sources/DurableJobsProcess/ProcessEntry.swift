@@ -48,8 +48,15 @@
           .compactMap { ProcessEntry($0) }
       }
 
-      /// Whether it has this file open, as far as this process may see that.
-      func holds(_ file: stat) -> Bool {
+      /// Those that have this file open, as far as this process may see that.
+      static func holders(of file: stat) -> [pid_t] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return names.compactMap { pid_t($0) }.filter { holds($0, file) }.sorted()
+      }
+
+      func holds(_ file: stat) -> Bool { Self.holds(number, file) }
+
+      private static func holds(_ number: pid_t, _ file: stat) -> Bool {
         let folder = "/proc/\(number)/fd"
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { name in
           var other = stat()
@@ -71,6 +78,7 @@
 
       /// It is not asked here.
       func holds(_ file: stat) -> Bool { false }
+      static func holders(of file: stat) -> [pid_t] { [] }
 
       private static func ask(_ what: Int32, _ number: pid_t) -> [ProcessEntry] {
         var question = [CTL_KERN, KERN_PROC, what, number]

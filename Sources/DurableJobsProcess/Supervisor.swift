@@ -97,6 +97,8 @@
       let command: CommandProcess
       do {
         guard try order.lock.takeForSupervisor() else { return SupervisorReport(ending: .notStarted(.lockHeld)) }
+        // While the worker and this process were frozen, for example. As long as the lock is held, none can begin.
+        if order.folder.hasRun(after: order.run) { return SupervisorReport(ending: .notStarted(.overtaken)) }
         command = try CommandProcess(order)
       } catch {
         return SupervisorReport(ending: .notStarted(LaunchTrouble(error)))

@@ -164,15 +164,49 @@
       #expect(ended.status == .exited(1))
     }
 
-    @Test("wait without ids says why what is left does not run")
+    @Test("wait without ids waits for what is ready though no worker lives, and says what it waits for")
     func idle() async throws {
+      let id = try await durable.add("--", "true")
+      #expect(try await durable("wait", "--timeout", "0").status == .exited(4))
+      let ended = try await durable.run("wait") { [durable] program in
+        try await program.says("Job \(id) waits: no worker is running for it. Start one with: durable work")
+        try await durable("work", "--drain")
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("wait without ids waits for a job whose worker was killed")
+    func killed() async throws {
+      let said = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "test -e again && exit 0; touch again; echo > said; sleep 600")
+      _ = try await durable.work { worker in
+        _ = await said.said()
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      #expect(try await durable("wait", "--timeout", "0").status == .exited(4))
+      let ended = try await durable.run("wait") { [durable] program in
+        try await program.says("Job \(id) waits: no worker is running for it. Start one with: durable work")
+        try await durable("work", "--drain")
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
+    @Test("wait without ids does not wait for what is paused, suspended, or to start later, and says why it is left")
+    func left() async throws {
+      let held = try await durable.add("--", "true")
+      try await durable("suspend", "\(held)")
+      _ = try await durable.add("--delay", "1h", "--", "true")
+      let later = try await durable("wait", "--timeout", "0")
+      #expect(later.status == .exited(0))
+      #expect(later.stderr.contains("Idle, with "), "\(later.stderr)")
       _ = try await durable.add("--", "true")
-      let alone = try await durable("wait")
-      #expect(alone.status == .exited(0))
-      #expect(alone.stderr.contains("Idle, with 1 ready left"))
-      #expect(alone.stderr.contains("no worker is running for it. Start one with: durable work"), "\(alone.stderr)")
       try await durable("pause")
-      #expect(try await durable("wait").stderr.contains("the queue 'default' is paused"))
+      let paused = try await durable("wait", "--timeout", "0")
+      #expect(paused.status == .exited(0))
+      #expect(paused.stderr.contains("the queue 'default' is paused"))
     }
   }
 #endif

@@ -237,7 +237,7 @@
       #expect(work.status == .exited(0), "\(work.stderr)")
       #expect(work.text.contains("done    b.bin  300 kB"))
       #expect(holds(content, "out/b.bin"))
-      #expect(try await durable("status").text.contains("succeeded  get \(server.url("/a.bin"))"))
+      #expect(try await durable("status").text.contains("succeeded  get -o out -O b.bin \(server.url("/a.bin"))"))
       #expect(try await durable("log", "1").stderr.contains("a download"))
     }
 

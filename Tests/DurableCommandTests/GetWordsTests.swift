@@ -102,7 +102,20 @@
         download.withoutSecrets.typed
           == #"durable get 'https://me:***@example.org/a?b=c' -o '/tmp/my files' -O 'it'\''s.iso' --size 5 --header 'A: ***' --overwrite"#
       )
-      #expect(download.title == "get https://example.org/a?b=c")
+      #expect(download.title(in: "/tmp") == #"get -o 'my files' -O 'it'\''s.iso' https://example.org/a?b=c"#)
+    }
+
+    @Test(
+      "in a list, a download tells its folder to who is elsewhere, and a name of its own, neither at length",
+      arguments: [
+        ("/home/me", nil, "get https://example.org/a"), ("/home/me/iso", nil, "get -o iso https://example.org/a"),
+        ("/home/men", "a", "get -o /home/men https://example.org/a"),
+        ("/srv/0123456789/0123456789/b", "c", "get -o '…0123456789/0123456789/b' -O c https://example.org/a"),
+      ] as [(String, String?, String)])
+    func titles(folder: String, name: String?, title: String) throws {
+      let download = Download(
+        from: try DownloadWords.url("https://example.org/a"), to: URL(fileURLWithPath: folder), named: name)
+      #expect(download.title(in: "/home/me") == title)
     }
 
     @Test(

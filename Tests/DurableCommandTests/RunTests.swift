@@ -41,6 +41,10 @@
       "what can't be started fails for good, whatever attempts are left",
       arguments: [
         (["no-such-program"], "command not found: no-such-program"),
+        (
+          ["no-such program"],
+          "command not found: no-such program; this is one word, with a space in it: give each word apart, or use --shell"
+        ),
         (["./plain"], "./plain is not executable: Permission denied"),
         (["./missing"], "command not found: ./missing"),
       ])

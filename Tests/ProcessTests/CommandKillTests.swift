@@ -44,7 +44,11 @@
         }
         killed[victim, default: 0] += 1
       }
-      await until { place.lines("runs").count > seen }
+      // Not one whose keepers are gone, that noted its beginning late.
+      await until {
+        guard let command = place.lines("runs").last.flatMap({ pid_t($0) }) else { return false }
+        return ProcessList.children(of: worker.pid).contains { ProcessList.children(of: $0).contains(command) }
+      }
       try await place.queue.cancel(job.id)
       #expect(worker.wait() == .exited(0))
       #expect(try await place.store.job(job.id).state == .cancelled)
@@ -133,6 +137,30 @@
       _ = await ended.read()
       #expect(FileManager.default.fileExists(atPath: place.folder + "/began") == lives)
       #expect(place.lines("trouble").isEmpty == lives)
+    }
+
+    @Test(arguments: [true, false])
+    func `a supervisor begins a command only if no later run of the job has begun`(isLater: Bool) async throws {
+      let place = try Place()
+      let folder = JobFolder(JobID(rawValue: 1), in: place.store)
+      try folder.create()
+      let run = try folder.beginRun(attempt: 1)
+      // By who took the job from its worker: it has ended since.
+      if isLater { folder.end(try folder.beginRun(attempt: 2), "succeeded", exitCode: 0) }
+      let command = ShellCommand(["touch", "began"], in: place.folder)
+      let order = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: run.number))
+      let (lifeLine, report) = (Pipe(), Pipe())
+      let supervisor = try ChildProcess(
+        "/bin/sh", ["-c", "setsid '\(Place.probe)' supervise-command; :"],
+        input: lifeLine.fileHandleForReading.fileDescriptor, output: report.fileHandleForWriting.fileDescriptor)
+      try report.fileHandleForWriting.close()
+      try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
+      let told = await onThread { (try? report.fileHandleForReading.readToEnd()) ?? Data() }
+      let ending = try JSONDecoder().decode(SupervisorReport.self, from: told).ending
+      if case .notStarted(.overtaken) = ending { #expect(isLater) } else { #expect(!isLater && ending.isSuccess) }
+      #expect(FileManager.default.fileExists(atPath: place.folder + "/began") != isLater)
+      await supervisor.ended()
+      try lifeLine.fileHandleForWriting.close()
     }
 
     @Test func `a command whose worker dies before it has begun does not begin`() async throws {

@@ -87,6 +87,11 @@
       #expect(result(.exited(0), wasAsked: true, .shutdown) == .stopped(.shutdown))
     }
 
+    @Test func `a run that a later one has overtaken is no longer its worker's`() {
+      #expect(result(.notStarted(.overtaken), wasAsked: false, nil) == .stopped(.claimLost))
+      #expect(result(.notStarted(.overtaken), wasAsked: false, .timedOut) == .stopped(.claimLost))
+    }
+
     @Test func `any end may be the answer of a command that was asked, and without that only one that says so`() {
       #expect(SupervisorReport(ending: .exited(20), wasAsked: true).isAnswerToStop)
       #expect(!SupervisorReport(ending: .exited(20)).isAnswerToStop)
@@ -295,6 +300,8 @@
       let file = open(path, O_RDWR)
       #expect(flock(file, LOCK_EX) == 0)
       #expect(try !lock.isFree(), "somebody holds it")
+      // Another test's child may have inherited it.
+      flock(file, LOCK_UN)
       close(file)
       #expect(try lock.isFree())
     }

@@ -10,8 +10,9 @@
       abstract: "Wait until jobs have ended, or until nothing is left to do.",
       discussion: """
         With ids, until these jobs have ended; exits with 1 if one of them did not succeed. Without, until a queue is idle: \
-        no worker that lives can do anything more now. What is waited for goes to stderr, once: a time, a queue that is \
-        paused, a worker.
+        neither a worker that lives nor one that you would start could do anything more now. A first start that is \
+        ahead, a paused queue and what is suspended are not waited for then. What is waited for goes to stderr, once: a \
+        time, a queue that is paused, a worker.
         """)
 
     @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID] = []
@@ -38,14 +39,14 @@
             }
           }
           if ids.isEmpty {
-            try await ObstacleReport.telling(of: { try await store.nextReturning(queue) }, in: store) {
-              _ = try await store.queue(queue).waitUntilIdle()
+            try await ObstacleReport.telling(of: { try await store.nextObstructed(queue) }, in: store) {
+              try await store.untilIdle(queue)
             }
           }
         }
       }
       guard didEnd else {
-        Talk.line("Still not done after \(timeout ?? "")")
+        Talk.line("Still not done after \((limit ?? .zero).forPeople)")
         throw ExitCode(.timedOut)
       }
       if ids.isEmpty { try await Self.tellWhatIsLeft(store, queue) }
@@ -54,7 +55,7 @@
 
     /// Asked before anything is waited for, however little time there is.
     private static func hasEnded(_ ids: [JobID], _ queue: String, in store: OpenStore) async throws -> Bool {
-      if ids.isEmpty { return try await store.queue(queue).isIdle }
+      if ids.isEmpty { return try await store.isIdle(queue) }
       for id in ids where try await !store.store.job(id, detail: []).state.isFinished { return false }
       return true
     }
@@ -103,9 +104,26 @@
   }
 
   extension OpenStore {
-    /// The job of a queue that was claimed before and comes back next, if nothing else is to be done there meanwhile.
-    fileprivate func nextReturning(_ queue: String) async throws -> JobSnapshot? {
+    /// Whether neither a worker that lives nor 'durable work' could do anything in a queue now.
+    fileprivate func isIdle(_ queue: String) async throws -> Bool {
+      try await store.outstanding(.queue(queue, kinds: Self.kinds)).isIdle
+    }
+
+    fileprivate func untilIdle(_ queue: String) async throws {
+      while true {
+        try await self.queue(queue).waitUntilIdle()
+        if try await isIdle(queue) { return }
+        // What is left waits for a worker that is to be started: nobody tells of that.
+        try await Task.sleep(for: .milliseconds(250))
+      }
+    }
+
+    /// What to tell of while a queue is waited for, if no worker that lives has anything to do there meanwhile: a job that
+    /// lacks one, or was claimed before and comes back next.
+    fileprivate func nextObstructed(_ queue: String) async throws -> JobSnapshot? {
       guard try await store.outstanding(.queue(queue)).active == 0 else { return nil }
+      let undone = JobFilter.queue(queue) && .kinds(Self.kinds) && .states([.ready, .running])
+      if let job = try await store.jobs(JobQuery(undone, limit: 1)).first { return job }
       let waiting = JobQuery(.queue(queue) && .state(.scheduled), detail: .failures, limit: 1000)
       return try await store.jobs(waiting).filter { $0.startedAt != nil }.min {
         $0.runAt ?? .distantFuture < $1.runAt ?? .distantFuture

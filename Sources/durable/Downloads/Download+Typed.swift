@@ -7,7 +7,22 @@
 
   extension Download {
     /// In a line, without what may be a secret.
-    var title: String { "get \(url.withoutCredentials)" }
+    var title: String { title(in: FileManager.default.currentDirectoryPath) }
+
+    /// Its folder is told to who is not in it, and its name if it is not the URL's. They stand first: a line is cut at its end.
+    func title(in here: String) -> String {
+      func short(_ text: String) -> String {
+        SystemText(text.count > 24 ? "…" + text.suffix(23) : text).shellQuoted
+      }
+      var words = ["get"]
+      if folder != here {
+        words += ["-o", short(folder.hasPrefix(here + "/") ? String(folder.dropFirst(here.count + 1)) : folder)]
+      }
+      var nameless = self
+      nameless.name = nil
+      if let name, name != nameless.expectedName { words += ["-O", short(name)] }
+      return (words + [url.withoutCredentials]).joined(separator: " ")
+    }
 
     /// For everybody's eyes: without a password in its URL, and without the values of its headers.
     var withoutSecrets: Download {

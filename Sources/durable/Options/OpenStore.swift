@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import DurableJobsProcess
   import DurableJobsSQLite
   import Foundation
@@ -12,6 +13,9 @@
     let path: String
     /// As it was given to `--store`, if it was.
     private let named: String?
+
+    /// What 'durable work' runs.
+    static let kinds: Set = [ShellCommand.kind, Download.kind, SendRequest.kind]
 
     private static let opened = Lock<[SQLiteStore]>([])
 

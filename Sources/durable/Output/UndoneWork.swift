@@ -1,8 +1,6 @@
 #if Shell
   import Console
   import DurableJobs
-  import DurableJobsHTTP
-  import DurableJobsProcess
   import Foundation
 
   /// What a worker leaves undone, and why.
@@ -12,7 +10,7 @@
     private let elsewhere: Int
 
     init(_ store: OpenStore, _ queues: Set<String>) async throws {
-      let scope = WorkScope.worker(queues: queues, kinds: [ShellCommand.kind, Download.kind])
+      let scope = WorkScope.worker(queues: queues, kinds: OpenStore.kinds)
       let left = try await store.store.outstanding(scope).left
       let here = JobFilter.queues(queues)
       elsewhere = try await store.store.counts(where: .state(.ready) && !here)[.ready]
@@ -25,7 +23,7 @@
         let held = try await store.pausedQueues.intersection(queues).sorted()
         if held.isEmpty {
           let foreign = try await store.store.counts(
-            where: here && .state(.ready) && !.kind(ShellCommand.kind) && !.kind(Download.kind))[.ready]
+            where: here && .state(.ready) && !.kinds(OpenStore.kinds))[.ready]
           if foreign > 0 { lines.append("\(foreign) ready, of kinds that run in another program") }
           if left[.ready] > foreign { lines.append("\(left[.ready] - foreign) ready to run") }
         } else {

@@ -91,7 +91,9 @@
           .fileExists,
           "\(path) was brought by another download since this one was asked for, and is not replaced; ask for it again")
       }
-      let why = download.skipsExisting ? ", and is not as the server's file" : ""
+      let why =
+        download.sha256 != nil
+        ? ", and has another checksum" : download.skipsExisting ? ", and is not as the server's file" : ""
       return DownloadError(
         .fileExists, "\(path) is there already\(why); move it away, or replace it with --overwrite")
     }

@@ -127,7 +127,8 @@
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
             detail: .payload, order: .newestFirst, limit: 10)
           return try await store.jobs(query).map { ($0.id, download.isAsked(by: $0)) }
-        }, cameSince: { [serverNamed] in try await serverNamed.came(to: $0, since: attempt.job, besides: download) })
+        }, cameSince: { [serverNamed] in try await serverNamed.came(to: $0, since: attempt.job, besides: download) },
+        store: store.path)
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {

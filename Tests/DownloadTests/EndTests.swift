@@ -29,6 +29,16 @@
       #expect(server.requests.map(\.rangeStart) == [nil, 400_000])
     }
 
+    @Test(arguments: [100, 103])
+    func `a length that comes before the answer itself makes no end of a body that is cut`(interim: Int) async throws {
+      let whole = Answer.file(content).framed(.chunked).after(interim: interim)
+      server.serve("/a.bin", whole.breaking(after: 400_000), whole)
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, 400_000])
+    }
+
     @Test func `an end that is told by nothing is no end, and it says what helps`() async throws {
       server.serve("/a.bin", .file(content).framed(.close))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))

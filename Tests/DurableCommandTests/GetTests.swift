@@ -24,6 +24,23 @@
       FileManager.default.contents(atPath: durable.folder + "/" + name) == Data(content.bytes)
     }
 
+    @Test(
+      "no file takes a name beside the store that the store would read as its own",
+      arguments: ["-journal", "-jobs", ""])
+    func namesOfTheStore(ending: String) async throws {
+      _ = try await durable("status")
+      let name = "jobs.sqlite" + ending
+      server.serve("/doc.pdf", .file(content).with("Content-Disposition", "attachment; filename=\(name)"))
+      server.serve("/\(name)", .file(content))
+      for path in ["/doc.pdf", "/" + name] {
+        let outcome = try await durable("get", "--max-attempts", "1", "-o", durable.folder, server.url(path))
+        #expect(outcome.status == .exited(1))
+        #expect(outcome.text.contains("the store's own files") || outcome.stderr.contains("the store's own files"))
+      }
+      #expect(!FileManager.default.fileExists(atPath: durable.folder + "/jobs.sqlite-journal"))
+      #expect(try await durable("status").status == .exited(0))
+    }
+
     // MARK: Bad input
 
     private static let url = "https://127.0.0.1:9/x"

@@ -64,6 +64,7 @@
     /// Headers that are left out of an answer with a range.
     var unrepeated: [String] = []
     var version = "HTTP/1.1"
+    var interim = ""
 
     // MARK: Whole answers
 
@@ -113,6 +114,10 @@
 
     /// Its head is of one byte for each character, and not UTF-8.
     public func inLatin1() -> Answer { changed { $0.isLatin1 = true } }
+    /// After an answer of that status, which is none yet, with a length that means nothing.
+    public func after(interim status: Int) -> Answer {
+      changed { $0.interim = "HTTP/1.1 \(status) Wait\r\nContent-Length: 5\r\n\r\n" }
+    }
     public func speaking(_ version: String) -> Answer { changed { $0.version = version } }
     /// These headers are not in an answer with a range.
     public func notRepeating(_ names: String...) -> Answer { changed { $0.unrepeated = names } }

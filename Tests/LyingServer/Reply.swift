@@ -109,7 +109,7 @@
         lines.append("Transfer-Encoding: \(coding)")
         closes = true
       }
-      let head = lines.joined(separator: "\r\n") + "\r\n\r\n"
+      let head = answer.interim + lines.joined(separator: "\r\n") + "\r\n\r\n"
       steps.append(.bytes(answer.isLatin1 ? head.unicodeScalars.map { UInt8($0.value) } : Array(head.utf8)))
       addBody(answer, range, isChunked: isChunked)
       switch answer.framing {

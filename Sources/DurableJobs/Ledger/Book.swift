@@ -138,6 +138,23 @@ struct Book {
     change(id) { $0.after.seat = seat }
   }
 
+  /// It waits for one that lives again: were that behind it in its lane, neither could run. The lane must have been asked
+  /// for.
+  mutating func yieldSeat(_ id: JobID) {
+    guard let row = self[id], let lane = row.lane, row.seat == true else { return }
+    lanes.yield(lane.name, id)
+    change(id) { change in
+      change.after.seat = false
+      change.after.waits += 1
+    }
+  }
+
+  /// Whether it has a seat that it can't use now. Its parents must have been asked for.
+  func isSeatedInVain(_ id: JobID) -> Bool {
+    guard let row = self[id] else { return false }
+    return row.seat == true && row.course.state != .running && !row.course.state.isFinished && liveParents(of: id) > 0
+  }
+
   /// Hands the free seats of a lane to the lowest that wait.
   mutating func giveSeats(in lane: String) {
     let rows = rows

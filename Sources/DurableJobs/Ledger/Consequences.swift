@@ -35,9 +35,12 @@ struct Consequences {
     if let needs = book.lacking(needs) { return needs }
     let broken = returned.compactMap { id in book.brokenEdge(of: id).map { (id, $0) } }
     needs = Needs(jobs: broken.map(\.1.parent))
+    let yielding = returned.filter { book.isSeatedInVain($0) }
+    for id in yielding { if let lane = book[id]?.lane { needs.lanes[lane.name] = 0 } }
     if let needs = book.lacking(needs) { return needs }
     book.returned = []
     for (id, edge) in broken { book.skip(id, because: edge) }
+    for id in yielding { book.yieldSeat(id) }
     return nil
   }
 
@@ -100,8 +103,10 @@ private struct Reopening {
     }
     var needs = Needs()
     needs.parentsOf = dependent
-    for id in places { if let lane = book[id]?.lane { needs.lanes[lane.name] = 0 } }
+    let yielding = dependent.filter { book.isSeatedInVain($0) }
+    for id in places.union(yielding) { if let lane = book[id]?.lane { needs.lanes[lane.name] = 0 } }
     if let needs = book.lacking(needs) { return needs }
+    for id in yielding { book.yieldSeat(id) }
     for id in places.sorted() { book.enterLane(id) }
     let waiting = Set(dependent).union(places).sorted()
     touched = []

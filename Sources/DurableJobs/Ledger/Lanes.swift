@@ -60,6 +60,13 @@ struct Lanes {
     return false
   }
 
+  /// Who has a seat waits for one instead.
+  mutating func yield(_ name: String, _ id: JobID) {
+    lanes[name, default: Lane()].taken -= 1
+    lanes[name]?.entered.append(id)
+    left.insert(name)
+  }
+
   /// Its width was changed.
   mutating func changed(_ name: String) { left.insert(name) }
 

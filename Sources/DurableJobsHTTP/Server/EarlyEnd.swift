@@ -14,7 +14,9 @@
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head(let head):
-        if case .after = BodyEnd(head.headers, head.version) { isInBody = true }
+        // What comes before the answer itself has no body, whatever length it tells.
+        isInBody =
+          if head.status.code >= 200, case .after = BodyEnd(head.headers, head.version) { true } else { false }
       case .body: break
       case .end: isInBody = false
       }

@@ -8,6 +8,7 @@
     func existing(
       _ name: FileName, _ folder: Folder, isFinalName: Bool, told: ServerFile? = nil
     ) async throws -> DownloadedFile? {
+      try checkStore(name, folder)
       guard let status = folder.status(of: name.description) else { return nil }
       let path = folder.path(of: name.description)
       guard !status.isFolder else {
@@ -76,6 +77,20 @@
         let (file, _) = try await recorded(folder.path(of: name.description))
       else { return false }
       return file.size == there.size && file.modified == there.modified
+    }
+
+    /// What stands beside the store under its name is the store's, and is read as such: a journal is rolled back.
+    private func checkStore(_ name: FileName, _ folder: Folder) throws {
+      guard let store else { return }
+      let (path, own) = (
+        (store as NSString).deletingLastPathComponent, (store as NSString).lastPathComponent.lowercased()
+      )
+      let file = name.description.lowercased()
+      guard file == own || file.hasPrefix(own + "-") else { return }
+      guard URL(fileURLWithPath: folder.path).resolvingSymlinksInPath().path == path else { return }
+      throw DownloadError(
+        .fileExists,
+        "'\(name)' is a name of the store's own files in \(path); name the file with -O, or use another folder")
     }
 
     func fileExists(_ name: FileName, _ folder: Folder) -> DownloadError {

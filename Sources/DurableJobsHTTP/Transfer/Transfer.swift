@@ -25,12 +25,15 @@
     /// A second name of what this job names.
     private let mark: String
 
+    /// The path of the store's file, if it is in one.
+    let store: String?
+
     /// Throws ``DownloadError`` if the name that is given can't be one.
     init(
       job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
       ended: @escaping @Sendable () async throws -> [(job: JobID, isSame: Bool)],
-      cameSince: @escaping @Sendable (String) async throws -> Bool
+      cameSince: @escaping @Sendable (String) async throws -> Bool, store: String?
     ) throws {
       self.job = job
       self.download = download
@@ -40,6 +43,7 @@
       self.recorded = recorded
       self.ended = ended
       self.cameSince = cameSince
+      self.store = store
       url = download.url.withoutCredentials
       if let wish = download.name {
         guard let name = FileName(exactly: wish) else {

@@ -137,6 +137,88 @@ extension StoreConformance {
       try await trial.change(.retry, root)
       try same(try await trial.states([root, child]), [.ready, .skipped], "the root and its child")
     },
+    Case("Who was skipped is kept as long as what failed, and keeps its start time for when it lives again") {
+      subject in
+      var policy = StorePolicy()
+      policy.retention = .seconds(100)
+      policy.failedRetention = .seconds(1000)
+      let trial = try await Trial(subject, policy: policy)
+      let root = try await trial.add(.attempts(1))
+      let start = trial.after(.seconds(5000))
+      let late = NewJob(queue: "q", kind: "k", payload: Data(), terms: .start(.at(start)), edges: [.job(root)])
+      let child = try await trial.add([late])[0]
+      try await trial.end(try await trial.start(root), .failed(message: "f"), as: .failed)
+      trial.clock.advance(by: .seconds(500))
+      try await trial.recover()
+      try await trial.change(.retry, root)
+      try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.job(child).runAt, start, "when the child is due")
+    },
+    Case("What a job took in is kept as long as the job could be retried") { subject in
+      var policy = StorePolicy()
+      policy.retention = .seconds(100)
+      policy.failedRetention = .seconds(1000)
+      let trial = try await Trial(subject, policy: policy)
+      let parent = try await trial.add()
+      let child = try await trial.add([
+        NewJob(queue: "q", kind: "k", payload: Data(), terms: .attempts(1), edges: [.job(parent, slot: 0)])
+      ])[0]
+      try await trial.end(try await trial.start(parent), .succeeded(output: Data([1])), as: .succeeded)
+      try await trial.end(try await trial.start(child), .failed(message: "f"), as: .failed)
+      trial.clock.advance(by: .seconds(500))
+      try await trial.recover()
+      try await trial.change(.retry, child)
+      try same(try await trial.start(child).inputs, [0: .succeeded(output: Data([1]))], "its inputs in the retry")
+    },
+    Case("No removal frees who was cancelled, and what is removed with all that needs it goes") { subject in
+      let trial = try await Trial(subject)
+      let parent = try await trial.add()
+      let child = try await trial.add(after: [.job(parent)])
+      try await trial.change(.cancel(reason: nil), child)
+      try await trial.change(.remove, parent)
+      try same(try await trial.report(.retry, child).refused.count, 1, "refusals of a retry of what can't be any more")
+      let row = try await trial.add([.plain(), .plain(after: [JobEdge(.sibling(0))])])
+      let report = try await trial.store.change(.remove, where: .ids(row), after: nil, limit: 10)
+      try same(report.changed, row, "a chain that is removed whole")
+    },
+    Case("A key stands for the newest that has it and has not failed, else for the first that comes") { subject in
+      let trial = try await Trial(subject)
+      let early = try await trial.add(after: [JobEdge(.key("k7"))])
+      try same(try await trial.states([early]), [.blocked], "one that waits for a key that nobody has")
+      let first = try await trial.add(JobTerms(maxAttempts: 1, key: "k7"))
+      let second = try await trial.add(JobTerms(key: "k7"))
+      let late = try await trial.add(after: [JobEdge(.key("k7"), slot: 0)])
+      try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+      try same(
+        try await trial.states([early, late]), [.skipped, .blocked], "who waited for the first, and for the second")
+      try await trial.end(try await trial.start(second), .succeeded(output: Data([2])), as: .succeeded)
+      try same(try await trial.start(late).inputs, [0: .succeeded(output: Data([2]))], "what the second brought")
+      let after = try await trial.add(after: [JobEdge(.key("k7"))])
+      try same(try await trial.states([after]), [.ready], "one that waits for a key whose newest has succeeded")
+    },
+    Case("A circle by keys is refused where it closes, also within one call, and nothing is stored") { subject in
+      let trial = try await Trial(subject)
+      func job(key: String? = nil, after edges: [JobEdge]) -> NewJob {
+        NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(key: key), edges: edges)
+      }
+      let waiting = try await trial.add([job(key: "a", after: [JobEdge(.key("b"))])])[0]
+      let circles = [
+        [job(key: "b", after: [.job(waiting)])],
+        [job(key: "c", after: [JobEdge(.key("d"))]), job(key: "d", after: [JobEdge(.sibling(0))])],
+        [
+          job(after: [JobEdge(.key("x"))]), job(key: "x", after: [JobEdge(.key("y"))]),
+          job(key: "y", after: [JobEdge(.sibling(0))]),
+        ],
+      ]
+      for circle in circles {
+        try await refused(.invalidArgument, "a circle of \(circle.count + 1) or fewer") {
+          _ = try await trial.add(circle)
+        }
+      }
+      try same(try await trial.ids(), [waiting], "all jobs")
+      try await trial.add(JobTerms(priority: .high, key: "b"))
+      try same(try await trial.store.counts(where: .all), JobCounts([.ready: 1, .blocked: 1]), "the counts")
+    },
     Case("A thousand jobs that wait for one are let go, skipped and opened again at once") { subject in
       let trial = try await Trial(subject)
       let root = try await trial.add(.attempts(1))
@@ -206,6 +288,24 @@ extension StoreConformance {
       try same(try await trial.states([ids[3], ids[4]]), [.ready, .blocked], "the next two")
       try await refused(.invalidArgument, "a lane of no width") {
         try await trial.store.configure([.lane("a", width: 0)])
+      }
+    },
+    Case("Who waits for one of its lane that lives again lets that go first") { subject in
+      for isRunning in [false, true] {
+        let trial = try await Trial(subject)
+        let lane = JobLane("a", failedHead: .letsNextRun)
+        let first = try await trial.add(JobTerms(maxAttempts: 1, lane: lane))
+        let second = try await trial.add([
+          NewJob(
+            queue: "q", kind: "k", payload: Data(), terms: JobTerms(lane: lane), edges: [JobEdge(.job(first), .ended)])
+        ])[0]
+        try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+        let running = isRunning ? try await trial.start(second) : nil
+        try await trial.change(.retry, first)
+        if let running { try await trial.end(running, .interrupted, as: .blocked) }
+        try same(try await trial.states([first, second]), [.ready, .blocked], "the two of the lane")
+        try await trial.end(try await trial.start(first), .succeeded(output: nil), as: .succeeded)
+        try await trial.start(second)
       }
     },
     Case("Who waits for a job and for its lane waits for both") { subject in

@@ -92,6 +92,7 @@ extension Oracle {
       if skipped.isEmpty, round.count == jobs.count || wrong == .skipsStop { break }
       round = jobs
     } while true
+    for id in returned { yieldSeat(id) }
     ran = Set(jobs.filter { state($0) == .running }.map(\.id))
     leaveLanes()
     for id in new.sorted() { enterLane(id) }
@@ -125,6 +126,16 @@ extension Oracle {
     } else {
       line[lane, default: []].insert(id)
     }
+  }
+
+  /// Who has a seat and waits for one that lives again goes back among those that wait.
+  private mutating func yieldSeat(_ id: JobID) {
+    guard let index = index(of: id), let lane = jobs[index].job.terms.lane?.name, seats[lane]?.contains(id) ?? false,
+      !jobs[index].standing.isFinished, jobs[index].standing != .running,
+      needs[id]?.contains(where: { isLive($0.parent) }) ?? false
+    else { return }
+    seats[lane]?.remove(id)
+    line[lane, default: []].insert(id)
   }
 
   /// The oldest first.
@@ -176,8 +187,10 @@ extension Oracle {
         note(.reopened, index)
         reopened.insert(id)
       }
-      if reopened.count == count { return reopened.sorted() }
+      if reopened.count == count { break }
     }
+    for child in needs.keys where needs[child]!.contains(where: { reopened.contains($0.parent) }) { yieldSeat(child) }
+    return reopened.sorted()
   }
 
   mutating func remove(_ id: JobID) {

@@ -167,13 +167,7 @@
     @Test("wait without ids waits for what is ready though no worker lives, and says what it waits for")
     func idle() async throws {
       let id = try await durable.add("--", "true")
-      #expect(try await durable("wait", "--timeout", "0").status == .exited(4))
-      let ended = try await durable.run("wait") { [durable] program in
-        try await program.says("Job \(id) waits: no worker is running for it. Start one with: durable work")
-        try await durable("work", "--drain")
-      }
-      #expect(ended.status == .exited(0))
-      #expect(try await durable.state(id) == "succeeded")
+      try await expectWait(for: id)
     }
 
     @Test("wait without ids waits for a job whose worker was killed")
@@ -185,6 +179,11 @@
         kill(worker.process, SIGKILL)
         await worker.ends()
       }
+      try await expectWait(for: id)
+    }
+
+    /// There is no worker, and `wait` without ids says so until there was one.
+    private func expectWait(for id: Int) async throws {
       #expect(try await durable("wait", "--timeout", "0").status == .exited(4))
       let ended = try await durable.run("wait") { [durable] program in
         try await program.says("Job \(id) waits: no worker is running for it. Start one with: durable work")

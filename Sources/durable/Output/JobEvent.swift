@@ -57,62 +57,60 @@
       }
     }
 
-    /// An event in the life of a download, of which `mark` stands before its line.
+    /// An event in the life of a download.
     init(_ attempt: JobAttempt, _ download: Download, _ mark: WorkLine.Mark, _ event: Downloader.Event) {
-      self.init(mark == .start ? .started : mark == .waits ? .waits : .ended, attempt.job)
-      queue = attempt.queue
-      self.attempt = attempt.number
-      maxAttempts = attempt.of
-      url = download.url.withoutCredentials
+      self.init(attempt, mark, url: download.url)
       switch event {
       case .succeeded(let file):
-        result = "succeeded"
-        message = OrNull(wrappedValue: nil)
+        end("succeeded")
         path = OrNull(wrappedValue: file.path)
         size = OrNull(wrappedValue: file.size)
         wasThere = file.wasThere
-      case .failed(let error, _, _):
-        result = "failed"
-        mayBeRetried = mark == .again
-        message = OrNull(wrappedValue: error.message.withoutPasswords)
-      case .stopped:
-        result = "returned"
-        message = OrNull(wrappedValue: nil)
-      case .waits(let reason, let time):
-        message = OrNull(wrappedValue: reason)
-        seconds = time.inMilliseconds
+      case .failed(let error, _, _): fail(error.message, mark)
+      case .stopped: end("returned")
+      case .waits(let reason, let time): wait(reason, time)
       default: break
       }
     }
 
-    /// An event in the life of a request, of which `mark` stands before its line.
+    /// An event in the life of a request.
     init(_ attempt: JobAttempt, _ request: SendRequest, _ mark: WorkLine.Mark, _ event: Outbox.Event) {
+      self.init(attempt, mark, url: request.url)
+      method = request.method.rawValue
+      switch event {
+      case .succeeded(let answer):
+        end("succeeded")
+        status = answer.status
+      case .held(let reason): end("suspended", reason.withoutPasswords)
+      case .failed(let error, _, _): fail(error.message, mark)
+      case .stopped: end("returned")
+      case .waits(let reason, let time): wait(reason, time)
+      default: break
+      }
+    }
+
+    /// `mark` stands before the line for people.
+    private init(_ attempt: JobAttempt, _ mark: WorkLine.Mark, url: URL) {
       self.init(mark == .start ? .started : mark == .waits ? .waits : .ended, attempt.job)
       queue = attempt.queue
       self.attempt = attempt.number
       maxAttempts = attempt.of
-      method = request.method.rawValue
-      url = request.url.withoutCredentials
-      switch event {
-      case .succeeded(let answer):
-        result = "succeeded"
-        message = OrNull(wrappedValue: nil)
-        status = answer.status
-      case .held(let reason):
-        result = "suspended"
-        message = OrNull(wrappedValue: reason.withoutPasswords)
-      case .failed(let error, _, _):
-        result = "failed"
-        mayBeRetried = mark == .again
-        message = OrNull(wrappedValue: error.message.withoutPasswords)
-      case .stopped:
-        result = "returned"
-        message = OrNull(wrappedValue: nil)
-      case .waits(let reason, let time):
-        message = OrNull(wrappedValue: reason)
-        seconds = time.inMilliseconds
-      default: break
-      }
+      self.url = url.withoutCredentials
+    }
+
+    private mutating func end(_ result: String, _ message: String? = nil) {
+      self.result = result
+      self.message = OrNull(wrappedValue: message)
+    }
+
+    private mutating func fail(_ message: String, _ mark: WorkLine.Mark) {
+      end("failed", message.withoutPasswords)
+      mayBeRetried = mark == .again
+    }
+
+    private mutating func wait(_ reason: String, _ time: Duration) {
+      message = OrNull(wrappedValue: reason)
+      seconds = time.inMilliseconds
     }
 
     /// The end of a download that may have run in another process. `failure` is nil if it succeeded.

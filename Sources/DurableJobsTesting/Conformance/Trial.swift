@@ -143,3 +143,29 @@ extension JobTerms {
   static func start(_ start: JobTime) -> JobTerms { JobTerms(start: start) }
   static func attempts(_ maxAttempts: Int) -> JobTerms { JobTerms(maxAttempts: maxAttempts) }
 }
+
+extension JobEdge {
+  static func job(_ id: JobID, slot: Int? = nil) -> JobEdge { JobEdge(.job(id), slot: slot) }
+}
+
+extension NewJob {
+  static func plain(after edges: [JobEdge] = []) -> NewJob {
+    NewJob(queue: "q", kind: "k", payload: Data(), edges: edges)
+  }
+}
+
+extension Sequence {
+  func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
+    var all: [T] = []
+    for element in self { all.append(try await body(element)) }
+    return all
+  }
+}
+
+extension Trial {
+  func add(after edges: [JobEdge]) async throws -> JobID { try await add([.plain(after: edges)])[0] }
+
+  func states(_ ids: [JobID]) async throws -> [JobState] {
+    try await ids.asyncMap { try await job($0).state }
+  }
+}

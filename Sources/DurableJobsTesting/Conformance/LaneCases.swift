@@ -1,0 +1,95 @@
+import DurableJobs
+import Foundation
+
+extension StoreConformance {
+  static let laneCases: [Case] = [
+    Case("Jobs of a lane run one at a time, in their order, whatever their priority; other lanes go on") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.add(JobTerms(lane: "a"))
+      let second = try await trial.add(JobTerms(priority: .high, lane: "a"))
+      let other = try await trial.add(JobTerms(lane: "b"))
+      try same(try await trial.states([first, second, other]), [.ready, .blocked, .ready], "two lanes")
+      let claimed = try await trial.take(2)
+      try same(claimed.map(\.token.job), [first, other], "those that run")
+      try await trial.end(claimed[0], .succeeded(output: nil), as: .succeeded)
+      try await trial.end(try await trial.start(second), .succeeded(output: nil), as: .succeeded)
+    },
+    Case("A lane's first job keeps its place over retries, snoozes and suspensions") { subject in
+      let trial = try await Trial(subject)
+      let (first, second) = (try await trial.add(JobTerms(lane: "a")), try await trial.add(JobTerms(lane: "a")))
+      try await trial.end(try await trial.start(first), .retry(.after(.seconds(5)), message: "r"), as: .scheduled)
+      try same(try await trial.states([second]), [.blocked], "the second during a back-off")
+      trial.clock.advance(by: .seconds(5))
+      try await trial.end(try await trial.start(first), .suspended(reason: "s"), as: .suspended)
+      try same(try await trial.states([second]), [.blocked], "the second during a suspension")
+      try await trial.change(.cancel(reason: nil), first)
+      try await trial.start(second)
+    },
+    Case("A failed first job holds its lane until it is retried or removed, unless it lets the next run") { subject in
+      for failedHead in [JobLane.FailedHead.holds, .letsNextRun] {
+        let trial = try await Trial(subject)
+        let terms = JobTerms(maxAttempts: 1, lane: JobLane("a", failedHead: failedHead))
+        let ids = try await trial.add(3, terms)
+        try await trial.end(try await trial.start(ids[0]), .failed(message: "f"), as: .failed)
+        guard failedHead == .holds else {
+          try same(try await trial.states(ids), [.failed, .ready, .blocked], "a lane that goes on")
+          try await trial.change(.retry, ids[0])
+          try same(try await trial.states(ids), [.blocked, .ready, .blocked], "after a retry of what lost its place")
+          continue
+        }
+        try same(try await trial.states(ids), [.failed, .blocked, .blocked], "a lane that is held")
+        try await trial.change(.retry, ids[0])
+        try await trial.end(try await trial.start(ids[0]), .failed(message: "f"), as: .failed)
+        try await trial.change(.remove, ids[0])
+        try same(try await trial.states(Array(ids[1...])), [.ready, .blocked], "after its removal")
+      }
+    },
+    Case("So many jobs of a lane run at once as it is wide") { subject in
+      let trial = try await Trial(subject)
+      let ids = try await trial.add(5, JobTerms(lane: "a"))
+      try await trial.store.configure([.lane("a", width: 3)])
+      try same(try await trial.states(ids), [.ready, .ready, .ready, .blocked, .blocked], "a lane of three")
+      try same(try await trial.store.settings(), [.lane("a", width: 3)], "the settings")
+      try await trial.store.configure([.lane("a", width: 1)])
+      let claimed = try await trial.take(3)
+      for job in claimed[..<2] { try await trial.end(job, .succeeded(output: nil), as: .succeeded) }
+      try same(try await trial.states([ids[3]]), [.blocked], "the next in a lane that was made narrow")
+      try await trial.end(claimed[2], .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.states([ids[3], ids[4]]), [.ready, .blocked], "the next two")
+      try await refused(.invalidArgument, "a lane of no width") {
+        try await trial.store.configure([.lane("a", width: 0)])
+      }
+    },
+    Case("Who waits for one of its lane that lives again lets that go first") { subject in
+      for isRunning in [false, true] {
+        let trial = try await Trial(subject)
+        let lane = JobLane("a", failedHead: .letsNextRun)
+        let first = try await trial.add(JobTerms(maxAttempts: 1, lane: lane))
+        let second = try await trial.add([
+          NewJob(
+            queue: "q", kind: "k", payload: Data(), terms: JobTerms(lane: lane), edges: [JobEdge(.job(first), .ended)])
+        ])[0]
+        try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+        let running = isRunning ? try await trial.start(second) : nil
+        try await trial.change(.retry, first)
+        if let running { try await trial.end(running, .interrupted, as: .blocked) }
+        try same(try await trial.states([first, second]), [.ready, .blocked], "the two of the lane")
+        try await trial.end(try await trial.start(first), .succeeded(output: nil), as: .succeeded)
+        try await trial.start(second)
+      }
+    },
+    Case("Who waits for a job and for its lane waits for both") { subject in
+      let trial = try await Trial(subject)
+      let parent = try await trial.add()
+      let ids = try await trial.add([
+        NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(lane: "a")),
+        NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(lane: "a"), edges: [.job(parent)]),
+      ])
+      let claimed = try await trial.take(2)
+      try await trial.end(claimed[0], .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.states([ids[1]]), [.blocked], "one that waits for its lane still")
+      try await trial.end(claimed[1], .succeeded(output: nil), as: .succeeded)
+      try await trial.start(ids[1])
+    },
+  ]
+}

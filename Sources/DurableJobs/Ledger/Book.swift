@@ -56,7 +56,7 @@ struct Book {
 
   func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
-  /// Those that have not ended.
+  /// Those that have not ended, one for each edge. They must have been asked for.
   func parents(of id: JobID) -> [JobID] {
     (parentsOf[id] ?? []).filter { edge in end(of: edge).map { !$0.isFinished } ?? false }.map(\.parent)
   }
@@ -90,7 +90,8 @@ struct Book {
       }?.child
   }
 
-  /// No dependent is ever freed by a removal: one that was skipped or cancelled is not run by a retry. Its children must have been asked for.
+  /// No dependent is ever freed by a removal: one that was skipped or cancelled is not run by a retry. Its children must
+  /// have been asked for.
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
@@ -129,6 +130,11 @@ struct Book {
     if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return }
     lanes.leave(row)
     rows.values[index].after.seat = nil
+  }
+
+  /// The lanes that these are in, to be asked for.
+  func lanes(of jobs: some Sequence<JobID>) -> [String: Int] {
+    Dictionary(jobs.compactMap { self[$0]?.lane.map { ($0.name, 0) } }) { count, _ in count }
   }
 
   /// Takes its place in its lane again. The lane must have been asked for.
@@ -171,9 +177,7 @@ struct Book {
   private func end(of edge: Edge) -> JobState? { self[edge.parent]?.course.end ?? edge.parentState }
 
   /// How many of its edges are from jobs that have not ended. Its parents must have been asked for.
-  func liveParents(of id: JobID) -> Int {
-    (parentsOf[id] ?? []).count { edge in end(of: edge).map { !$0.isFinished } ?? false }
-  }
+  func liveParents(of id: JobID) -> Int { parents(of: id).count }
 
   /// Of the edges that can't be met any more, that of the oldest parent. Its parents must have been asked for.
   func brokenEdge(of id: JobID) -> Edge? {
@@ -196,9 +200,9 @@ struct Book {
     }
   }
 
-  /// All that was decided.
-  mutating func close() -> Changes {
+  /// What saves all that was decided; nil if that is nothing.
+  mutating func close() -> LedgerRequest? {
     changes.jobs = changed.compactMap { rows[$0] }
-    return changes
+    return changes.isEmpty ? nil : LedgerRequest(save: changes)
   }
 }

@@ -10,9 +10,7 @@ struct Consequences {
     if let needs = judgeReturned(&book) ?? reopening.next(&book) { return needs }
     while !book.ended.isEmpty {
       let level = book.ended.filter { book[$0]?.hasChildren ?? false }
-      var needs = Needs()
-      needs.childrenOf = level
-      if let needs = book.lacking(needs) { return needs }
+      if let needs = book.lacking(Needs(childrenOf: level)) { return needs }
       book.ended = []
       tellChildren(of: level, &book)
     }
@@ -21,22 +19,18 @@ struct Consequences {
 
   /// Skips first, seats after.
   private func giveSeats(_ book: inout Book) -> Needs? {
-    var needs = Needs()
-    for lane in book.lanes.left { needs.lanes[lane] = book.lanes.wanted(in: lane) }
-    if let needs = book.lacking(needs) { return needs }
+    let lanes = book.lanes.left.map { ($0, book.lanes.wanted(in: $0)) }
+    if let needs = book.lacking(Needs(lanes: Dictionary(uniqueKeysWithValues: lanes))) { return needs }
     for lane in book.lanes.left.sorted() { book.giveSeats(in: lane) }
     return nil
   }
 
   private func judgeReturned(_ book: inout Book) -> Needs? {
     let returned = book.returned.filter { book[$0]?.hasParents ?? false }
-    var needs = Needs()
-    needs.parentsOf = returned
-    if let needs = book.lacking(needs) { return needs }
+    if let needs = book.lacking(Needs(parentsOf: returned)) { return needs }
     let broken = returned.compactMap { id in book.brokenEdge(of: id).map { (id, $0) } }
-    needs = Needs(jobs: broken.map(\.1.parent))
     let yielding = returned.filter { book.isSeatedInVain($0) }
-    for id in yielding { if let lane = book[id]?.lane { needs.lanes[lane.name] = 0 } }
+    let needs = Needs(jobs: broken.map(\.1.parent), lanes: book.lanes(of: yielding))
     if let needs = book.lacking(needs) { return needs }
     book.returned = []
     for (id, edge) in broken { book.skip(id, because: edge) }
@@ -77,14 +71,11 @@ private struct Reopening {
   mutating func next(_ book: inout Book) -> Needs? {
     while !book.reopened.isEmpty {
       let level = book.reopened
-      var needs = Needs()
-      needs.childrenOf = level.filter { book[$0]?.hasChildren ?? false }
-      if let needs = book.lacking(needs) { return needs }
+      let parents = level.filter { book[$0]?.hasChildren ?? false }
+      if let needs = book.lacking(Needs(childrenOf: parents)) { return needs }
       let children = Set(level.flatMap { book.children(of: $0).map(\.child) }).sorted()
       let skipped = children.filter { book[$0]?.course.state == .skipped }
-      needs = Needs()
-      needs.parentsOf = skipped
-      needs.keys = skipped.compactMap { book[$0]?.unique }
+      let needs = Needs(parentsOf: skipped, keys: skipped.compactMap { book[$0]?.unique })
       if let needs = book.lacking(needs) { return needs }
       book.reopened = []
       touched.formUnion(level)
@@ -101,10 +92,8 @@ private struct Reopening {
     let places = touched.filter {
       book[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
     }
-    var needs = Needs()
-    needs.parentsOf = dependent
     let yielding = dependent.filter { book.isSeatedInVain($0) }
-    for id in places.union(yielding) { if let lane = book[id]?.lane { needs.lanes[lane.name] = 0 } }
+    let needs = Needs(parentsOf: dependent, lanes: book.lanes(of: places.union(yielding)))
     if let needs = book.lacking(needs) { return needs }
     for id in yielding { book.yieldSeat(id) }
     for id in places.sorted() { book.enterLane(id) }

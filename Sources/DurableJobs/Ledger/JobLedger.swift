@@ -82,7 +82,17 @@ package struct Needs {
   /// The rows of a worker of this process that stand, the newest last.
   package var worker: WorkerID?
 
-  package init(jobs: [JobID] = []) { self.jobs = jobs }
+  package init(
+    jobs: [JobID] = [], childrenOf: [JobID] = [], parentsOf: [JobID] = [], lanes: [String: Int] = [:],
+    keys: [String] = []
+  ) {
+    self.jobs = jobs
+    self.childrenOf = childrenOf
+    self.parentsOf = parentsOf
+    self.lanes = lanes
+    self.keys = keys
+  }
+
   package var isEmpty: Bool {
     jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty
       && waitersOf.isEmpty && heldBy.isEmpty

@@ -17,7 +17,7 @@ struct JobDraft: Sendable {
     self.payload = payload
     terms = JobTerms(options)
     var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
-    var known = Set(waits.map(\.dependency))
+    var known = Set(inputs)
     for dependency in after.map(\.dependency) where known.insert(dependency).inserted {
       waits.append(Wait(dependency: dependency, slot: nil))
     }

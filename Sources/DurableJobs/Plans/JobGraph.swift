@@ -65,9 +65,7 @@ extension JobGraph.Source {
       case .node(let mark): place(mark).map { .node($0) } ?? .outside("a node of another plan")
       }
   }
-}
 
-extension JobGraph.Source {
   init(_ target: JobEdge.Target, _ places: [JobID: Int]) {
     self =
       switch target {

@@ -8,7 +8,7 @@ extension WriteTransaction: JobLedger {
     if let renewal = request.renew { reply.workers = try renew(renewal.worker, until: renewal.leaseUntil) }
     if let tokens = request.hold { try hold(tokens, &reply) }
     for finish in request.finish where try self.finish(finish) { reply.finished.append(finish.index) }
-    for new in request.add { reply.added.append(try add(new, after: reply.added)) }
+    if !request.add.isEmpty { reply.added = try add(request.add) }
     for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
     if let claim = request.take { reply.taken = try take(claim) }
@@ -36,6 +36,13 @@ extension WriteTransaction: JobLedger {
     try moved(job, route: held.route, from: .running, to: .succeeded)
     letGo.append(finish.token)
     return true
+  }
+
+  private func add(_ rows: [NewRow]) throws -> [JobID] {
+    var added: [JobID] = []
+    added.reserveCapacity(rows.count)
+    for row in rows { added.append(try add(row, after: added)) }
+    return added
   }
 
   private func add(_ new: NewRow, after added: [JobID]) throws -> JobID {

@@ -18,7 +18,7 @@ extension WriteTransaction {
       let waiters = try ids(.waiters, key)
       if !waiters.isEmpty { reply.waiters[key] = waiters }
     }
-    for key in needs.keys { reply.owners[key] = try owner(of: key) }
+    for key in needs.keys { reply.owners[key] = try ids(.keyOwner, key).first }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
         guard let row = try load(id) else { continue }
@@ -116,15 +116,6 @@ extension WriteTransaction {
 
   private func forgetClaim(of id: JobID) {
     if let held = memory.held[id] { letGo.append(ClaimToken(job: id, claim: held.claim.rawValue)) }
-  }
-
-  /// The unfinished job that has a unique key.
-  private func owner(of key: String) throws -> JobID? {
-    let statement = try connection[.keyOwner]
-    statement.bind(1, name: key)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return JobID(rawValue: statement.int(0))
   }
 
   /// Jobs that run under claims of a worker's row, at most `limit`.

@@ -43,8 +43,7 @@ package struct ChangeVerb: Verb {
     case .follow:
       if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
       phase = .done
-      let changes = book.close()
-      return changes.isEmpty ? nil : LedgerRequest(save: changes)
+      return book.close()
     case .done:
       return nil
     }

@@ -3,7 +3,7 @@ import Foundation
 /// New jobs. One whose unique key another has is not stored: that one stands for it. One that waits for an end that can't
 /// come any more is stored as skipped.
 package struct InsertVerb: Verb {
-  private enum Phase { case begin, owners, ancestors, place, added, done }
+  private enum Phase { case begin, owners, place, added, done }
 
   /// Which job stands for a new one.
   private enum Stand {
@@ -33,6 +33,7 @@ package struct InsertVerb: Verb {
   }
 
   package mutating func next(_ answer: LedgerReply) throws -> LedgerRequest? {
+    book.add(answer)
     switch phase {
     case .begin:
       phase = .owners
@@ -54,33 +55,23 @@ package struct InsertVerb: Verb {
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
-      phase = .ancestors
-      book.add(answer)
+      phase = .place
       named = answer.named
       waiters = answer.waiters.mapValues(Set.init)
-      let siblings = Set(
-        jobs.flatMap(\.edges).compactMap { if case .sibling(let place) = $0.target { place } else { nil } })
-      let owners = siblings.compactMap { jobs.indices.contains($0) ? jobs[$0].terms.unique?.key : nil }
-        .compactMap { book.owner(of: $0) }
+      let owners = keptSiblings
       if !waiters.isEmpty { level = Array(named.values) + jobs.flatMap(\.edges).compactMap(\.job) + owners }
       if !owners.isEmpty, let needs = book.lacking(Needs(jobs: owners)) { return LedgerRequest(load: needs) }
       fallthrough
-    case .ancestors:
+    case .place:
       // Only where somebody waits for a key that comes with a job which waits itself: so a circle could close.
-      book.add(answer)
       while !level.isEmpty {
-        var needs = Needs()
-        needs.parentsOf = level
-        if let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
+        if let needs = book.lacking(Needs(parentsOf: level)) { return LedgerRequest(load: needs) }
         ancestors.formUnion(level)
         level = Set(level.flatMap { book.parents(of: $0) }).subtracting(ancestors).sorted()
       }
-      fallthrough
-    case .place:
       phase = .added
       try place()
-      let changes = book.close()
-      if !changes.isEmpty { request.save = changes }
+      request.save = book.close()?.save
       return request
     case .added:
       phase = .done
@@ -95,6 +86,17 @@ package struct InsertVerb: Verb {
       return nil
     case .done:
       return nil
+    }
+  }
+
+  /// Jobs that stand for those of this call that another one waits for.
+  private var keptSiblings: [JobID] {
+    let siblings = jobs.lazy.flatMap(\.edges).compactMap { edge -> Int? in
+      if case .sibling(let place) = edge.target { place } else { nil }
+    }
+    return Set(siblings).compactMap { place in
+      guard jobs.indices.contains(place), let key = jobs[place].terms.unique?.key else { return nil }
+      return book.owner(of: key)
     }
   }
 

@@ -15,7 +15,6 @@ package struct LaneVerb: Verb {
     book.add(answer)
     if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
     isDone = true
-    let changes = book.close()
-    return changes.isEmpty ? nil : LedgerRequest(save: changes)
+    return book.close()
   }
 }

@@ -65,8 +65,7 @@ package struct RecoverVerb: Verb {
     case .follow:
       if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
       phase = .done
-      let changes = book.close()
-      return changes.isEmpty ? nil : LedgerRequest(save: changes)
+      return book.close()
     case .done:
       return nil
     }

@@ -53,8 +53,7 @@ package struct SettleVerb: Verb {
       if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
       phase = .done
       for index in slow { reply.replies[index].state = book[settlements[index].token.job]?.course.state }
-      let changes = book.close()
-      return changes.isEmpty ? nil : LedgerRequest(save: changes)
+      return book.close()
     case .done:
       return nil
     }

@@ -89,20 +89,23 @@ public struct UntypedJob: Sendable {
 
 /// JSON as jobs are stored: keys in order, so that equal payloads are equal bytes in every process.
 enum JobCoding {
-  /// `inputs` gathers what a payload waits for.
-  static func encode(_ value: some Encodable, inputs: InputCollector? = nil) throws -> Data {
+  static var encoder: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.userInfo[.collectedInputs] = inputs
-    return try encoder.encode(value)
+    return encoder
   }
+
+  static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
 
   /// `inputs`: what came for a payload's inputs, if that is known.
   static func decode<T: Decodable>(_ type: T.Type, from data: Data, inputs: [Int: JobEnd]? = nil) throws -> T {
     let decoder = JSONDecoder()
-    decoder.userInfo[.jobInputs] = inputs
+    if let inputs { decoder.userInfo = inputs.isEmpty ? nothingCame : [.jobInputs: inputs] }
     return try decoder.decode(type, from: data)
   }
+
+  /// Made once: it is the same for every job that waited for nothing.
+  private static let nothingCame: [CodingUserInfoKey: any Sendable] = [.jobInputs: [Int: JobEnd]()]
 
   static func decodeOutput<T: Decodable>(_ output: Data?) throws -> T {
     try decode(T.self, from: output ?? Data("null".utf8))

@@ -24,13 +24,14 @@ struct JobDraft: Sendable {
     self.waits = waits
   }
 
-  init<P: JobPayload>(_ job: P, after: [any JobReference], options: JobOptions) throws {
-    let inputs = InputCollector()
-    let payload = Result { try JobCoding.encode(job, inputs: inputs) }
-    if !inputs.hasOpen { try job.validate() }
+  init<P: JobPayload>(
+    _ job: P, after: [any JobReference], options: JobOptions, by encoder: PayloadEncoder = PayloadEncoder()
+  ) throws {
+    let (payload, inputs, hasOpen) = encoder.encode(job)
+    if !hasOpen { try job.validate() }
     let options = P.options.overridden(by: job.options).overridden(by: options)
     do {
-      self.init(kind: P.kind, payload: try payload.get(), inputs: inputs.dependencies, after: after, options: options)
+      self.init(kind: P.kind, payload: try payload.get(), inputs: inputs, after: after, options: options)
     } catch {
       throw JobError(
         .notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)

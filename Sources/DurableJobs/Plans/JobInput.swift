@@ -138,13 +138,33 @@ private struct InputKey: CodingKey {
   }
 }
 
+/// Encodes payloads, one after the other, and says of each what it waits for.
+struct PayloadEncoder {
+  private let encoder = JobCoding.encoder
+  private let inputs = InputCollector()
+
+  init() { encoder.userInfo[.collectedInputs] = inputs }
+
+  /// `hasOpen`: some input is without its value.
+  func encode(
+    _ value: some Encodable
+  ) -> (payload: Result<Data, any Error>, inputs: [JobDependency], hasOpen: Bool) {
+    let payload = Result { try encoder.encode(value) }
+    let (inputs, hasOpen) = inputs.take()
+    return (payload, inputs, hasOpen)
+  }
+}
+
 /// The inputs of a payload, as it is being encoded: each thing that is waited for has one slot.
-final class InputCollector: Sendable {
+private final class InputCollector: Sendable {
   private let state = Lock((dependencies: [JobDependency](), hasOpen: false))
 
-  var dependencies: [JobDependency] { state.withLock { $0.dependencies } }
-  /// Some input is without its value.
-  var hasOpen: Bool { state.withLock { $0.hasOpen } }
+  func take() -> (dependencies: [JobDependency], hasOpen: Bool) {
+    state.withLock { state in
+      defer { state = ([], false) }
+      return state
+    }
+  }
 
   func slot(for dependency: JobDependency) -> Int {
     state.withLock { state in

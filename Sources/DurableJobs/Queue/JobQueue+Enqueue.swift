@@ -25,7 +25,8 @@ extension JobQueue {
     contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
     guard !jobs.isEmpty else { return [] }
-    let new = try jobs.map { try prepare($0, after: after, options: options) }
+    let encoder = PayloadEncoder()
+    let new = try jobs.map { try JobDraft($0, after: after, options: options, by: encoder).job(in: self) }
     let reply = try await store.insert(JobInsertion(new))
     return reply.jobs.map { handle($0, as: P.self) }
   }

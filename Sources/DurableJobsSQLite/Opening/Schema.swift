@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -19,6 +19,7 @@ enum Schema {
     migrator.registerMigration("v2") { try $0.execute(sql: second) }
     migrator.registerMigration("v3") { try $0.execute(sql: third) }
     migrator.registerMigration("v4") { try $0.execute(sql: fourth) }
+    migrator.registerMigration("v5") { try $0.execute(sql: fifth) }
     return migrator
   }
 
@@ -108,5 +109,14 @@ enum Schema {
     CREATE TABLE durable_lane_width(name TEXT PRIMARY KEY, width INT NOT NULL) WITHOUT ROWID;
     -- The job whose end skipped this one.
     ALTER TABLE durable_note ADD COLUMN cause INT;
+    """
+
+  private static let fifth = """
+    UPDATE durable_meta SET version=5;
+
+    -- What the steps of an unfinished job gave.
+    CREATE TABLE durable_step(job INT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(job,name));
+    -- When unfinished jobs are given up.
+    CREATE TABLE durable_deadline(at INT NOT NULL, job INT NOT NULL, PRIMARY KEY(at,job)) WITHOUT ROWID;
     """
 }

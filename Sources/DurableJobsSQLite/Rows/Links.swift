@@ -23,6 +23,10 @@ struct Links: OptionSet {
   static let crash = Links(rawValue: 512)
   /// A row in `durable_note`.
   static let note = Links(rawValue: 1024)
+  /// It has steps, in `durable_step`.
+  static let steps = Links(rawValue: 32)
+  /// It has a row in `durable_deadline`.
+  static let deadline = Links(rawValue: 16384)
   /// It waits for a date.
   static let dated = Links(rawValue: 2048)
 

@@ -121,7 +121,7 @@ func snippet12() async throws {
 
 // README.md, block 14
 func snippet13() async throws {
-  let sync = JobOptions(unique: UniqueKey("sync-7"))
+  let sync = JobOptions(unique: "sync-7")
   let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   print(first.isNew, again.isNew, again.id == first.id)  // true false true
@@ -129,13 +129,21 @@ func snippet13() async throws {
 
 // README.md, block 15
 func snippet14() async throws {
+  let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft goes; those before are cancelled
+  let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
+  let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
+  for options in [save, turn, once] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
+}
+
+// README.md, block 16
+func snippet15() async throws {
   let chat = JobOptions(lane: "chat-7")
   try await queue.enqueue(contentsOf: ["one", "two"].map { SendMessage(text: $0) }, options: chat)
   try await queue.setWidth(of: "uploads", to: 3)  // three of that lane at once, in every process
 }
 
-// README.md, block 16
-func snippet15() async throws {
+// README.md, block 17
+func snippet16() async throws {
   struct FetchAvatar: Job {
     @JobInput var session: Session
     var size: Int
@@ -152,8 +160,8 @@ func snippet15() async throws {
   print(file.path)
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 18
+func snippet17() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -163,8 +171,8 @@ func snippet16() async throws {
   }
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 19
+func snippet18() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -176,23 +184,23 @@ func snippet17() async throws {
   }
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 20
+func snippet19() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -206,8 +214,8 @@ func snippet20() async throws {
   }
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -215,8 +223,8 @@ func snippet21() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -234,9 +242,9 @@ func snippet22() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 24
+// README.md, block 25
 #if HTTP
-func snippet23() async throws {
+func snippet24() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -248,9 +256,9 @@ func snippet23() async throws {
 }
 #endif
 
-// README.md, block 25
+// README.md, block 26
 #if HTTP
-func snippet24() async throws {
+func snippet25() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -264,9 +272,9 @@ func snippet24() async throws {
 }
 #endif
 
-// README.md, block 26
+// README.md, block 27
 #if Process
-func snippet25() async throws {
+func snippet26() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -279,8 +287,8 @@ func snippet25() async throws {
 }
 #endif
 
-// README.md, block 27
-func snippet26() async throws {
+// README.md, block 28
+func snippet27() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -291,7 +299,7 @@ func snippet26() async throws {
 }
 
 // docs/dependencies.md, block 1
-func snippet27() async throws {
+func snippet28() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -313,7 +321,7 @@ func snippet27() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet28() async throws {
+func snippet29() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -322,7 +330,7 @@ func snippet28() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet29() async throws {
+func snippet30() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -336,7 +344,7 @@ func snippet29() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet30() async throws {
+func snippet31() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -346,7 +354,7 @@ func snippet30() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet31() async throws {
+func snippet32() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }

@@ -52,7 +52,7 @@ import Testing
       try await store.execute(
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT \(size))
-        INSERT INTO durable_uniq SELECT 'v' || i,1 FROM n
+        INSERT INTO durable_uniq SELECT 'v' || i,1,NULL FROM n
         """)
       let all: [NewJob] = (0..<100).map { .unique("u\($0)") } + (1...100).map { .unique("v\($0)") }
       let (enqueue, reply) = try await store.work { try await store.insert(JobInsertion(all)) }

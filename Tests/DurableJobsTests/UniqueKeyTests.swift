@@ -63,7 +63,7 @@ import Testing
     #expect(error?.code == .wrongState)
     #expect(
       error?.message
-        == "job 1 can't be retried: its unique key belongs to job 2; wait until that ends, or cancel it")
+        == "job 1 can't be retried: its unique key belongs to job 2; try again when that has let it go")
     #expect(try await queue.retryAll() == 0)
     try await twin.cancel()
     #expect(try await queue.retryAll() == 1)

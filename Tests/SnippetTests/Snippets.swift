@@ -122,7 +122,7 @@ func snippet12() async throws {
 
 // README.md, block 14
 func snippet13() async throws {
-  let sync = JobOptions(unique: UniqueKey("sync-7"))
+  let sync = JobOptions(unique: "sync-7")
   let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   print(first.isNew, again.isNew, again.id == first.id)  // true false true
@@ -130,13 +130,21 @@ func snippet13() async throws {
 
 // README.md, block 15
 func snippet14() async throws {
+  let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft goes; those before are cancelled
+  let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
+  let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
+  for options in [save, turn, once] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
+}
+
+// README.md, block 16
+func snippet15() async throws {
   let chat = JobOptions(lane: "chat-7")
   try await queue.enqueue(contentsOf: ["one", "two"].map { SendMessage(text: $0) }, options: chat)
   try await queue.setWidth(of: "uploads", to: 3)  // three of that lane at once, in every process
 }
 
-// README.md, block 16
-func snippet15() async throws {
+// README.md, block 17
+func snippet16() async throws {
   struct FetchAvatar: Job {
     @JobInput var session: Session
     var size: Int
@@ -153,15 +161,15 @@ func snippet15() async throws {
   print(file.path)
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 18
+func snippet17() async throws {
   let operations = DurableOperationQueue(name: "photos", store: store, maxConcurrency: 2, maxRetries: 5)
   operations.register("photo") { operation, _ in _ = try await server.upload(operation.decode()) { _ in } }
   operations.addOperation(try DurableOperation(id: "photo-7", kind: "photo", payload: photo.file))
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 19
+func snippet18() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -171,8 +179,8 @@ func snippet17() async throws {
   }
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 20
+func snippet19() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -184,23 +192,23 @@ func snippet18() async throws {
   }
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -214,8 +222,8 @@ func snippet21() async throws {
   }
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -223,8 +231,8 @@ func snippet22() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -242,9 +250,9 @@ func snippet23() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 25
+// README.md, block 26
 #if HTTP
-func snippet24() async throws {
+func snippet25() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -256,9 +264,9 @@ func snippet24() async throws {
 }
 #endif
 
-// README.md, block 26
+// README.md, block 27
 #if HTTP
-func snippet25() async throws {
+func snippet26() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -272,9 +280,9 @@ func snippet25() async throws {
 }
 #endif
 
-// README.md, block 27
+// README.md, block 28
 #if Process
-func snippet26() async throws {
+func snippet27() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -287,8 +295,8 @@ func snippet26() async throws {
 }
 #endif
 
-// README.md, block 28
-func snippet27() async throws {
+// README.md, block 29
+func snippet28() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -299,7 +307,7 @@ func snippet27() async throws {
 }
 
 // docs/articles.md, block 1
-func snippet28() async throws {
+func snippet29() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -332,7 +340,7 @@ func snippet28() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet29() async throws {
+func snippet30() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -348,7 +356,7 @@ func snippet29() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet30() async throws {
+func snippet31() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -385,14 +393,14 @@ func snippet30() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet31() async throws {
+func snippet32() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet32() async throws {
+func snippet33() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -402,7 +410,7 @@ func snippet32() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet33() async throws {
+func snippet34() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -418,7 +426,7 @@ func snippet33() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet34() async throws {
+func snippet35() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -435,7 +443,7 @@ func snippet34() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet35() async throws {
+func snippet36() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -446,7 +454,7 @@ func snippet35() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet36() async throws {
+func snippet37() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -470,7 +478,7 @@ func snippet36() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet37() async throws {
+func snippet38() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -496,7 +504,7 @@ func snippet37() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet38() async throws {
+func snippet39() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -513,7 +521,7 @@ func snippet38() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet39() async throws {
+func snippet40() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -527,7 +535,7 @@ func snippet39() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet40() async throws {
+func snippet41() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -537,7 +545,7 @@ func snippet40() async throws {
 }
 
 // docs/dependencies.md, block 1
-func snippet41() async throws {
+func snippet42() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -559,7 +567,7 @@ func snippet41() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet42() async throws {
+func snippet43() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -568,7 +576,7 @@ func snippet42() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet43() async throws {
+func snippet44() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -582,7 +590,7 @@ func snippet43() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet44() async throws {
+func snippet45() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -592,7 +600,7 @@ func snippet44() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet45() async throws {
+func snippet46() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }

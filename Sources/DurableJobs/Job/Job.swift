@@ -100,12 +100,12 @@ enum JobCoding {
   /// `inputs`: what came for a payload's inputs, if that is known.
   static func decode<T: Decodable>(_ type: T.Type, from data: Data, inputs: [Int: JobEnd]? = nil) throws -> T {
     let decoder = JSONDecoder()
-    if let inputs { decoder.userInfo = inputs.isEmpty ? nothingCame : [.jobInputs: inputs] }
+    // An input that is still open has a key with a dollar; a payload without one is spared what a decoder costs with it.
+    if let inputs, data.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") }) {
+      decoder.userInfo = [.jobInputs: inputs]
+    }
     return try decoder.decode(type, from: data)
   }
-
-  /// Made once: it is the same for every job that waited for nothing.
-  private static let nothingCame: [CodingUserInfoKey: any Sendable] = [.jobInputs: [Int: JobEnd]()]
 
   static func decodeOutput<T: Decodable>(_ output: Data?) throws -> T {
     try decode(T.self, from: output ?? Data("null".utf8))

@@ -8,7 +8,8 @@ struct Book {
   private var rows: [JobID: RowChange] = [:]
   private var changed: [JobID] = []
   private var asked: Set<JobID> = []
-  private var owners: [String: JobID?] = [:]
+  /// Ascending.
+  private var owners: [String: [JobID]] = [:]
   private var childrenOf: [JobID: [Edge]] = [:]
   private var parentsOf: [JobID: [Edge]] = [:]
   var lanes = Lanes()
@@ -32,7 +33,7 @@ struct Book {
   mutating func lacking(_ wanted: Needs) -> Needs? {
     var needs = wanted
     needs.jobs = wanted.jobs.filter { asked.insert($0).inserted }
-    needs.keys = wanted.keys.filter { owners.updateValue(owners[$0] ?? nil, forKey: $0) == nil }
+    needs.keys = wanted.keys.filter { owners.updateValue(owners[$0] ?? [], forKey: $0) == nil }
     needs.childrenOf = wanted.childrenOf.filter { childrenOf.updateValue(childrenOf[$0] ?? [], forKey: $0) == nil }
     needs.parentsOf = wanted.parentsOf.filter { parentsOf.updateValue(parentsOf[$0] ?? [], forKey: $0) == nil }
     needs.lanes = lanes.lacking(wanted.lanes)
@@ -41,7 +42,7 @@ struct Book {
 
   mutating func add(_ answer: LedgerReply) {
     for row in answer.jobs where rows[row.id] == nil { rows[row.id] = RowChange(row) }
-    for (key, id) in answer.owners { owners[key] = id }
+    owners.merge(answer.owners) { $1 }
     for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }
     lanes.add(answer.lanes)
     for edge in answer.parents { parentsOf[edge.child, default: []].append(edge) }
@@ -51,8 +52,15 @@ struct Book {
 
   subscript(id: JobID) -> JobRow? { rows[id]?.after }
 
-  /// The unfinished job with this unique key. The key must have been asked for.
-  func owner(of key: String) -> JobID? { owners[key] ?? nil }
+  /// The jobs that have this unique key, ascending. The key must have been asked for.
+  func owners(of key: String) -> [JobID] { owners[key] ?? [] }
+
+  /// Who keeps a job that has ended from its unique key: not one that it was appended to. Key and parents must have been
+  /// asked for.
+  func keyOwner(besides row: JobRow) -> JobID? {
+    guard let owner = row.unique.flatMap({ owners(of: $0.key).last }), owner != row.id else { return nil }
+    return (parentsOf[row.id] ?? []).contains { $0.parent == owner } ? nil : owner
+  }
 
   func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
@@ -100,7 +108,7 @@ struct Book {
     where self[edge.child].map({ $0.course.state.isFinished && $0.course.state != .succeeded }) ?? false {
       if !edge.condition.holds(after: row.before.course.end) { changes.neverMet.append(edge) }
     }
-    if let key = row.before.unique, owners[key] == id { owners[key] = .some(nil) }
+    if let key = row.before.unique?.key { owners[key]?.removeAll { $0 == id } }
   }
 
   /// What follows from any change, whichever rule made it.
@@ -115,12 +123,9 @@ struct Book {
     if old == .running, !new.isFinished, new != .running { returned.append(id) }
     guard old.isFinished != new.isFinished else { return }
     if new.isFinished { ended.append(id) } else { reopened.append(id) }
-    guard let key = change.before.unique else { return }
-    if !new.isFinished {
-      owners[key] = id
-    } else if owners[key] == id {
-      owners[key] = .some(nil)
-    }
+    guard let unique = change.before.unique else { return }
+    owners[unique.key]?.removeAll { $0 == id }
+    if unique.isHeld(in: new, at: now) { owners[unique.key] = (owners(of: unique.key) + [id]).sorted() }
   }
 
   // MARK: Lanes

@@ -75,14 +75,14 @@ private struct Reopening {
       if let needs = book.lacking(Needs(childrenOf: parents)) { return needs }
       let children = Set(level.flatMap { book.children(of: $0).map(\.child) }).sorted()
       let skipped = children.filter { book[$0]?.course.state == .skipped }
-      let needs = Needs(parentsOf: skipped, keys: skipped.compactMap { book[$0]?.unique })
+      let needs = Needs(parentsOf: skipped, keys: skipped.compactMap { book[$0]?.unique?.key })
       if let needs = book.lacking(needs) { return needs }
       book.reopened = []
       touched.formUnion(level)
       touched.formUnion(children)
       // A level is judged whole before any of it opens, and opens in order of id.
       for id in skipped.filter({ book.brokenEdge(of: $0) == nil }) {
-        if let key = book[id]?.unique, book.owner(of: key) != nil { continue }
+        if let row = book[id], book.keyOwner(besides: row) != nil { continue }
         let now = book.date
         book.change(id) { $0.after.course.reopen(now: now) }
       }

@@ -105,7 +105,8 @@ package struct LedgerReply {
   package var children: [Edge] = []
   package var parents: [Edge] = []
   package var lanes: [String: LaneRow] = [:]
-  package var owners: [String: JobID] = [:]
+  /// Ascending.
+  package var owners: [String: [JobID]] = [:]
   /// Their rows are in ``jobs``.
   package var named: [String: JobID] = [:]
   package var waiters: [String: [JobID]] = [:]

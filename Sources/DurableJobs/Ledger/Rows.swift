@@ -7,7 +7,7 @@ package struct JobRow {
   package let kind: String
   package let priority: JobPriority
   package let key: String?
-  package let unique: String?
+  package let unique: KeyHold?
   package let tags: [String]
   /// When it came into its state, in milliseconds since 1970.
   package let enteredAt: Int64
@@ -26,7 +26,7 @@ package struct JobRow {
   package var course: JobCourse
 
   package init(
-    id: JobID, route: Int64, kind: String, priority: JobPriority, key: String?, unique: String?, tags: [String],
+    id: JobID, route: Int64, kind: String, priority: JobPriority, key: String?, unique: KeyHold?, tags: [String],
     enteredAt: Int64, highestFraction: Double, claim: ClaimNumber, isHeld: Bool, lane: JobLane?, seat: Bool?,
     waits: Int, hasParents: Bool,
     hasChildren: Bool, course: JobCourse

@@ -51,8 +51,9 @@ extension JobTable: JobLedger {
         width: laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id))
     }
     for key in needs.keys {
-      reply.owners[key] =
-        records.first { !$0.course.state.isFinished && $0.job.terms.unique?.key == key }?.id
+      reply.owners[key] = records.lazy.filter { [now] in
+        $0.job.terms.unique?.key == key && $0.unique?.isHeld(in: $0.course.state, at: now) ?? false
+      }.map(\.id)
     }
     for worker in needs.heldBy {
       let held = records.filter { $0.course.state == .running && $0.claim.worker == worker }
@@ -67,7 +68,7 @@ extension JobTable: JobLedger {
   private func row(_ record: Record) -> JobRow {
     JobRow(
       id: record.id, route: record.route, kind: record.job.kind, priority: record.job.terms.priority,
-      key: record.job.terms.key, unique: record.job.terms.unique?.key, tags: [], enteredAt: record.enteredAt,
+      key: record.job.terms.key, unique: record.unique, tags: [], enteredAt: record.enteredAt,
       highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: record.job.terms.lane,
       seat: record.seat, waits: record.waits,
       hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)

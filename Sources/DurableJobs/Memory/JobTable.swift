@@ -21,6 +21,8 @@ final class JobTable {
     var waits = 0
     var seat: Bool?
     var hasChildren = false
+
+    var unique: KeyHold? { job.terms.unique.map { KeyHold($0, storedAt: createdAt) } }
   }
 
   let policy: StorePolicy

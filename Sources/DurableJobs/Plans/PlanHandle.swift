@@ -40,7 +40,7 @@ public struct PlanHandle: Sendable, Identifiable {
           : "this node of '\(node.kinds[0])' is not of the plan \(id)")
     }
     return JobHandle(
-      id: job.id, isNew: job.disposition == .inserted, store: store, kinds: node.kinds, coding: node.coding)
+      id: job.id, isNew: job.disposition.isNew, store: store, kinds: node.kinds, coding: node.coding)
   }
 
   /// The job of the node that was added with that name. Throws ``JobError/Code/notFound`` if the plan has none, or no more.

@@ -8,7 +8,7 @@ extension JobQueue {
 
   func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
     JobHandle(
-      id: job.id, isNew: job.disposition == .inserted, store: store, kinds: [P.kind] + P.formerKinds,
+      id: job.id, isNew: job.disposition.isNew, store: store, kinds: [P.kind] + P.formerKinds,
       coding: P.outputCoding)
   }
 

@@ -197,7 +197,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     switch (change, state) {
     case (.retry, .failed), (.retry, .cancelled):
       if let owner = try keyOwner() {
-        throw refusal("can't be retried: its unique key belongs to job \(owner); wait until that ends, or cancel it")
+        throw refusal("can't be retried: its unique key belongs to job \(owner); try again when that has let it go")
       }
       reopen(now: now)
     case (.retry, .suspended), (.retry, .scheduled):

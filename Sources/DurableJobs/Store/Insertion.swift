@@ -29,7 +29,12 @@ public struct NewJob: Hashable, Codable, Sendable {
     try Self.check(queue: queue)
     try Self.check(name: kind, "the kind")
     if let key = terms.key { try Self.check(name: key, "the key") }
-    if let unique = terms.unique { try Self.check(name: unique.key, "the unique key") }
+    if let unique = terms.unique {
+      try Self.check(name: unique.key, "the unique key")
+      if case .within(let length) = unique.scope, length <= .zero {
+        throw JobError(.invalidArgument, "the unique key is asked for within \(length); that must be more than 0")
+      }
+    }
     if let lane = terms.lane { try Self.check(name: lane.name, "the lane") }
     for tag in terms.tags { try Self.check(name: tag, "the tag") }
     guard payload.count <= Limits.payloadBytes else {
@@ -104,6 +109,13 @@ public struct InsertedJob: Hashable, Sendable {
     case inserted
     /// The one that had its unique key. The new one was not stored.
     case kept
+    /// The new one itself, in place of those that had its unique key.
+    case replaced
+    /// The new one itself, after the one that had its unique key.
+    case appended
+
+    /// The new one was stored.
+    public var isNew: Bool { self != .kept }
   }
 
   public var id: JobID

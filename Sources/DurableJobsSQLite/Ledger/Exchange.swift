@@ -30,7 +30,7 @@ extension WriteTransaction: JobLedger {
     try succeed.run()
     guard succeed.changes == 1 else { return false }
     FaultPoint.settleMarked.reach()
-    if let unique = held.unique { try run(.releaseKey, unique, of: job.rawValue) }
+    if let unique = held.unique { try release(unique, in: .succeeded, job.rawValue) }
     if let output = finish.output { try store(output, of: job) }
     FaultPoint.settleResult.reach()
     try moved(job, route: held.route, from: .running, to: .succeeded)
@@ -57,8 +57,9 @@ extension WriteTransaction: JobLedger {
     hot.bind(4, terms.priority.stored)
     hot.bind(5, runAt)
     hot.bind(6, now)
+    let unique = terms.unique.map { KeyHold($0, storedAt: now) }
     let links = Links(
-      new.course, unique: terms.unique?.key, isInLane: terms.lane != nil, seat: new.seat,
+      new.course, unique: unique, isInLane: terms.lane != nil, seat: new.seat,
       hasParents: !new.edges.isEmpty, hasChildren: new.hasChildren)
     hot.bind(7, links.rawValue)
     try hot.run()
@@ -68,11 +69,11 @@ extension WriteTransaction: JobLedger {
     let cold = try connection[.insertSpec]
     cold.bind(1, id)
     cold.bind(2, now)
-    cold.bind(3, try StoredTerms(terms).text)
+    cold.bind(3, try StoredTerms(terms, unique).text)
     try cold.run(with: job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
-    if let unique = terms.unique?.key, !new.course.state.isFinished { try run(.takeKey, unique, of: id) }
+    if let unique, unique.isHeld(in: new.course.state, at: now) { try take(unique, id) }
     if let key = terms.key { try bring(key, id, new.course.state) }
     for tag in terms.tags { try run(.insertTag, tag, of: id) }
     if !new.edges.isEmpty { try connect(new, JobID(rawValue: id), added) }

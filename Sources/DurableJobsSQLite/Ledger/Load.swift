@@ -18,7 +18,7 @@ extension WriteTransaction {
       let waiters = try ids(.waiters, key)
       if !waiters.isEmpty { reply.waiters[key] = waiters }
     }
-    for key in needs.keys { reply.owners[key] = try ids(.keyOwner, key).first }
+    for key in needs.keys { reply.owners[key] = try owners(of: key) }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
         guard let row = try load(id) else { continue }
@@ -57,7 +57,7 @@ extension WriteTransaction {
     return JobRow(
       id: id, route: route, kind: try memory.routes.route(route, on: connection)?.kind ?? "",
       priority: JobPriority(rawValue: Int(statement.int(2))), key: terms.key,
-      unique: terms.unique, tags: terms.tags ?? [], enteredAt: statement.int(7), highestFraction: statement.double(12),
+      unique: terms.keyHold, tags: terms.tags ?? [], enteredAt: statement.int(7), highestFraction: statement.double(12),
       claim: claim, isHeld: isHeld, lane: terms.jobLane,
       seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
       waits: statement.count(14), hasParents: links.contains(.parents),
@@ -77,6 +77,20 @@ extension WriteTransaction {
     }
     for id in row.waiting { if let job = try load(id) { reply.jobs.append(job) } }
     reply.lanes[lane] = row
+  }
+
+  /// Rows that say nothing any more go: their time is over, or damage or another program left them behind.
+  private func owners(of key: String) throws -> [JobID] {
+    let statement = try connection[.keyOwners]
+    statement.bind(1, name: key)
+    statement.bind(2, now)
+    var (owners, idle): ([JobID], [Int64]) = ([], [])
+    while try statement.step() {
+      let id = statement.int(0)
+      if statement.int(1) != 0 { owners.append(JobID(rawValue: id)) } else { idle.append(id) }
+    }
+    for id in idle { try run(.releaseKey, key, of: id) }
+    return owners
   }
 
   private func ids(_ name: WriterStatement, _ key: String) throws -> [JobID] {

@@ -50,7 +50,7 @@ extension WriteTransaction {
     if after.waits != before.waits { try put(waits: after.waits, of: id) }
     if new.crashes != old.crashes || new.crashesInRow != old.crashesInRow { try putCrashes(of: id, new) }
     if old.state.isFinished != new.state.isFinished, let unique = before.unique {
-      try run(new.state.isFinished ? .releaseKey : .takeKey, unique, of: id)
+      if new.state.isFinished { try release(unique, in: new.state, id) } else { try take(unique, id) }
     }
     if let progress = change.progress { try put(progress, of: id) }
     if let failure = change.failure { try append(failure, to: id) }
@@ -111,6 +111,19 @@ extension WriteTransaction {
     try put.run()
   }
 
+  func take(_ unique: KeyHold, _ id: Int64) throws {
+    let take = try connection[.takeKey]
+    take.bind(1, name: unique.key)
+    take.bind(2, id)
+    take.bind(3, unique.until)
+    try take.run()
+  }
+
+  /// It has ended so.
+  func release(_ unique: KeyHold, in state: JobState, _ id: Int64) throws {
+    if !unique.isHeld(in: state, at: now) { try run(.releaseKey, unique.key, of: id) }
+  }
+
   // MARK: Deleting
 
   /// Deletes a job and all that is known of it.
@@ -119,7 +132,7 @@ extension WriteTransaction {
     for table in [WriterStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }
-    if let unique = row.unique { try run(.releaseKey, unique, of: id) }
+    if let unique = row.unique?.key { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
     for tag in row.tags { try run(.deleteTag, tag, of: id) }
     if let lane = row.lane?.name, let seat = row.seat { try run(.deleteSeat, lane, of: seat ? 1 : 0, id) }

@@ -40,7 +40,7 @@ extension WriteTransaction {
       }
       FaultPoint.claimMarked.reach()
       try moved(job.id, route: job.route.id, from: .ready, to: .running)
-      claimed.append((job.id, WriterMemory.Held(claim: claim, route: job.route.id, unique: job.terms.unique)))
+      claimed.append((job.id, WriterMemory.Held(claim: claim, route: job.route.id, unique: job.terms.keyHold)))
       batch.jobs.append(
         ClaimedJob(
           token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,

@@ -116,6 +116,11 @@ enum Schema {
 
     -- What the steps of an unfinished job gave.
     CREATE TABLE durable_step(job INT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(job,name));
+    -- Who has a unique key: unfinished jobs, and those that have ended till the time in `until`.
+    CREATE TABLE durable_uniq_5(key TEXT NOT NULL, job INT NOT NULL, until INT, PRIMARY KEY(key,job)) WITHOUT ROWID;
+    INSERT INTO durable_uniq_5 SELECT key,job,NULL FROM durable_uniq;
+    DROP TABLE durable_uniq;
+    ALTER TABLE durable_uniq_5 RENAME TO durable_uniq;
     -- When unfinished jobs are given up.
     CREATE TABLE durable_deadline(at INT NOT NULL, job INT NOT NULL, PRIMARY KEY(at,job)) WITHOUT ROWID;
     """

@@ -15,7 +15,7 @@ struct Links: OptionSet {
   static let seated = Links(rawValue: 4096)
   /// It was skipped because another failed.
   static let afterFailure = Links(rawValue: 8192)
-  /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished.
+  /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished, or longer.
   static let unique = Links(rawValue: 8)
   static let cancelAsked = Links(rawValue: 16)
   static let suspendAsked = Links(rawValue: 256)
@@ -38,7 +38,7 @@ struct Links: OptionSet {
 }
 
 extension Links {
-  init(_ course: JobCourse, unique: String?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool) {
+  init(_ course: JobCourse, unique: KeyHold?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool) {
     self = unique == nil ? [] : .unique
     if isInLane { insert(.lane) }
     if seat == true { insert(.seated) }

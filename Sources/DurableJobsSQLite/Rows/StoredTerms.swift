@@ -9,17 +9,19 @@ struct StoredTerms: Codable, Equatable {
   var key: String?
   /// A unique key. Its policy matters only at the insertion.
   var unique: String?
+  var uniqueUntil: Int64?
   var tags: [String]?
   var lane: String?
   var laneLetsNextRun: Bool?
 
   init() {}
 
-  init(_ terms: JobTerms) {
+  init(_ terms: JobTerms, _ unique: KeyHold?) {
     maxAttempts = terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts
     timeout = terms.timeout?.milliseconds
     key = terms.key
-    unique = terms.unique?.key
+    self.unique = unique?.key
+    uniqueUntil = unique?.until
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
     lane = terms.lane?.name.composed
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
@@ -39,6 +41,7 @@ struct StoredTerms: Codable, Equatable {
     }
   }
 
+  var keyHold: KeyHold? { unique.map { KeyHold(key: $0, until: uniqueUntil) } }
   var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) } }
   var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
   var duration: Duration? { timeout.map { .milliseconds($0) } }

@@ -15,7 +15,7 @@ final class WriterMemory {
     let claim: ClaimNumber
     let route: Int64
     /// Its unique key.
-    let unique: String?
+    let unique: KeyHold?
     /// Something was asked of it, or it was lost: its row must be looked at.
     var isDoubtful = false
   }

@@ -10,7 +10,7 @@ enum WriterStatement: Int, CaseIterable {
   // New jobs
   case insertJob, insertSpec, insertKey, insertTag
   // Unique keys
-  case keyOwner, takeKey, releaseKey
+  case keyOwners, takeKey, releaseKey
   // Routes and queues
   case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
   // Claims
@@ -47,13 +47,14 @@ enum WriterStatement: Int, CaseIterable {
     case .insertKey: "INSERT OR IGNORE INTO durable_job_key(key,job) VALUES(?1,?2)"
     case .insertTag: "INSERT OR IGNORE INTO durable_tag(tag,job) VALUES(?1,?2)"
 
-    case .keyOwner:
+    case .keyOwners:
       // A row that damage or another program left behind holds nothing: the job has the last word.
       """
-      SELECT u.job FROM durable_uniq u CROSS JOIN durable_job j ON j.id=u.job WHERE u.key=?1 AND j.state<7
+      SELECT u.job,ifnull(j.state<7 OR u.until>?2,0) FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job
+      WHERE u.key=?1 ORDER BY u.job
       """
     case .takeKey:
-      "INSERT INTO durable_uniq(key,job) VALUES(?1,?2) ON CONFLICT(key) DO UPDATE SET job=excluded.job"
+      "INSERT OR REPLACE INTO durable_uniq(key,job,until) VALUES(?1,?2,?3)"
     case .releaseKey: "DELETE FROM durable_uniq WHERE key=?1 AND job=?2"
 
     case .routes:

@@ -203,6 +203,107 @@ extension StoreConformance {
       trial = try await reopened()
       try same(try await trial.insert("u").disposition, .inserted, "what became of the next")
     },
+    Case("C48 One that is appended runs once the newest of its key has succeeded, and starts anew where that has ended") {
+      subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.insert("u", .append)
+      let chain = try await [trial.insert("u", .append), trial.insert("u", .append)]
+      try same([first.disposition] + chain.map(\.disposition), [.inserted, .appended, .appended], "what became of three")
+      try await trial.expectKept("u", chain[1].id, "a chain")
+      for id in [first.id, chain[0].id] {
+        let claimed = try await trial.start(id)
+        try same(try await trial.claim(by: "v", ["q": 9]).count, 0, "what may run beside job \(id)")
+        try await trial.end(claimed, .succeeded(output: nil), as: .succeeded)
+      }
+      try await trial.end(try await trial.start(chain[1].id), .failed(message: "no"), as: .failed)
+      try same(try await trial.insert("u", .append).disposition, .inserted, "what became of one after a chain that failed")
+    },
+    Case("Whose predecessor fails is skipped, and a retry of that takes the whole chain along") { subject in
+      let trial = try await Trial(subject)
+      let chain = try await [trial.insert("u").id, trial.insert("u", .append).id, trial.insert("u", .append).id]
+      try await trial.end(try await trial.start(chain[0]), .failed(message: "no"), as: .failed)
+      for id in chain.dropFirst() { try same(try await trial.job(id).state, .skipped, "the state of job \(id)") }
+      try await trial.change(.retry, chain[0])
+      try same(try await trial.job(chain[2]).state, .blocked, "the last once the first lives again")
+      try await trial.expectKept("u", chain[2], "a chain that lives again")
+      let other = try await trial.insert("v", .append).id
+      try await trial.end(try await trial.start(chain[0]), .failed(message: "no"), as: .failed)
+      let newer = try await trial.insert("u").id
+      let report = try await trial.report(.retry, chain[0])
+      try holds(report.refused.first?.message.contains("job \(newer);") ?? false, "it names who has the key")
+      try same(try await trial.job(other).state, .ready, "one of another key")
+    },
+    Case("One that replaces cancels all that wait under its key, with what needs them") { subject in
+      let trial = try await Trial(subject)
+      let old = try await [trial.insert("u").id, trial.insert("u", .append).id]
+      let child = try await trial.add(after: [.job(old[1])])
+      let new = try await trial.insert("u", .replace)
+      try same(new.disposition, .replaced, "what became of it")
+      let jobs = try await (old + [child, new.id]).asyncMap { try await trial.job($0) }
+      try same(jobs.map(\.state), [.cancelled, .cancelled, .skipped, .ready], "the states")
+      try same(jobs[0].reason, "replaced by another of its unique key, 'u'", "the reason")
+      try await trial.expectKept("u", new.id, "one that replaced others")
+      try same(try await trial.insert("v", .replace).disposition, .inserted, "what became of one that found nobody")
+    },
+    Case("One that replaces a running job has it stop, waits for its end, and never runs beside it") { subject in
+      for isObeyed in [true, false] {
+        let trial = try await Trial(subject)
+        let claimed = try await trial.start(try await trial.insert("u").id)
+        let new = try await trial.insert("u", .replace)
+        let newest = try await trial.insert("u", .replace)
+        try same([new.disposition, newest.disposition], [.replaced, .replaced], "what became of them")
+        try same(try await trial.job(new.id).state, .cancelled, "the first that was to replace it")
+        try same(try await trial.job(newest.id).state, .blocked, "the second")
+        try same(try await trial.renew([claimed]), [.stopRequested(.cancelled)], "what the running one is told")
+        try same(try await trial.claim(by: "v", ["q": 9]).count, 0, "what another may claim")
+        try await trial.end(claimed, isObeyed ? .interrupted : .succeeded(output: nil), as: isObeyed ? .cancelled : .succeeded)
+        try await trial.end(try await trial.start(newest.id), .succeeded(output: nil), as: .succeeded)
+      }
+    },
+    Case("Within its window a key leads to the job that succeeded, which is kept so long; any other end lets it go") {
+      subject in
+      var policy = StorePolicy()
+      policy.retention = .seconds(10)
+      let trial = try await Trial(subject, policy: policy)
+      let first = try await trial.insert("u", scope: .within(.seconds(100))).id
+      try await trial.change(.cancel(reason: nil), first)
+      let second = try await trial.insert("u", scope: .within(.seconds(100))).id
+      try holds(second != first, "a cancelled job has let its key go")
+      try await trial.end(try await trial.start(second), .succeeded(output: Data("o".utf8)), as: .succeeded)
+      trial.clock.advance(by: .seconds(99))
+      try await trial.recover()
+      try await trial.expectKept("u", second, "one that succeeded within the window")
+      trial.clock.advance(by: .seconds(1))
+      let third = try await trial.insert("u")
+      try same(third.disposition, .inserted, "what became of one after the window")
+      trial.clock.advance(by: policy.retention)
+      try same(try await trial.recover().pruned, 1, "jobs that go once their window is over")
+      try await trial.expectKept("u", third.id, "the next")
+      try await refused(.invalidArgument, "a window of nothing") { _ = try await trial.insert("w", scope: .within(.zero)) }
+    },
+    Case("A key that is held while its job is stored leads to it however it ended, until it is removed") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.insert("u", scope: .whileStored).id
+      try await trial.change(.cancel(reason: nil), first)
+      try await trial.expectKept("u", first, "a cancelled job")
+      try await trial.change(.retry, first)
+      try await trial.end(try await trial.start(first), .succeeded(output: nil), as: .succeeded)
+      try await trial.expectKept("u", first, "a job that succeeded")
+      try await trial.change(.remove, first)
+      try same(try await trial.insert("u").disposition, .inserted, "what became of one after the removal")
+    },
+    Case("Of one call, those that append make a chain, and two can't replace each other") { subject in
+      let trial = try await Trial(subject)
+      let append = NewJob.unique("u", policy: .append)
+      let jobs = try await trial.insert([append, append, .unique("u"), append])
+      try same(jobs.map(\.disposition), [.inserted, .appended, .kept, .appended], "what became of them")
+      try same(jobs[2].id, jobs[1].id, "who stands for one that was kept")
+      for id in [jobs[0].id, jobs[1].id, jobs[3].id] {
+        try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+      }
+      let replace = NewJob.unique("u", policy: .replace)
+      try await refused(.invalidArgument, "two that replace") { _ = try await trial.insert([replace, replace]) }
+    },
   ]
 
   /// The ways in which an unfinished job may stand.
@@ -280,11 +381,12 @@ extension StoreConformance {
 
 extension NewJob {
   fileprivate static func unique(
-    _ key: String?, start: JobTime = .now, queue: String = "q", kind: String = "k"
+    _ key: String?, policy: UniqueKey.Policy = .keep, scope: UniqueKey.Scope = .whileUnfinished, start: JobTime = .now,
+    queue: String = "q", kind: String = "k"
   ) -> NewJob {
     NewJob(
       queue: queue, kind: kind, payload: Data("{}".utf8),
-      terms: JobTerms(start: start, unique: key.map { UniqueKey($0, policy: .keep) }))
+      terms: JobTerms(start: start, unique: key.map { UniqueKey($0, policy: policy, scope: scope) }))
   }
 }
 
@@ -295,7 +397,11 @@ extension Trial {
     return inserted
   }
 
-  fileprivate func insert(_ key: String) async throws -> InsertedJob { try await insert([.unique(key)])[0] }
+  fileprivate func insert(
+    _ key: String, _ policy: UniqueKey.Policy = .keep, scope: UniqueKey.Scope = .whileUnfinished
+  ) async throws -> InsertedJob {
+    try await insert([.unique(key, policy: policy, scope: scope)])[0]
+  }
 
   /// Expects that a new job under the key is not stored, and that `holder` stands for it.
   fileprivate func expectKept(_ key: String, _ holder: JobID, _ what: String) async throws {

@@ -113,14 +113,25 @@ struct HistoryMaker {
     }
   }
 
+  /// Of one call, only the first of a key can replace.
+  private mutating func unique(_ seen: inout Set<String>) -> UniqueKey {
+    let key = random.pick(["u", "v"])
+    let policy = random.pick([UniqueKey.Policy.keep, .keep, .append, .replace])
+    let isFirst = seen.insert(key).inserted
+    return UniqueKey(
+      key, policy: policy == .replace && !isFirst ? .keep : policy,
+      scope: random.pick([.whileUnfinished, .whileUnfinished, .within(.seconds(20)), .whileStored]))
+  }
+
   private mutating func newJobs(_ run: HistoryRun) -> [NewJob] {
     let now = run.oracle.now
+    var replacing: Set<String> = []
     return (0..<random.pick([1, 1, 1, 2, 5])).map { place in
       let terms = JobTerms(
         priority: random.pick([.normal, .normal, .normal, .high, .low, 3]), start: time(at: now),
         maxAttempts: random.pick([1, 1, 2, 3, 30]), timeout: random.chance(20) ? .milliseconds(1500) : nil,
         key: random.chance(20) ? random.pick(["one", "two"]) : nil,
-        unique: random.chance(40) ? UniqueKey(random.pick(["u", "v"])) : nil,
+        unique: random.chance(40) ? unique(&replacing) : nil,
         lane: random.chance(ordered)
           ? JobLane(random.pick(Self.lanes), failedHead: random.pick([.holds, .letsNextRun])) : nil,
         tags: random.chance(30) ? some(["a", "b"]) : [])

@@ -70,10 +70,22 @@ struct HistoryRun {
   private mutating func insert(_ jobs: [NewJob]) async throws {
     let replies = try await store.insert(JobInsertion(jobs)).jobs
     try same(replies.count, jobs.count, "the number of jobs that stand for new ones")
+    let gone = oracle.replaced(by: jobs)
     for (place, (job, reply)) in zip(jobs, replies).enumerated() {
-      let owner = oracle.owner(of: job.terms.unique)
-      try same(reply.disposition, owner == nil ? .inserted : .kept, "what became of a new job")
-      if let owner {
+      let (owner, unfinished) = (oracle.owners(of: job.terms.unique).last, oracle.unfinishedOwners(of: job.terms.unique))
+      var (job, disposition) = (job, InsertedJob.Disposition.inserted)
+      switch job.terms.unique?.policy {
+      case .append where !unfinished.isEmpty && oracle.wrong != .appendsToNobody:
+        job.edges.append(JobEdge(.job(unfinished[unfinished.count - 1])))
+        disposition = .appended
+      case .replace:
+        job.edges += unfinished.map { JobEdge(.job($0), .ended) }
+        if gone[job.terms.unique?.key ?? ""]?.isEmpty == false { disposition = .replaced }
+      case .keep where owner != nil: disposition = .kept
+      default: break
+      }
+      try same(reply.disposition, disposition, "what became of a new job")
+      if disposition == .kept {
         try same(reply.id, owner, "the job that stands for a new one")
       } else {
         try holds(ids.last.map { $0 < reply.id } ?? true, "\(reply.id) is higher than all ids before")

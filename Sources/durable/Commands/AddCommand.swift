@@ -49,11 +49,12 @@
         queue: job.queue, kind: ShellCommand.kind, payload: payload,
         terms: JobTerms(
           maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
-          lane: jobOptions.lane, tags: jobOptions.tags)
+          unique: jobOptions.unique, lane: jobOptions.lane, tags: jobOptions.tags)
       ).check()
       let store = try options.open()
-      let id = try await store.queue(job.queue).enqueue(
-        kind: ShellCommand.kind, payload: payload, after: job.dependencies, options: jobOptions)
+      let added = try await store.queue(job.queue).enqueue(command, after: job.dependencies, options: jobOptions)
+      let id = added.id
+      if !added.isNew { Talk.line("Job \(id) has the unique key '\(jobOptions.unique?.key ?? "")': nothing was added") }
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(id)))
       } else if follow {

@@ -80,7 +80,7 @@
       request.body = try body.body(keptIn: store.store)
       try check(request)
       let sent = try await store.queue(job.queue).enqueue(request, after: job.dependencies, options: jobOptions)
-      if !sent.isNew { Talk.line("Job \(sent.id) has this request and this key already, and has not ended") }
+      if !sent.isNew { Talk.line("Job \(sent.id) has this request and this key already: nothing was added") }
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(sent.id)))
       } else if follow {

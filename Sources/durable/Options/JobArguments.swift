@@ -26,6 +26,14 @@
       help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
     var lane: String?
     @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        """
+        Only if no unfinished job has this key: keep, which is so unless said, leaves that as it is; replace cancels it; \
+        append runs after it.
+        """, valueName: "key[:policy]"))
+    var unique: String?
+    @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
         "Only once this job has succeeded: its id, or a key, also one that comes later. May be repeated.",
@@ -61,7 +69,18 @@
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key,
-        lane: lane.map { JobLane($0) }, tags: Set(tag))
+        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0) }, tags: Set(tag))
+    }
+
+    /// What stands behind the last colon is the policy.
+    private static func uniqueKey(_ text: String) throws -> UniqueKey {
+      guard let colon = text.lastIndex(of: ":") else { return UniqueKey(text) }
+      let word = String(text[text.index(after: colon)...])
+      guard let policy = UniqueKey.Policy(rawValue: word) else {
+        throw ValidationError(
+          "--unique \(text): the policy is keep, replace or append, and not '\(word)'. A key with a colon needs one too")
+      }
+      return UniqueKey(String(text[..<colon]), policy: policy)
     }
 
     /// A number is a job's id, anything else a key.

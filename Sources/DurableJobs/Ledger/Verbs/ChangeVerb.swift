@@ -57,7 +57,7 @@ package struct ChangeVerb: Verb {
     switch change {
     case .retry:
       let ended = rows.filter(\.course.state.isFinished)
-      needs.keys = ended.compactMap(\.unique)
+      needs.keys = ended.compactMap(\.unique?.key)
       needs.parentsOf = ended.filter(\.hasParents).map(\.id)
     case .remove:
       needs.childrenOf = rows.filter(\.hasChildren).map(\.id)
@@ -76,7 +76,7 @@ package struct ChangeVerb: Verb {
     if change == .retry, mayReopen(row) {
       course.reopen(now: now)
     } else {
-      try course.apply(change, now: now, keyOwner: row.unique.flatMap { book.owner(of: $0) })
+      try course.apply(change, now: now, keyOwner: book.keyOwner(besides: row))
     }
     if change == .remove { return try remove(row) }
     if row.course.state.isFinished {
@@ -107,8 +107,7 @@ package struct ChangeVerb: Verb {
 
   /// It was skipped, and what skipped it lives again or has ended well since; only its unique key was another's then.
   private func mayReopen(_ row: JobRow) -> Bool {
-    row.course.state == .skipped && book.brokenEdge(of: row.id) == nil
-      && row.unique.map { book.owner(of: $0) == nil } ?? true
+    row.course.state == .skipped && book.brokenEdge(of: row.id) == nil && book.keyOwner(besides: row) == nil
   }
 
   private mutating func remove(_ row: JobRow) throws {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// New jobs. One whose unique key another has is not stored: that one stands for it. One that waits for an end that can't
-/// come any more is stored as skipped.
+/// New jobs. Of one whose unique key others have, its policy says what becomes of it and of them. One that waits for an
+/// end that can't come any more is stored as skipped.
 package struct InsertVerb: Verb {
-  private enum Phase { case begin, owners, place, added, done }
+  private enum Phase { case begin, owners, replace, place, added, done }
 
   /// Which job stands for a new one.
   private enum Stand {
-    case added(Int)
+    case added(Int, InsertedJob.Disposition = .inserted)
     case keptAdded(Int)
     case kept(JobID)
   }
@@ -24,6 +24,10 @@ package struct InsertVerb: Verb {
   /// By key: the newest job of this call that brings it, and keys that one waits for.
   private var bringers: [String: Int] = [:]
   private var awaited: Set<String> = []
+  /// What the end of those that are replaced causes.
+  private var consequences = Consequences()
+  /// By key: those that were replaced.
+  private var replaced: [String: [JobID]] = [:]
   private var phase = Phase.begin
   package private(set) var reply = InsertionReply([])
 
@@ -48,21 +52,27 @@ package struct InsertVerb: Verb {
           case .sibling: break
           }
         }
-        if let key = job.terms.key, !job.edges.isEmpty { needs.waitersOf.append(key) }
+        let mayWait = !job.edges.isEmpty || job.terms.unique.map { $0.policy != .keep } ?? false
+        if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
       needs.named = Set(needs.named).sorted()
       needs.waitersOf = Set(needs.waitersOf).sorted()
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
-      phase = .place
+      phase = .replace
       named = answer.named
       waiters = answer.waiters.mapValues(Set.init)
-      let owners = keptSiblings
+      let owners = metOwners
       if !waiters.isEmpty { level = Array(named.values) + jobs.flatMap(\.edges).compactMap(\.job) + owners }
       if !owners.isEmpty, let needs = book.lacking(Needs(jobs: owners)) { return LedgerRequest(load: needs) }
       fallthrough
+    case .replace:
+      replace()
+      phase = .place
+      fallthrough
     case .place:
+      if !replaced.isEmpty, let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
       // Only where somebody waits for a key that comes with a job which waits itself: so a circle could close.
       while !level.isEmpty {
         if let needs = book.lacking(Needs(parentsOf: level)) { return LedgerRequest(load: needs) }
@@ -78,7 +88,7 @@ package struct InsertVerb: Verb {
       let ids = answer.added
       reply.jobs = stands.map { stand in
         switch stand {
-        case .added(let index): InsertedJob(id: ids[index], disposition: .inserted)
+        case .added(let index, let disposition): InsertedJob(id: ids[index], disposition: disposition)
         case .keptAdded(let index): InsertedJob(id: ids[index], disposition: .kept)
         case .kept(let id): InsertedJob(id: id, disposition: .kept)
         }
@@ -89,31 +99,87 @@ package struct InsertVerb: Verb {
     }
   }
 
-  /// Jobs that stand for those of this call that another one waits for.
-  private var keptSiblings: [JobID] {
+  /// Jobs that others of this call meet by their unique key: they replace or follow it, or wait for what it stands for.
+  private var metOwners: [JobID] {
+    let met = jobs.lazy.compactMap(\.terms.unique).filter { $0.policy != .keep }.flatMap { book.owners(of: $0.key) }
     let siblings = jobs.lazy.flatMap(\.edges).compactMap { edge -> Int? in
       if case .sibling(let place) = edge.target { place } else { nil }
     }
-    return Set(siblings).compactMap { place in
-      guard jobs.indices.contains(place), let key = jobs[place].terms.unique?.key else { return nil }
-      return book.owner(of: key)
+    return met
+      + Set(siblings).compactMap { place in
+        guard jobs.indices.contains(place), let key = jobs[place].terms.unique?.key else { return nil }
+        return book.owners(of: key).last
+      }
+  }
+
+  // MARK: Unique keys
+
+  /// All that have to go, before any of those that replace them comes.
+  private mutating func replace() {
+    let now = book.date
+    for case let unique? in jobs.lazy.map(\.terms.unique) where unique.policy == .replace && replaced[unique.key] == nil {
+      replaced[unique.key] = unfinishedOwners(of: unique.key)
+      for id in unfinishedOwners(of: unique.key) {
+        guard let row = book[id] else { continue }
+        book.change(id) { change in
+          try? change.after.course.apply(
+            .cancel(reason: "replaced by another of its unique key, '\(unique.key)'"), now: now)
+          change.concernsClaim = row.course.state == .running
+        }
+        if row.isHeld { book.changes.asked.insert(row.claim.worker) }
+      }
     }
+  }
+
+  private func unfinishedOwners(of key: String) -> [JobID] {
+    book.owners(of: key).filter { id in book[id].map { !$0.course.state.isFinished } ?? false }
+  }
+
+  private func isUnfinished(_ place: Int) -> Bool {
+    guard case .added(let index, _) = stands[place] else { return false }
+    return !request.add[index].course.state.isFinished
+  }
+
+  /// Who stands for a job whose key others have; else what the job is to wait for, and what became of it. `placed` is the
+  /// newest of this call that has the key.
+  private mutating func meet(
+    _ unique: UniqueKey, _ job: inout NewJob, placed: Int?
+  ) throws -> (stand: Stand?, disposition: InsertedJob.Disposition) {
+    switch unique.policy {
+    case .keep:
+      if let placed, case .added(let index, _) = stands[placed] { return (.keptAdded(index), .kept) }
+      return (book.owners(of: unique.key).last.map { .kept($0) }, .inserted)
+    case .append:
+      let owner = unfinishedOwners(of: unique.key).last
+      let sibling = placed.flatMap { isUnfinished($0) ? JobEdge.Target.sibling($0) : nil }
+      guard let target = sibling ?? owner.map({ .job($0) }) else { break }
+      job.edges.append(JobEdge(target))
+      return (nil, .appended)
+    case .replace:
+      guard placed == nil else {
+        throw JobError(
+          .invalidArgument,
+          "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that")
+      }
+      job.edges += unfinishedOwners(of: unique.key).map { JobEdge(.job($0), .ended) }
+      if let gone = replaced[unique.key], !gone.isEmpty { return (nil, .replaced) }
+    }
+    return (nil, .inserted)
   }
 
   private mutating func place() throws {
     var placed: [String: Int] = [:]
     request.add.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
-    for job in jobs {
-      if let key = job.terms.unique?.key {
-        if let owner = book.owner(of: key) {
-          stands.append(.kept(owner))
+    for var job in jobs {
+      var disposition = InsertedJob.Disposition.inserted
+      if let unique = job.terms.unique {
+        let met = try meet(unique, &job, placed: placed[unique.key])
+        if let stand = met.stand {
+          stands.append(stand)
           continue
         }
-        if let index = placed[key] {
-          stands.append(.keptAdded(index))
-          continue
-        }
+        disposition = met.disposition
       }
       var row = NewRow(job: job, course: JobCourse(inserting: job.terms, now: book.date))
       if !job.edges.isEmpty { try connect(&row) }
@@ -123,9 +189,11 @@ package struct InsertVerb: Verb {
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)
       }
-      if let key = job.terms.unique?.key, !row.course.state.isFinished { placed[key] = request.add.count }
+      if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
+        placed[unique.key] = stands.count
+      }
       if let key = job.terms.key, !row.course.state.isFinished { bringers[key] = request.add.count }
-      stands.append(.added(request.add.count))
+      stands.append(.added(request.add.count, disposition))
       request.add.append(row)
     }
   }
@@ -167,7 +235,7 @@ package struct InsertVerb: Verb {
       }
       switch stands[place] {
       case .kept(let id): return try known(id)
-      case .added(let index), .keptAdded(let index):
+      case .added(let index, _), .keptAdded(let index):
         request.add[index].hasChildren = true
         return (.added(index), request.add[index].course.end)
       }

@@ -183,7 +183,7 @@ extension Oracle {
       let count = reopened.count
       for id in generation {
         let index = index(of: id)!
-        guard owner(of: jobs[index].job.terms.unique) == nil else { continue }
+        guard rival(of: jobs[index]) == nil else { continue }
         note(.reopened, index)
         reopened.insert(id)
       }

@@ -22,10 +22,10 @@ extension Oracle {
     let refusal = Effect.refusal("\(state)")
     switch change {
     case .retry where state == .failed || state == .cancelled:
-      if wrong != .retryTakesKey, let owner = owner(of: job.job.terms.unique) { return .refusal("job \(owner)") }
+      if wrong != .retryTakesKey, let owner = rival(of: job) { return .refusal("job \(owner)") }
       if let need = brokenNeed(of: job) { return .refusal("job \(need.parent)") }
       return .happens(.startedAnew)
-    case .retry where state == .skipped && brokenNeed(of: job) == nil && owner(of: job.job.terms.unique) == nil:
+    case .retry where state == .skipped && brokenNeed(of: job) == nil && rival(of: job) == nil:
       return .happens(.reopened)
     case .retry where state == .suspended || state == .scheduled: return .happens(.hurried)
     case .retry: return state == .ready ? .nothing : refusal

@@ -7,7 +7,7 @@ extension Oracle {
   /// `left` are the jobs that the store has still: of one that was needed when its time came, it need not notice at once
   /// that it is not any more.
   mutating func recover(_ request: RecoveryRequest, _ left: Set<JobID>) -> RecoveryReport {
-    for job in jobs where isExpired(job) && isKept(job.id) { mayLinger.insert(job.id) }
+    for job in jobs where isExpired(job) && (isKept(job.id) || isWithinWindow(job)) { mayLinger.insert(job.id) }
 
     var report = RecoveryReport()
     if request.isRetiring, let worker = standing(of: request.worker) {
@@ -35,14 +35,18 @@ extension Oracle {
     }
     for index in jobs.indices where jobs[index].hasWaited(until: now) && !waits(jobs[index]) { note(.cameDue, index) }
     followEnds()
-    let expired = jobs.filter { job in
-      guard isExpired(job) else { return false }
-      if isKept(job.id) { return wrong == .neededExpires }
-      return !(mayLinger.contains(job.id) && left.contains(job.id))
+    // Who was needed by one that went just now may go in the same recovery, or in the next.
+    while true {
+      let expired = jobs.filter { job in
+        guard isExpired(job), !isWithinWindow(job) else { return false }
+        if isKept(job.id) { return wrong == .neededExpires }
+        return !(mayLinger.contains(job.id) && left.contains(job.id))
+      }
+      if expired.isEmpty { break }
+      for job in expired { remove(job.id) }
+      report.pruned += expired.count
     }
-    for job in expired { remove(job.id) }
     followEnds()
-    report.pruned = expired.count
     return report
   }
 

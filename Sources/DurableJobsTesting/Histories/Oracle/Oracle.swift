@@ -68,17 +68,48 @@ struct Oracle {
 
   // MARK: New jobs
 
-  /// The job that holds the key.
-  func owner(of key: UniqueKey?) -> JobID? {
-    guard let key else { return nil }
-    return jobs.first { job in
-      guard job.job.terms.unique == key else { return false }
-      let state = state(job)
-      if wrong == .cancelledKeepsKey, state == .cancelled { return true }
-      if wrong == .suspendedLosesKey, state == .suspended { return false }
-      if wrong == .skippedKeepsKey, state == .skipped { return true }
-      return !state.isFinished
-    }?.id
+  /// The jobs that have the key, the oldest first.
+  func owners(of key: UniqueKey?) -> [JobID] { jobs.filter { key != nil && has($0, key?.key) }.map(\.id) }
+
+  func unfinishedOwners(of key: UniqueKey?) -> [JobID] {
+    owners(of: key).filter { id in index(of: id).map { !state(jobs[$0]).isFinished } ?? false }
+  }
+
+  private func has(_ job: JobLog, _ key: String?) -> Bool {
+    guard let unique = job.job.terms.unique, unique.key == key else { return false }
+    let state = state(job)
+    if wrong == .cancelledKeepsKey, state == .cancelled { return true }
+    if wrong == .suspendedLosesKey, state == .suspended { return false }
+    if wrong == .skippedKeepsKey, state == .skipped { return true }
+    return !state.isFinished || unique.scope == .whileStored || isWithinWindow(job)
+  }
+
+  /// It succeeded, and others of its key are still to be led to it.
+  func isWithinWindow(_ job: JobLog) -> Bool {
+    guard case .within(let length) = job.job.terms.unique?.scope, state(job) == .succeeded else { return false }
+    return wrong != .windowEndsWithJob && now < job.entries[job.entries.startIndex].at.later(by: length.milliseconds)
+  }
+
+  /// Who is in the way of a job that wants its key again: the newest that has it, unless it waits for that itself.
+  func rival(of job: JobLog) -> JobID? {
+    guard let owner = owners(of: job.job.terms.unique).last, owner != job.id else { return nil }
+    return (needs[job.id] ?? []).contains { $0.parent == owner } ? nil : owner
+  }
+
+  /// Jobs that are to be stored take the place of those that have their keys. Returns whose place is taken, by key.
+  mutating func replaced(by new: [NewJob]) -> [String: [JobID]] {
+    var gone: [String: [JobID]] = [:]
+    for case let unique? in new.map(\.terms.unique) where unique.policy == .replace && gone[unique.key] == nil {
+      let owners = wrong == .replaceSparesWaiting ? [] : unfinishedOwners(of: unique)
+      gone[unique.key] = owners
+      let cancel = JobChange.cancel(reason: "replaced by another of its unique key, '\(unique.key)'")
+      for id in owners {
+        guard case .happens(let event) = effect(of: cancel, on: jobs[index(of: id)!], []) else { continue }
+        note(event, index(of: id)!)
+      }
+    }
+    followEnds()
+    return gone
   }
 
   /// `siblings` stand for the jobs before it in its call.

@@ -11,7 +11,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
   case completionKeepsClaim
   // Unique keys
-  case cancelledKeepsKey, suspendedLosesKey, retryTakesKey
+  case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
   case neededExpires, skippedKeepsKey, anySkipIsFailure

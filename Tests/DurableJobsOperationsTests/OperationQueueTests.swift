@@ -180,6 +180,21 @@ import Testing
     await bench.queue.stop()
   }
 
+  @Test func `Added at the same moment as what it depends on, an operation runs, and after it`() async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.registerWork()
+    for _ in 0..<50 {
+      let (first, second) = (Bench.work("first"), Bench.work("second"))
+      second.addDependency(first)
+      async let one: Void = bench.queue.add(first)
+      async let other: Void = bench.queue.add(second)
+      _ = await (one, other)
+      await bench.queue.finished()
+    }
+    #expect(bench.record.all == (0..<50).flatMap { _ in ["first", "second"] })
+    await bench.queue.stop()
+  }
+
   @Test func `Many threads add and cancel at once, and each operation ends once`() async throws {
     let bench = Bench(maxConcurrency: 8)
     bench.registerWork()

@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
+    .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
     .executable(name: "durable", targets: ["durable"]),
@@ -58,6 +59,9 @@ let package = Package(
         .target(name: "CDurableSHA256", condition: .when(platforms: [.linux], traits: ["HTTP"])),
       ]),
     .target(name: "CDurableSHA256"),
+    .target(
+      name: "DurableJobsOperations",
+      dependencies: ["DurableJobs", .product(name: "Logging", package: "swift-log")]),
     .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
     .target(
       name: "DurableJobsProcess",
@@ -137,10 +141,20 @@ let package = Package(
       dependencies: [
         "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "CommandProbe", "TestProcesses",
       ]),
+    .executableTarget(
+      name: "OperationProbe", dependencies: ["DurableJobsOperations", "DurableJobsSQLite"],
+      path: "Tests/OperationProbe"),
+    .testTarget(
+      name: "DurableJobsOperationsTests",
+      dependencies: [
+        "DurableJobsOperations", "DurableJobsSQLite", "OperationProbe", "TestProcesses",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "TestProcesses",
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsHTTP", "DurableJobsProcess",
+        "TestProcesses",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

@@ -83,7 +83,7 @@ public struct TypedJobSnapshot<Payload: JobPayload>: Sendable {
 }
 
 /// An attempt that failed, as it is kept.
-public struct AttemptFailure: Hashable, Sendable {
+public struct AttemptFailure: Hashable, Codable, Sendable {
   public var attempt: Int
   public var at: Date
   /// At most ``Limits/messageBytes``.
@@ -97,7 +97,7 @@ public struct AttemptFailure: Hashable, Sendable {
 }
 
 /// How far a running job is.
-public struct JobProgress: Hashable, Sendable {
+public struct JobProgress: Hashable, Codable, Sendable {
   /// From 0 to 1.
   public var fraction: Double
   public var message: String?

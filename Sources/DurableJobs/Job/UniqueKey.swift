@@ -9,10 +9,10 @@ import Foundation
 /// still runs after a cancel was asked for; and longer, if its ``scope`` says so. The store takes and releases keys in the
 /// transaction of what happens to the job, so that of any number of callers, in any processes, one is the first and the
 /// others meet its job.
-public struct UniqueKey: Hashable, Sendable, ExpressibleByStringInterpolation {
+public struct UniqueKey: Hashable, Codable, Sendable, ExpressibleByStringInterpolation {
   /// What becomes of a job whose key another has.
   @nonexhaustive
-  public enum Policy: String, Hashable, Sendable {
+  public enum Policy: String, Hashable, Codable, Sendable {
     /// It is not stored: the one that has the key stands for it, as it is.
     case keep
     /// It takes the place of those that have the key. They are cancelled, with what needs them; if one of them runs, it is
@@ -24,7 +24,7 @@ public struct UniqueKey: Hashable, Sendable, ExpressibleByStringInterpolation {
 
   /// How long a job has its key, once it is stored.
   @nonexhaustive
-  public enum Scope: Hashable, Sendable {
+  public enum Scope: Hashable, Codable, Sendable {
     case whileUnfinished
     /// While it is unfinished, and if it succeeds at least so long from when it was stored. It is kept that long too,
     /// whatever the retention of its store.
@@ -75,5 +75,7 @@ package struct KeyHold: Sendable {
   }
 
   /// Whether a job that has ended is kept for it, whatever its retention.
-  package func keepsJob(in state: JobState, at now: Int64) -> Bool { until != Self.stored && isHeld(in: state, at: now) }
+  package func keepsJob(in state: JobState, at now: Int64) -> Bool {
+    until != Self.stored && isHeld(in: state, at: now)
+  }
 }

@@ -1,5 +1,5 @@
 /// What one job needs of the end of another, as it is stored.
-package struct Edge: Hashable, Sendable {
+package struct Edge: Hashable, Codable, Sendable {
   package let parent: JobID
   package let child: JobID
   package let condition: JobEdge.Condition

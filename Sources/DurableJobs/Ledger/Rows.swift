@@ -78,7 +78,7 @@ package struct RowChange {
 
 /// A claim in one number: the row of its worker, and the how-manieth claim of that row it is. Owner, batch and fence are
 /// all in it, and no number is ever used twice.
-package struct ClaimNumber: Hashable, Sendable {
+package struct ClaimNumber: Hashable, Codable, Sendable {
   package var rawValue: Int64
 
   package init(rawValue: Int64) { self.rawValue = rawValue }

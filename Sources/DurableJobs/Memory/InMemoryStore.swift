@@ -1,16 +1,45 @@
 import Foundation
 
-/// A store that lasts as long as its process: for tests, previews and jobs that need not outlive anything.
+/// A store that lasts as long as its process: for tests, previews and jobs that need not outlive anything; or as long as
+/// what a ``SnapshotProvider`` writes to.
 ///
 /// Its ledger is a list of jobs, and each exchange looks at all of them.
 public final class InMemoryStore: JobStore {
+  private struct Content {
+    var table: JobTable
+    var provider: (any SnapshotProvider)?
+    /// Jobs of which the provider may have something else than the table, since it refused.
+    var owed: Set<JobID> = []
+    /// Jobs that could not be read when the store was made, until somebody was told.
+    var unreadable: [JobID] = []
+  }
+
   public let signals = StoreSignals()
   public let clock: any JobClock
-  private let table: Lock<JobTable>
+  private let content: Lock<Content>
 
   public init(policy: StorePolicy = StorePolicy(), clock: any JobClock = SystemClock()) {
     self.clock = clock
-    table = Lock(JobTable(policy: policy))
+    content = Lock(Content(table: JobTable(policy: policy)))
+  }
+
+  /// A store that keeps its jobs with `provider`, and begins with those that are there. Whatever ran when the process
+  /// before this one ended goes back, as in any store. Throws what the provider throws.
+  ///
+  /// Jobs that can't be read stay with the provider, untouched; the first recovery tells which.
+  public init(
+    provider: sending any SnapshotProvider, policy: StorePolicy = StorePolicy(), clock: any JobClock = SystemClock()
+  ) throws {
+    self.clock = clock
+    var provider = provider
+    let table = JobTable(policy: policy)
+    let unreadable = table.load(try provider.load())
+    content = Lock(Content(table: table, provider: provider, unreadable: unreadable))
+    try commit { table in
+      var plan = RecoveryPlan()
+      plan.losses = table.workers.map { WorkerLoss(worker: $0.id ?? 0, leaseUntil: $0.leaseUntil) }
+      _ = try table.run(RecoverVerb(plan, limit: .max - 1, policy: policy, now: table.now))
+    }
   }
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
@@ -41,6 +70,10 @@ public final class InMemoryStore: JobStore {
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
     try check(limit: request.limit)
+    let unreadable = content.withLock { content in
+      defer { content.unreadable = [] }
+      return content.unreadable
+    }
     return try commit { table in
       let verdict = table.judge(except: request.worker, uptime: clock.uptime)
       var plan = RecoveryPlan()
@@ -51,6 +84,7 @@ public final class InMemoryStore: JobStore {
       plan.expired = Array(expired.prefix(request.limit))
       var report = try table.run(RecoverVerb(plan, limit: request.limit, policy: table.policy, now: table.now))
       report.comeAgain = verdict.comeAgain
+      report.unreadable = unreadable
       if expired.count > request.limit { report.hasMore = true }
       return report
     }
@@ -91,12 +125,23 @@ public final class InMemoryStore: JobStore {
     try commit { $0.settings }
   }
 
-  /// One transaction. A verb writes last of all, so that one that throws leaves nothing half done. Signals follow once it
-  /// is over.
+  /// One transaction. A verb writes last of all, so that one that throws leaves nothing half done. With a provider, which
+  /// may refuse what was written, it is done in a table of its own, which counts once the provider has it. Signals follow
+  /// once it is over.
   private func commit<R>(_ body: (JobTable) throws -> R) throws -> R {
-    let (reply, signals) = try table.withLock { table in
+    let (reply, signals) = try content.withLock { content in
+      let before = content.table
+      let table = content.provider == nil ? before : JobTable(before)
       table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
-      return (try body(table), table.signals)
+      let reply = try body(table)
+      if var provider = content.provider, table.differs(from: before) {
+        defer { content.provider = provider }
+        content.owed.formUnion(table.changed)
+        try table.save(content.owed, to: &provider, before: before)
+        content.owed = []
+      }
+      content.table = table
+      return (reply, table.signals)
     }
     for signal in signals { self.signals.post(signal) }
     return reply

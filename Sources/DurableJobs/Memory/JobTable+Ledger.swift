@@ -116,6 +116,7 @@ extension JobTable: JobLedger {
   private func connect(_ edge: Edge) {
     childrenOf[edge.parent, default: []].append(edge)
     parentsOf[edge.child, default: []].append(edge)
+    touched.insert(edge.child)
   }
 
   private func route(_ queue: String, _ kind: String) -> Int64 {
@@ -158,6 +159,7 @@ extension JobTable: JobLedger {
     for key in keyEdges.keys { keyEdges[key]?.removeAll { $0.child == id } }
     for edge in parentsOf.removeValue(forKey: id) ?? [] { childrenOf[edge.parent]?.removeAll { $0.child == id } }
     for child in Set((childrenOf.removeValue(forKey: id) ?? []).map(\.child)) {
+      touched.insert(child)
       parentsOf[child] = parentsOf[child]?.compactMap { edge in
         guard edge.parent == id else { return edge }
         guard neverMet.contains(edge) else { return nil }

@@ -4,7 +4,7 @@ import Foundation
 /// time.
 final class JobTable {
   /// A job: what was asked for, where it is in its course, and what is left of its attempts.
-  struct Record {
+  struct Record: Codable {
     let id: JobID
     let route: Int64
     let job: NewJob
@@ -48,8 +48,32 @@ final class JobTable {
   var news = LedgerNews(isHeard: true)
   /// What was counted last, as long as no job has moved since: many may ask for the same at once.
   var lastCount: (filter: JobFilter, counts: JobCounts)?
+  /// Jobs of which more may have changed than ``news`` tells.
+  var touched: Set<JobID> = []
 
   init(policy: StorePolicy) { self.policy = policy }
+
+  /// A table like this one: what happens in one is not seen in the other.
+  init(_ other: JobTable) {
+    policy = other.policy
+    records = other.records
+    workers = other.workers
+    childrenOf = other.childrenOf
+    parentsOf = other.parentsOf
+    laneWidths = other.laneWidths
+    keyEdges = other.keyEdges
+    doubts = other.doubts
+    pausedQueues = other.pausedQueues
+    routes = other.routes
+    lastRoute = other.lastRoute
+    lastJob = other.lastJob
+    lastWorker = other.lastWorker
+    now = other.now
+    seen = other.seen
+    news = other.news
+    lastCount = other.lastCount
+    touched = other.touched
+  }
 
   func index(of id: JobID) -> Int? {
     var range = records.indices
@@ -65,10 +89,12 @@ final class JobTable {
     self.now = now
     if !news.tallies.isEmpty { lastCount = nil }
     news = LedgerNews(isHeard: true)
+    touched = []
     let setBack = seen?.setBack(at: now, uptime) ?? 0
     if setBack > 0 {
       for index in records.indices { records[index].course.rebase(by: setBack) }
       news.tell(.work)
+      touched = Set(records.map(\.id))
     }
     seen = seen ?? SeenTime(latest: now)
     seen?.saw(now, uptime)

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A value, with no clock and no I/O. Every store loads it from its row, calls one function, and writes back what came
 /// out. `now` is always the store's time.
-public struct JobCourse: Hashable, Sendable {
+public struct JobCourse: Hashable, Codable, Sendable {
   public var state: JobState
   public var attempt: Int
   public var maxAttempts: Int

@@ -8,7 +8,7 @@ public struct JobInsertion: Sendable {
 }
 
 /// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.
-public struct NewJob: Hashable, Sendable {
+public struct NewJob: Hashable, Codable, Sendable {
   public var queue: String
   public var kind: String
   public var payload: Data
@@ -67,7 +67,7 @@ public struct NewJob: Hashable, Sendable {
 }
 
 /// The options of a job, complete.
-public struct JobTerms: Hashable, Sendable {
+public struct JobTerms: Hashable, Codable, Sendable {
   public var priority: JobPriority
   public var start: JobTime
   public var maxAttempts: Int

@@ -15,6 +15,10 @@ public final class JobWorker: Sendable {
     var handlers = HandlerTable()
     var companions: [@Sendable () async -> Void] = []
     var run: Run?
+    var isHeld = false
+
+    /// With no room anywhere while it is held.
+    func room(_ limits: [String: Int]) -> [String: Int] { isHeld ? limits.mapValues { _ in 0 } : limits }
   }
 
   private struct Run {
@@ -103,7 +107,15 @@ public final class JobWorker: Sendable {
       }
       try Self.check(limits)
       setup.limits = limits
-      setup.run?.engine.set(limits: limits)
+      setup.run?.engine.set(limits: setup.room(limits))
+    }
+  }
+
+  /// It claims nothing while it is held; what runs goes on.
+  package func hold(_ isHeld: Bool) {
+    setup.withLock { setup in
+      setup.isHeld = isHeld
+      setup.run?.engine.set(limits: setup.room(setup.limits))
     }
   }
 
@@ -181,7 +193,7 @@ public final class JobWorker: Sendable {
       guard let store else { throw JobError(.invalidArgument, "a worker needs a queue") }
       guard setup.run == nil else { throw JobError(.alreadyRunning, "this worker is running already") }
       let engine = WorkerEngine(
-        goal: goal, limits: limits, handlers: setup.handlers, store: store,
+        goal: goal, limits: setup.room(limits), handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
       // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
       store.signals.localWorkers.add(engine)

@@ -17,5 +17,7 @@ package final class LocalWorkers: Sendable {
   /// Has all of them give their jobs back. For stores, before they close.
   package func giveBack() async { for engine in all { await engine.giveBack() } }
 
+  package var isEmpty: Bool { engines.withLock { $0.isEmpty } }
+
   private var all: [WorkerEngine] { engines.withLock { Array($0.values) } }
 }

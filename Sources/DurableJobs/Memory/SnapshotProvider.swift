@@ -1,0 +1,106 @@
+import Foundation
+
+/// Where an ``InMemoryStore`` keeps its jobs beyond its process: a few lines over whatever an app has, a property list,
+/// user defaults, a keychain. It is asked to keep bytes by name, and needs to know nothing of what they mean.
+///
+/// It is called by one thread at a time. Everything is in memory all the time and each change is looked for in all of it,
+/// so this is for some hundreds of jobs of one process: no other may use the same entries meanwhile. For more there is
+/// SQLite.
+public protocol SnapshotProvider {
+  /// All that was saved and not removed since. Called once, before the store is used.
+  mutating func load() throws -> [String: Data]
+
+  /// Keeps these, each in place of what had its name. When it returns, the jobs in them are as durable as what the provider
+  /// writes to; if it throws, none of the call that led to it holds. They belong together: a provider that can be cut short
+  /// between two of them tears apart what one call stored.
+  mutating func save(_ entries: [String: Data]) throws
+
+  /// Drops these, some of which may not be there.
+  mutating func remove(_ names: [String]) throws
+}
+
+/// What a table has to say to a ``SnapshotProvider``, and what it takes from one.
+extension JobTable {
+  private struct SavedJob: Codable {
+    var record: Record
+    var parents: [Edge]
+    /// By key: edges that wait for somebody to bring it.
+    var awaited: [String: [Edge]]
+  }
+
+  /// What is no job's own.
+  private struct SavedStore: Codable, Equatable {
+    var lastJob: Int64
+    var lastWorker: Int64
+    var pausedQueues: Set<String>
+    var laneWidths: [String: Int]
+  }
+
+  private static let storeName = "store"
+  private static func name(of job: JobID) -> String { "job-\(job)" }
+
+  private var savedStore: SavedStore {
+    SavedStore(lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, laneWidths: laneWidths)
+  }
+
+  /// Jobs that this transaction changed.
+  var changed: Set<JobID> { touched.union(news.transitions.map(\.id)) }
+
+  func differs(from before: JobTable) -> Bool { !changed.isEmpty || savedStore != before.savedStore }
+
+  /// Has the provider keep these jobs as they are here, and what else this transaction, which began with `before`, changed.
+  func save(_ changed: Set<JobID>, to provider: inout any SnapshotProvider, before: JobTable) throws {
+    var entries: [String: Data] = [:]
+    var removed: [String] = []
+    let encoder = JSONEncoder()
+    for id in changed {
+      guard let index = index(of: id) else {
+        removed.append(Self.name(of: id))
+        continue
+      }
+      let awaited = keyEdges.mapValues { $0.filter { $0.child == id } }.filter { !$0.value.isEmpty }
+      entries[Self.name(of: id)] = try encoder.encode(
+        SavedJob(record: records[index], parents: parentsOf[id] ?? [], awaited: awaited))
+    }
+    if savedStore != before.savedStore { entries[Self.storeName] = try encoder.encode(savedStore) }
+    if !entries.isEmpty { try provider.save(entries) }
+    if !removed.isEmpty { try provider.remove(removed) }
+  }
+
+  /// Takes in what was saved, with the claims of workers that ended with their process. Returns jobs that can't be read: they
+  /// are left with the provider as they are.
+  func load(_ entries: [String: Data]) -> [JobID] {
+    var unreadable: [JobID] = []
+    var saved: [SavedJob] = []
+    let decoder = JSONDecoder()
+    for (name, data) in entries where name.hasPrefix("job-") {
+      if let job = try? decoder.decode(SavedJob.self, from: data) {
+        saved.append(job)
+      } else if let id = JobID(String(name.dropFirst("job-".count))) {
+        unreadable.append(id)
+        lastJob = max(lastJob, id.rawValue)
+      }
+    }
+    for job in saved.sorted(by: { $0.record.id < $1.record.id }) { take(job) }
+    if let store = entries[Self.storeName].flatMap({ try? decoder.decode(SavedStore.self, from: $0) }) {
+      (lastJob, lastWorker) = (max(lastJob, store.lastJob), max(lastWorker, store.lastWorker))
+      (pausedQueues, laneWidths) = (store.pausedQueues, store.laneWidths)
+    }
+    for worker in Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker)).sorted() {
+      workers.append(WorkerRow(id: worker, worker: WorkerID("\(worker)"), leaseUntil: 0, kinds: [], queues: []))
+    }
+    return unreadable.sorted()
+  }
+
+  private func take(_ saved: SavedJob) {
+    let record = saved.record
+    records.append(record)
+    routes[record.job.queue, default: [:]][record.job.kind] = record.route
+    lastRoute = max(lastRoute, record.route)
+    lastJob = max(lastJob, record.id.rawValue)
+    lastWorker = max(lastWorker, record.claim.worker)
+    parentsOf[record.id] = saved.parents.isEmpty ? nil : saved.parents
+    for edge in saved.parents where !edge.isNever { childrenOf[edge.parent, default: []].append(edge) }
+    for (key, edges) in saved.awaited { keyEdges[key, default: []] += edges }
+  }
+}

@@ -1,0 +1,218 @@
+import DurableJobs
+import Foundation
+
+/// A job as an operation: what is stored of it, and how far it is.
+///
+///     let upload = DurableOperation(id: "photo-7", kind: "upload", payload: photo)
+///     upload.addDependency(login)
+///     queue.addOperation(upload)
+///
+/// It is a view. The job is in the store, a ``DurableOperationQueue`` runs the handler of its kind, in whatever process, and
+/// this finishes when the job has ended: so what `start()` and `main()` would do is not done here. It is for one queue, once.
+///
+/// A dependency has finished, however it ended, as in Foundation. On another of these, that is kept with the job, and the
+/// other may be added later. A plain operation, and a job of another store, is known to this process alone: an operation that
+/// depends on one is stored when that has finished, and is not durable before.
+///
+/// ``isExecuting`` is true while its handler is at work in this process. KVO works where Foundation has it.
+public final class DurableOperation: Operation, @unchecked Sendable {
+  // Safe without the compiler's proof: what this class adds is constant or inside `state`, and `Operation` says the same
+  // of what it has itself.
+
+  /// The caller's own name for it. In its queue at most one unfinished job has it: an operation whose id is in use stores
+  /// nothing, and becomes a view of the job that is there. That job's ``JobOptions/key`` is this, after the name of the queue
+  /// and a slash.
+  public let id: String
+  /// Which handler runs it.
+  public let kind: String
+  public let payload: Data
+  /// Ids of operations of its queue that must have ended before it begins, however. They may be added later, also by a later
+  /// process. An id that nobody ever adds keeps it waiting.
+  public let dependsOn: [String]
+
+  enum Phase {
+    /// Not in a queue yet.
+    case new
+    /// In a queue, and not in its store: it waits for what is in this process alone.
+    case waiting
+    case storing
+    case stored(JobID)
+    case ended
+  }
+
+  struct State {
+    var phase = Phase.new
+    var board: OperationBoard?
+    /// Kept by it until it has finished, as operations keep their queues.
+    var queue: OperationQueue?
+    var jobID: JobID?
+    var error: (any Error)?
+    var needs: Set<ObjectIdentifier> = []
+    /// The attempt that goes on in this process, and what its callback goes on with.
+    var attempt: JobContext?
+    var attempts = 0
+    var callback: CheckedContinuation<Void, any Error>?
+  }
+
+  let state = Lock(State())
+
+  /// `payload` should be JSON: what shows jobs shows it so.
+  public init(
+    id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], payload: Data = Data("null".utf8)
+  ) {
+    self.id = id
+    self.kind = kind
+    self.dependsOn = dependsOn
+    self.payload = payload
+  }
+
+  /// Throws ``JobError/Code/notEncodable`` if the payload can't be encoded as JSON.
+  public convenience init(
+    id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], payload: some Encodable
+  ) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let data: Data
+    do {
+      data = try encoder.encode(payload)
+    } catch {
+      throw JobError(.notEncodable, "the payload of '\(kind)' can't be encoded: \(error.briefly)", cause: error)
+    }
+    self.init(id: id, kind: kind, dependsOn: dependsOn, payload: data)
+  }
+
+  /// The payload as it was given.
+  public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
+    try JSONDecoder().decode(type, from: payload)
+  }
+
+  // MARK: What it is told
+
+  /// As ``addDependency(_:)``; and if `mustSucceed`, this is skipped, which is finished with an error, if the other ends
+  /// without success.
+  public func addDependency(_ operation: DurableOperation, mustSucceed: Bool) {
+    if mustSucceed { _ = state.withLock { $0.needs.insert(ObjectIdentifier(operation)) } }
+    super.addDependency(operation)
+  }
+
+  /// Asks for its end, and returns at once. ``isCancelled`` is true from now on; the job is cancelled for good, also for a
+  /// later process, when this has finished. If its handler has succeeded by then, it has succeeded.
+  public override func cancel() {
+    super.cancel()
+    state.withLock { $0.board }?.cancel(self)
+  }
+
+  /// Does nothing for one that is in its queue: a worker calls the handler. One that is in none finishes with an error.
+  public override func start() {
+    let isNew = state.withLock { state in
+      if case .new = state.phase { true } else { false }
+    }
+    if isNew { finish(JobError(.wrongState, "a durable operation can only be run by a DurableOperationQueue")) }
+  }
+
+  public override var isAsynchronous: Bool { true }
+
+  // MARK: How far it is
+
+  public override var isFinished: Bool {
+    state.withLock { state in
+      if case .ended = state.phase { true } else { false }
+    }
+  }
+
+  public override var isExecuting: Bool { state.withLock { $0.attempt != nil } }
+
+  /// The job, once it is stored; nil before that, and if it never was.
+  public var jobID: JobID? { state.withLock { $0.jobID } }
+
+  /// Why it finished without success: ``JobFailure`` if its job did, or why it could not be stored. Nil before that.
+  public var error: (any Error)? { state.withLock { $0.error } }
+
+  /// The attempt that goes on in this process, or the last one that did: from 1, and 0 before the first.
+  public var attempt: Int { state.withLock { $0.attempts } }
+
+  /// Why the handler that is at work is asked to stop; nil as long as it is not. For handlers that end with a callback: the
+  /// task of an `async` one is cancelled.
+  public var stopReason: StopReason? { state.withLock { $0.attempt }?.stopReason }
+
+  /// From a handler: how far it is, from 0 to 1.
+  public func report(progress fraction: Double, _ message: String? = nil) throws {
+    try state.withLock { $0.attempt }?.report(progress: fraction, message)
+  }
+
+  /// From a handler that ends with a callback: the attempt has ended, with success or with an error. With an error it is made
+  /// again, as its kind's policy says, until its attempts are used up. The first call counts.
+  public func completed(_ error: (any Error)? = nil) {
+    let callback = state.withLock { state in
+      defer { state.callback = nil }
+      return state.callback
+    }
+    if let error { callback?.resume(throwing: error) } else { callback?.resume() }
+  }
+
+  // MARK: For its queue
+
+  /// It is in that queue from now on. False if it is in one already, or has finished.
+  func enter(_ queue: OperationQueue, _ board: OperationBoard) -> Bool {
+    state.withLock { state in
+      guard case .new = state.phase else { return false }
+      (state.phase, state.queue, state.board) = (.waiting, queue, board)
+      return true
+    }
+  }
+
+  /// It is about to be stored. False if it has finished.
+  func beginStoring() -> Bool {
+    state.withLock { state in
+      guard case .waiting = state.phase else { return false }
+      state.phase = .storing
+      return true
+    }
+  }
+
+  func stored(as job: JobID) {
+    state.withLock { state in
+      state.jobID = job
+      if case .storing = state.phase { state.phase = .stored(job) }
+    }
+  }
+
+  /// It is a view of a job that was there.
+  func found(as job: JobID, on board: OperationBoard) {
+    state.withLock { ($0.phase, $0.jobID, $0.board) = (.stored(job), job, board) }
+  }
+
+  /// It has finished. False if it had already.
+  @discardableResult
+  func finish(_ error: (any Error)?) -> Bool {
+    willChangeValue(forKey: "isFinished")
+    let (isFirst, queue) = state.withLock { state in
+      if case .ended = state.phase { return (false, nil as OperationQueue?) }
+      defer { (state.phase, state.error, state.queue) = (.ended, error, nil) }
+      return (true, state.queue)
+    }
+    // The last to keep it lets it go outside of the lock.
+    withExtendedLifetime(queue) { didChangeValue(forKey: "isFinished") }
+    return isFirst
+  }
+
+  /// Somebody else cancelled its job.
+  func becomeCancelled() { if !isCancelled { super.cancel() } }
+
+  /// An attempt begins in this process. False if another still goes on: its callback is still to come.
+  func begin(_ context: JobContext) -> Bool {
+    willChangeValue(forKey: "isExecuting")
+    defer { didChangeValue(forKey: "isExecuting") }
+    return state.withLock { state in
+      guard state.attempt == nil else { return false }
+      (state.attempt, state.attempts) = (context, context.attempt)
+      return true
+    }
+  }
+
+  func end() {
+    willChangeValue(forKey: "isExecuting")
+    state.withLock { $0.attempt = nil }
+    didChangeValue(forKey: "isExecuting")
+  }
+}

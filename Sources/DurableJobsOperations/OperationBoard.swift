@@ -1,0 +1,252 @@
+import DurableJobs
+import Foundation
+import Logging
+
+/// The durable operations of a queue that have not finished: which job each is a view of, and what is to be done when that
+/// ends.
+final class OperationBoard: Sendable {
+  fileprivate struct State {
+    var lastNumber = 0
+    /// By the order in which they came.
+    var unfinished: [Int: DurableOperation] = [:]
+    var numbers: [ObjectIdentifier: Int] = [:]
+    /// The first that came with an id, and the first of a job.
+    var byID: [String: DurableOperation] = [:]
+    var byJob: [JobID: DurableOperation] = [:]
+    var isLoaded = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  let progress = Progress(totalUnitCount: 0)
+  private let jobs: JobQueue
+  private let logger: Logger
+  private let completion: (@Sendable ((any Error)?, DurableOperation) -> Void)?
+  private let completions = DispatchQueue(label: "DurableJobs.completions")
+  private let state = Lock(State())
+
+  init(
+    _ jobs: JobQueue, logger: Logger, completion: (@Sendable ((any Error)?, DurableOperation) -> Void)?
+  ) {
+    self.jobs = jobs
+    self.logger = logger
+    self.completion = completion
+  }
+
+  var unfinished: [DurableOperation] {
+    state.withLock { state in state.unfinished.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
+  // MARK: Coming
+
+  /// Finds the jobs that earlier processes left. One that can't be found now is met when it runs.
+  func load() async {
+    do {
+      var after: JobID?
+      repeat {
+        let left = JobFilter.states(JobState.allCases.filter { !$0.isFinished })
+        let page = try await jobs.jobs(where: left, detail: .payload, after: after, limit: 500)
+        for job in page { _ = add(viewOf: job) }
+        after = page.count < 500 ? nil : page.last?.id
+      } while after != nil
+    } catch {
+      logger.error("the jobs that were left could not be read", metadata: ["error": "\(error.briefly)"])
+    }
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      state.isLoaded = true
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Returns once ``load()`` has.
+  func loaded() async {
+    await withCheckedContinuation { continuation in
+      let isLoaded = state.withLock { state in
+        if !state.isLoaded { state.waiting.append(continuation) }
+        return state.isLoaded
+      }
+      if isLoaded { continuation.resume() }
+    }
+  }
+
+  func add(_ operations: [DurableOperation]) {
+    state.withLock { state in for operation in operations { state.add(operation, progress) } }
+  }
+
+  /// It was added before, here or elsewhere.
+  func refused(_ operation: DurableOperation) {
+    logger.warning("an operation can be added once", metadata: ["operation": "\(operation.id)"])
+  }
+
+  private func add(viewOf job: JobSnapshot) -> DurableOperation {
+    let prefix = key(of: "")
+    let id = job.key.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+    let (operation, isNew) = state.withLock { state in
+      if let known = state.byJob[job.id] ?? id.flatMap({ state.byID[$0] }) {
+        if state.byJob[job.id] == nil { state.byJob[job.id] = known }
+        return (known, false)
+      }
+      let operation = DurableOperation(id: id ?? "\(job.id)", kind: job.kind, payload: job.payload ?? Data())
+      operation.found(as: job.id, on: self)
+      state.add(operation, progress)
+      state.byJob[job.id] = operation
+      return (operation, true)
+    }
+    if isNew { follow(operation, job.id) }
+    return operation
+  }
+
+  /// The operation that an attempt's handler gets. It may come before its job's storing has returned, and its job from another
+  /// process.
+  func operation(of job: UntypedJob, _ context: JobContext) async throws -> DurableOperation {
+    if let known = state.withLock({ $0.byJob[context.id] }) { return known }
+    return add(viewOf: try await jobs.job(context.id, detail: .payload))
+  }
+
+  // MARK: Storing
+
+  /// What an operation waits for that the store knows nothing of.
+  func gates(of operation: DurableOperation) -> [Operation] {
+    operation.dependencies.filter { dependency in
+      guard !dependency.isFinished else { return false }
+      guard let durable = dependency as? DurableOperation else { return true }
+      return durable.state.withLock { $0.board.map { $0.jobs.store !== jobs.store } ?? false }
+    }
+  }
+
+  func store(_ operations: [DurableOperation], maxAttempts: Int) async {
+    await loaded()
+    for operation in operations where operation.isCancelled { end(operation, CancellationError()) }
+    let operations = operations.filter { $0.beginStoring() }
+    guard !operations.isEmpty else { return }
+    do {
+      var new: [NewJob] = []
+      for operation in operations {
+        new.append(try await job(of: operation, among: operations.prefix(new.count), maxAttempts))
+      }
+      let reply = try await jobs.store.insert(JobInsertion(new))
+      for (operation, job) in zip(operations, reply.jobs) {
+        if job.disposition != .inserted {
+          logger.notice("its job is there already", metadata: ["operation": "\(operation.id)", "job": "\(job.id)"])
+        }
+        state.withLock { if $0.byJob[job.id] == nil { $0.byJob[job.id] = operation } }
+        operation.stored(as: job.id)
+        if operation.isCancelled { cancel(operation) }
+        follow(operation, job.id)
+      }
+    } catch {
+      logger.error("operations could not be stored", metadata: ["error": "\(error.briefly)"])
+      for operation in operations { end(operation, error) }
+    }
+  }
+
+  private func job(
+    of operation: DurableOperation, among earlier: ArraySlice<DurableOperation>, _ maxAttempts: Int
+  ) async throws -> NewJob {
+    let needs = operation.state.withLock { $0.needs }
+    var edges = operation.dependsOn.map { JobEdge(.key(self.key(of: $0)), .ended) }
+    for case let dependency as DurableOperation in operation.dependencies {
+      let condition: JobEdge.Condition = needs.contains(ObjectIdentifier(dependency)) ? .succeeded : .ended
+      if let place = earlier.firstIndex(of: dependency) {
+        edges.append(JobEdge(.sibling(place), condition))
+      } else if dependency.isFinished, condition == .ended || dependency.error == nil {
+        continue
+      } else if let job = dependency.jobID {
+        edges.append(JobEdge(.job(job), condition))
+      } else if let error = dependency.error {
+        throw error
+      } else {
+        // It is stored later. What succeeded under its id before is not what is meant.
+        let name = dependency.state.withLock { $0.board }?.key(of: dependency.id) ?? self.key(of: dependency.id)
+        _ = try await jobs.store.changeAll(.remove, where: .key(name) && .state(.succeeded))
+        edges.append(JobEdge(.key(name), condition))
+      }
+    }
+    let key = self.key(of: operation.id)
+    let terms = JobTerms(
+      priority: operation.queuePriority.priority, maxAttempts: maxAttempts, key: key, unique: UniqueKey(key))
+    let job = NewJob(
+      queue: jobs.name, kind: operation.kind, payload: operation.payload, terms: terms, edges: edges)
+    try job.check()
+    return job
+  }
+
+  /// What its job is found by.
+  private func key(of id: String) -> String { "\(jobs.name)/\(id)" }
+
+  // MARK: Ending
+
+  /// Asks the store, once the operation is there.
+  func cancel(_ operation: DurableOperation) {
+    switch operation.state.withLock({ $0.phase }) {
+    case .waiting:
+      end(operation, CancellationError())
+    case .stored(let job):
+      // Unstructured, as the caller goes on; it ends with the store's answer.
+      Task(executorPreference: EngineThread.shared) { [jobs, logger] in
+        do {
+          try await jobs.cancel(job)
+        } catch let error as JobError where error.code == .wrongState || error.code == .notFound {
+          // It has ended.
+        } catch {
+          logger.error("an operation could not be cancelled", metadata: ["job": "\(job)", "error": "\(error.briefly)"])
+        }
+      }
+    case .new, .storing, .ended:
+      break
+    }
+  }
+
+  /// Finishes the operation when its job has ended.
+  private func follow(_ operation: DurableOperation, _ id: JobID) {
+    // Detached, as it may be a handler that adds the operation, and is not to count as waiting for it; it ends with the job,
+    // or with the store.
+    Task.detached(executorPreference: EngineThread.shared) { [self] in
+      do {
+        let job = try await jobs.store.whenFinished(id)
+        if job.state == .cancelled { operation.becomeCancelled() }
+        end(operation, job.state == .succeeded ? nil : job.failure)
+      } catch {
+        end(operation, error)
+      }
+    }
+  }
+
+  private func end(_ operation: DurableOperation, _ error: (any Error)?) {
+    guard operation.finish(error) else { return }
+    state.withLock { $0.remove(operation, progress) }
+    if let completion { completions.async { completion(error, operation) } }
+  }
+}
+
+extension OperationBoard.State {
+  mutating func add(_ operation: DurableOperation, _ progress: Progress) {
+    lastNumber += 1
+    unfinished[lastNumber] = operation
+    numbers[ObjectIdentifier(operation)] = lastNumber
+    if byID[operation.id] == nil { byID[operation.id] = operation }
+    progress.totalUnitCount += 1
+  }
+
+  mutating func remove(_ operation: DurableOperation, _ progress: Progress) {
+    guard let number = numbers.removeValue(forKey: ObjectIdentifier(operation)) else { return }
+    unfinished[number] = nil
+    if byID[operation.id] === operation { byID[operation.id] = nil }
+    if let job = operation.jobID, byJob[job] === operation { byJob[job] = nil }
+    progress.completedUnitCount += 1
+  }
+}
+
+extension Operation.QueuePriority {
+  fileprivate var priority: JobPriority {
+    switch self {
+    case .veryLow: -20
+    case .low: .low
+    case .normal: .normal
+    case .high: .high
+    case .veryHigh: 20
+    @unknown default: .normal
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import DurableJobs
+import DurableJobsOperations
+import Foundation
+import Testing
+
+@Suite struct OperationQueueTests {
+  @Test func `Handlers that end with a callback end when it comes, from any thread, and fail with its error`()
+    async throws
+  {
+    let bench = Bench(maxRetries: 1)
+    bench.queue.register("work", retry: .constant(.milliseconds(1))) { operation in
+      bench.record.add("\(operation.id) \(operation.attempt)")
+      let isFirst = operation.attempt == 1
+      DispatchQueue.global().async { operation.completed(isFirst ? Trouble() : nil) }
+    }
+    let operation = Bench.work("a")
+    await bench.queue.add(operation)
+    await bench.queue.finished()
+    #expect(bench.record.all == ["a 1", "a 2"])
+    #expect(operation.error == nil)
+    await bench.queue.stop()
+  }
+
+  @Test func `Suspended, it begins nothing, and what runs goes on`() async throws {
+    let bench = Bench()
+    let (begun, mayEnd) = (Record(), Door())
+    bench.queue.register("work") { operation, _ in
+      begun.add(operation.id)
+      await mayEnd.pass()
+      bench.record.add(operation.id)
+    }
+    let operations = ["a", "b"].map(Bench.work)
+    await onThread { bench.queue.addOperations(operations, waitUntilFinished: false) }
+    await begun.reached(1)
+    bench.queue.isSuspended = true
+    mayEnd.open()
+    await operations[0].finished()
+    // A claim that was made now would be here before what is stored next.
+    let mark = try await bench.queue.jobs.enqueue(kind: "mark", payload: Data())
+    #expect(try await bench.queue.jobs.job(#require(operations[1].jobID)).state == .ready)
+    try await bench.queue.jobs.cancel(mark)
+    #expect(begun.all == ["a"])
+    bench.queue.isSuspended = false
+    await bench.queue.finished()
+    #expect(bench.record.all == ["a", "b"])
+    await bench.queue.stop()
+  }
+
+  @Test func `So many run at once as maxConcurrentOperationCount says, which may change`() async throws {
+    let bench = Bench(maxConcurrency: 0)
+    let mayEnd = Door()
+    bench.queue.register("work") { operation, _ in
+      bench.record.add(operation.id)
+      await mayEnd.pass()
+    }
+    await onThread {
+      bench.queue.addOperations((0..<4).map { Bench.work("\($0)") }, waitUntilFinished: false)
+    }
+    #expect(bench.queue.maxConcurrentOperationCount == 0)
+    #expect(bench.record.all == [])
+    bench.queue.maxConcurrentOperationCount = 3
+    await bench.record.reached(3)
+    #expect(try await bench.queue.jobs.counts() == JobCounts([.running: 3, .ready: 1]))
+    mayEnd.open()
+    await bench.queue.finished()
+    await bench.queue.stop()
+  }
+
+  @Test func `Plain operations run as in Foundation, before and after durable ones`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let durable = Bench.work("durable")
+    let before = BlockOperation { bench.record.add("before") }
+    let after = BlockOperation { bench.record.add("after") }
+    durable.addDependency(before)
+    after.addDependency(durable)
+    await bench.queue.add(after, durable)
+    #expect(durable.jobID == nil && !durable.isFinished)
+    await bench.queue.add(before)
+    await onThread { bench.queue.addOperation { bench.record.add("block") } }
+    await bench.queue.finished()
+    #expect(bench.record.all.filter { $0 != "block" } == ["before", "durable", "after"])
+    #expect(bench.record.all.contains("block"))
+    await bench.queue.stop()
+  }
+
+  @Test func `What waits for a plain operation can be cancelled, and is never stored`() async throws {
+    let bench = Bench()
+    let (plain, durable) = (BlockOperation {}, Bench.work("a"))
+    durable.addDependency(plain)
+    await bench.queue.add(durable)
+    durable.cancel()
+    #expect(durable.isFinished && durable.error is CancellationError)
+    await bench.queue.add(plain)
+    await bench.queue.finished()
+    #expect(try await bench.queue.jobs.counts().total == 0)
+    await bench.queue.stop()
+  }
+
+  @Test func `A barrier comes after all that was added before it, and before all that is added later`() async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.registerWork()
+    await onThread {
+      bench.queue.addOperations(["a", "b"].map(Bench.work), waitUntilFinished: false)
+      bench.queue.addOperation { bench.record.add("plain") }
+      bench.queue.addBarrierBlock { bench.record.add("barrier") }
+      bench.queue.addOperations(["c", "d"].map(Bench.work), waitUntilFinished: false)
+      bench.queue.addOperation { bench.record.add("later") }
+    }
+    await bench.queue.finished()
+    let parts = bench.record.all.split(separator: "barrier")
+    #expect(parts.map { Set($0) } == [["a", "b", "plain"], ["c", "d", "later"]])
+    await bench.queue.stop()
+  }
+
+  @Test func `Progress counts what was added and what has finished`() async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.registerWork()
+    await onThread { bench.queue.addOperations((0..<7).map { Bench.work("\($0)") }, waitUntilFinished: false) }
+    #expect(bench.queue.progress.totalUnitCount == 7)
+    await bench.queue.finished()
+    #expect(bench.queue.progress.completedUnitCount == 7)
+    await bench.queue.stop()
+  }
+
+  @Test func `A queue that is made again has the operations that were left, and finishes them`() async throws {
+    let first = Bench()
+    await onThread { first.queue.addOperations(["a", "b", "c"].map(Bench.work), waitUntilFinished: false) }
+    try await first.queue.jobs.enqueue(kind: "work", payload: Data())  // of no operation
+    await first.queue.stop()
+
+    let second = Bench(first.store)
+    let left = await onThread { second.queue.durableOperations }
+    #expect(left.map(\.id) == ["a", "b", "c", "4"])
+    left[1].cancel()
+    await left[1].finished()
+    second.registerWork()
+    await second.queue.finished()
+    #expect(second.record.all == ["a", "c", "4"])
+    await second.ended.reached(4)
+    #expect(Set(second.ended.all.map { $0.prefix(1) }) == ["a", "b", "c", "4"])
+    #expect(second.queue.progress.completedUnitCount == 4)
+    await second.queue.stop()
+  }
+
+  @Test func `An unfinished operation keeps its queue, and a queue without any lets its worker go`() async throws {
+    let (store, record) = (InMemoryStore(), Record())
+    let operation = DurableOperation(id: "a", kind: "work")
+    let mayEnd = Door()
+    await onThread {
+      let made = DurableOperationQueue(name: "q", store: store)
+      made.register("work") { operation, _ in
+        await mayEnd.pass()
+        record.add(operation.id)
+      }
+      made.addOperation(operation)
+    }
+    mayEnd.open()
+    await operation.finished()
+    #expect(record.all == ["a"])
+    // Nobody stopped its worker.
+    await onThread {
+      while !store.signals.localWorkers.isEmpty { sched_yield() }
+    }
+  }
+
+  @Test func `C14 Handlers that add operations, on all threads of the pool at once, go on`() async throws {
+    let bench = Bench(maxConcurrency: 32)
+    bench.registerWork()
+    bench.queue.register("parent") { [unowned queue = bench.queue] operation, _ in
+      for child in 0..<4 { queue.addOperation(Bench.work("\(operation.id)-\(child)")) }
+    }
+    await onThread {
+      bench.queue.addOperations(
+        (0..<32).map { DurableOperation(id: "\($0)", kind: "parent") }, waitUntilFinished: true)
+    }
+    await bench.queue.finished()
+    #expect(Set(bench.record.all).count == 128)
+    #expect(bench.record.all.count == 128)
+    await bench.queue.stop()
+  }
+
+  @Test func `Many threads add and cancel at once, and each operation ends once`() async throws {
+    let bench = Bench(maxConcurrency: 8)
+    bench.registerWork()
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<8 {
+        group.addTask {
+          await onThread {
+            for number in 0..<20 {
+              let operation = Bench.work("\(thread)-\(number)")
+              bench.queue.addOperation(operation)
+              if number % 3 == 0 { operation.cancel() }
+              if number % 7 == 0 { bench.queue.addBarrierBlock {} }
+            }
+          }
+        }
+      }
+    }
+    await bench.queue.finished()
+    await bench.ended.reached(160)
+    #expect(Set(bench.ended.all.map { $0.split(separator: ":")[0] }).count == 160)
+    #expect(bench.ended.all.count == 160)
+    #expect(bench.record.all.count == Set(bench.record.all).count)
+    #expect(try await bench.queue.jobs.counts().unfinished == 0)
+    await bench.queue.stop()
+  }
+}

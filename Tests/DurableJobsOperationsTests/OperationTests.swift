@@ -1,0 +1,256 @@
+import DurableJobs
+import DurableJobsOperations
+import Foundation
+import Testing
+
+@Suite struct OperationTests {
+  @Test func `An operation is stored when addOperation has returned, and finishes with its job`() async throws {
+    let bench = Bench()
+    let operation = try DurableOperation(id: "a", kind: "work", payload: ["text": "hello"])
+    await bench.queue.add(operation)
+    let id = try #require(operation.jobID)
+    let job = try await bench.queue.jobs.job(id)
+    #expect((job.state, job.kind, job.key, job.queue) == (.ready, "work", "bench/a", "bench"))
+    #expect(job.payload == Data(#"{"text":"hello"}"#.utf8))
+    #expect(!operation.isFinished && !operation.isExecuting)
+
+    bench.queue.register("work") { operation, context in
+      #expect(operation.isExecuting && operation.jobID == context.id)
+      bench.record.add(try operation.decode([String: String].self)["text"] ?? "")
+    }
+    await operation.finished()
+    #expect(bench.record.all == ["hello"])
+    #expect(operation.isFinished && !operation.isExecuting && operation.error == nil && operation.attempt == 1)
+    await bench.ended.reached(1)
+    #expect(bench.ended.all == ["a"])
+    await bench.queue.stop()
+  }
+
+  @Test func `A dependent that is added first runs last, also if what it waits for fails`() async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.registerWork()
+    let (first, second) = (Bench.trouble("t1"), Bench.work("t2"))
+    second.addDependency(first)
+    await bench.queue.add(second)
+    #expect(try await bench.queue.jobs.job(#require(second.jobID)).state == .blocked)
+    await bench.queue.add(first)
+    await bench.queue.finished()
+    #expect(bench.record.all == ["t1 1", "t2"])
+    #expect((first.error as? JobFailure)?.message == "trouble")
+    #expect(second.error == nil)
+    await bench.ended.reached(2)
+    #expect(bench.ended.all.count == 2 && bench.ended.all[0].hasPrefix("t1: ") && bench.ended.all[1] == "t2")
+    await bench.queue.stop()
+  }
+
+  @Test func `A dependent that needs a success is skipped without one, in either order and in one call`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let first = Bench.trouble("first")
+    let dependents = (0..<3).map { Bench.work("dependent-\($0)") }
+    for dependent in dependents { dependent.addDependency(first, mustSucceed: true) }
+    await bench.queue.add(dependents[0])
+    await onThread { bench.queue.addOperations([dependents[1], first], waitUntilFinished: true) }
+    await bench.queue.add(dependents[2])
+    await bench.queue.finished()
+    #expect(bench.record.all == ["first 1"])
+    for dependent in dependents {
+      #expect((dependent.error as? JobFailure)?.message.contains("failed") == true, "\(dependent.id)")
+    }
+    await bench.queue.stop()
+  }
+
+  @Test func `What succeeded before under an id is not waited for in place of an operation that is yet to be added`()
+    async throws
+  {
+    let bench = Bench()
+    bench.registerWork()
+    await bench.queue.add(Bench.work("login"))
+    await bench.queue.finished()
+    let (login, avatar) = (Bench.work("login"), Bench.work("avatar"))
+    avatar.addDependency(login)
+    await bench.queue.add(avatar)
+    #expect(try await bench.queue.jobs.job(#require(avatar.jobID)).state == .blocked)
+    await bench.queue.add(login)
+    await bench.queue.finished()
+    #expect(bench.record.all == ["login", "login", "avatar"])
+    await bench.queue.stop()
+  }
+
+  @Test func `Operations named by id may be of an earlier process, or come later`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    await bench.queue.add(DurableOperation(id: "b", kind: "work", dependsOn: ["a"]), Bench.work("a"))
+    await bench.queue.finished()
+    #expect(bench.record.all == ["a", "b"])
+    await bench.queue.stop()
+  }
+
+  @Test func `C22 A circle of operations is refused where it closes`() async throws {
+    let bench = Bench()
+    let (one, other) = (Bench.work("one"), Bench.work("other"))
+    one.addDependency(other)
+    other.addDependency(one)
+    await bench.queue.add(one, other)
+    #expect(other.isFinished)
+    #expect((other.error as? JobError)?.code == .invalidArgument)
+    #expect(!one.isFinished)
+    one.cancel()
+    await one.finished()
+    await bench.queue.stop()
+  }
+
+  @Test func `maxRetries is the number of attempts after the first`() async throws {
+    let bench = Bench(maxRetries: 2)
+    bench.registerWork()
+    await bench.queue.add(Bench.trouble("a"))
+    await bench.queue.finished()
+    #expect(bench.record.all == ["a 1", "a 2", "a 3"])
+    await bench.queue.stop()
+  }
+
+  @Test func `An operation whose id is in use is a view of the job that is there`() async throws {
+    let bench = Bench()
+    let (one, other) = (Bench.work("a"), Bench.work("a"))
+    await bench.queue.add(one, other)
+    #expect(one.jobID != nil && one.jobID == other.jobID)
+    bench.registerWork()
+    await bench.queue.finished()
+    #expect(one.isFinished && other.isFinished)
+    #expect(bench.record.all == ["a"])
+    await bench.queue.stop()
+  }
+
+  @Test func `Higher priorities run first`() async throws {
+    let bench = Bench()
+    bench.queue.isSuspended = true
+    bench.registerWork()
+    let priorities: [Operation.QueuePriority] = [.normal, .veryHigh, .low, .high, .veryLow]
+    for priority in priorities {
+      let operation = Bench.work("\(priority.rawValue)")
+      operation.queuePriority = priority
+      await bench.queue.add(operation)
+    }
+    bench.queue.isSuspended = false
+    await bench.queue.finished()
+    #expect(bench.record.all == ["8", "4", "0", "-4", "-8"])
+    await bench.queue.stop()
+  }
+
+  @Test func `C2 C6 An operation of a kind without a handler waits for it`() async throws {
+    let bench = Bench(maxConcurrency: 1)
+    bench.queue.register("other") { operation, _ in bench.record.add(operation.id) }
+    let known = DurableOperation(id: "known", kind: "other")
+    await bench.queue.add(Bench.work("unknown"), known)
+    await known.finished()
+    bench.registerWork()
+    await bench.queue.finished()
+    #expect(bench.record.all == ["known", "unknown"])
+    await bench.queue.stop()
+  }
+
+  @Test func `C4 A payload that can't be encoded, or stored, is an error and no job`() async throws {
+    let bench = Bench()
+    let error = #expect(throws: JobError.self) {
+      try DurableOperation(kind: "work", payload: [Double.nan])
+    }
+    #expect(error?.code == .notEncodable)
+    let long = Bench.work(String(repeating: "x", count: 600))
+    await bench.queue.add(long)
+    #expect((long.error as? JobError)?.code == .invalidArgument)
+    await bench.ended.reached(1)
+    let second = await #expect(throws: JobError.self) {
+      try await bench.queue.enqueue(Bench.work(String(repeating: "y", count: 600)))
+    }
+    #expect(second?.code == .invalidArgument)
+    #expect(try await bench.queue.jobs.counts().total == 0)
+    await bench.queue.stop()
+  }
+
+  @Test func `A durable operation in a queue of Foundation's finishes with an error`() async {
+    let operation = Bench.work("a")
+    let queue = OperationQueue()
+    queue.addOperation(operation)
+    await onThread { queue.waitUntilAllOperationsAreFinished() }
+    #expect((operation.error as? JobError)?.code == .wrongState)
+  }
+
+  @Test func `An operation that is added twice is stored once`() async throws {
+    let bench = Bench()
+    let operation = Bench.work("a")
+    await bench.queue.add(operation, operation)
+    #expect(try await bench.queue.jobs.counts().total == 1)
+    operation.cancel()
+    await operation.finished()
+    await bench.queue.stop()
+  }
+
+  // MARK: Cancel
+
+  @Test func `C55 A cancelled operation does not run, and says so`() async throws {
+    let bench = Bench()
+    bench.queue.isSuspended = true
+    bench.registerWork()
+    let (one, other) = (Bench.work("one"), Bench.work("other"))
+    await bench.queue.add(one, other)
+    one.cancel()
+    await one.finished()
+    #expect(one.isCancelled)
+    #expect((one.error as? JobFailure)?.message == "cancelled")
+    bench.queue.isSuspended = false
+    await bench.queue.finished()
+    #expect(bench.record.all == ["other"])
+    await bench.queue.stop()
+  }
+
+  @Test func `A cancelled handler is told, in either form`() async throws {
+    let bench = Bench(maxConcurrency: 2)
+    let begun = Record()
+    let callbacks = Lock<[DurableOperation]>([])
+    bench.queue.register("task") { _, context in
+      begun.add("task")
+      while !Task.isCancelled { await Task.yield() }
+      #expect(context.stopReason == .cancelled)
+      try Task.checkCancellation()
+    }
+    bench.queue.register("callback") { operation in
+      callbacks.withLock { $0.append(operation) }
+      begun.add("callback")
+    }
+    let operations = [DurableOperation(kind: "task"), DurableOperation(kind: "callback")]
+    await onThread { bench.queue.addOperations(operations, waitUntilFinished: false) }
+    await begun.reached(2)
+    await onThread { bench.queue.cancelAllOperations() }
+    await operations[0].finished()
+    await onThread {
+      let operation = callbacks.withLock { $0[0] }
+      while operation.stopReason == nil { sched_yield() }
+      operation.completed(CancellationError())
+      operation.completed()  // the first call counts
+    }
+    await bench.queue.finished()
+    #expect(operations.map { ($0.error as? JobFailure)?.message } == ["cancelled", "cancelled"])
+    await bench.queue.stop()
+  }
+
+  @Test func `A cancel from elsewhere shows in the operation`() async throws {
+    let bench = Bench()
+    let operation = Bench.work("a")
+    await bench.queue.add(operation)
+    try await bench.queue.jobs.cancel(#require(operation.jobID), reason: "not needed")
+    await operation.finished()
+    #expect(operation.isCancelled)
+    #expect((operation.error as? JobFailure)?.message == "cancelled: not needed")
+    await bench.queue.stop()
+  }
+
+  @Test func `Cancelled before it was added, it is never stored`() async throws {
+    let bench = Bench()
+    let operation = Bench.work("a")
+    operation.cancel()
+    await bench.queue.add(operation)
+    #expect(operation.isFinished && operation.error is CancellationError)
+    #expect(try await bench.queue.jobs.counts().total == 0)
+    await bench.queue.stop()
+  }
+}

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 SWIFT_FLAGS ?=
 KILLS ?= 1000
 FUZZ ?= 5000
-SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Examples/Package.swift Examples/Sources
 INSTALL_SCRATCH = .build-install
 # What is installed should not need the toolchain any more; on macOS the system has Swift's libraries.
 ifeq ($(shell uname),Linux)
@@ -26,8 +26,8 @@ demo: setup ## Downloads on a screen: their worker is killed half-way, and nothi
 test: setup ## All tests, with every trait, in TEST_LIMIT=1800 seconds at most
 	@echo "Two builds and the tests: the first time 10 to 15 minutes on two cores, then two or three."
 	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
-	scripts/check-client
-	@echo "All tests passed, and a package that uses this one builds and runs."
+	scripts/run-examples
+	@echo "All tests passed, a package that uses this one builds and runs, and the examples go on after a kill."
 
 test-tsan: setup ## All tests under Thread Sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Who wants the queue and SQLite resolves GRDB and swift-log, and nothing else. What needs more stands behind
-// a trait that is off by default; `Tests/ClientPackage` counts the checkouts.
+// a trait that is off by default; `scripts/check-client` counts the checkouts.
 let package = Package(
   name: "DurableJobs",
   platforms: [.macOS(.v15), .iOS(.v18)],

@@ -127,7 +127,7 @@ final class OperationBoard: Sendable {
       }
       let reply = try await jobs.store.insert(JobInsertion(new))
       for (operation, job) in zip(operations, reply.jobs) {
-        if job.disposition != .inserted {
+        if !job.disposition.isNew {
           logger.notice("its job is there already", metadata: ["operation": "\(operation.id)", "job": "\(job.id)"])
         }
         state.withLock { if $0.byJob[job.id] == nil { $0.byJob[job.id] = operation } }

@@ -45,6 +45,39 @@ struct Server: Sendable {
 }
 
 let server = Server()
+
+/// The same as it was written before `async`.
+final class OldService: Sendable {
+  func login(_ user: String, completion: @escaping @Sendable (Session?, (any Error)?) -> Void) {
+    completion(Session(), nil)
+  }
+  func avatar(of session: Session, completion: @escaping @Sendable (Avatar?, (any Error)?) -> Void) {
+    completion(Avatar(), nil)
+  }
+  func save(_ avatar: Avatar, completion: @escaping @Sendable (URL?, (any Error)?) -> Void) {
+    completion(URL(filePath: "avatar.png"), nil)
+  }
+  func beginSync() { NotificationCenter.default.post(name: .syncEnded, object: nil) }
+}
+
+let service = OldService()
+
+protocol UploaderDelegate: AnyObject, Sendable {
+  func uploader(_ uploader: Uploader, didFinishWith id: RemoteID)
+  func uploader(_ uploader: Uploader, didFailWith error: any Error)
+}
+
+final class Uploader: Sendable {
+  func start(_ file: URL, delegate: any UploaderDelegate) {
+    delegate.uploader(self, didFinishWith: RemoteID(name: file.lastPathComponent))
+  }
+  func cancel() {}
+}
+
+extension Notification.Name {
+  static let syncEnded = Notification.Name("sync-ended")
+}
+
 let checksum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 let planID = PlanID(rawValue: "album-1")
@@ -67,6 +100,13 @@ struct Login: JobPayload {
   typealias Output = Session
   var user: String
   static let kind = "login"
+}
+
+struct FetchAvatar: JobPayload {
+  typealias Output = Avatar
+  @JobInput var session: Session
+  var size: Int
+  static let kind = "fetch-avatar"
 }
 
 struct SaveAvatar: JobPayload {

@@ -2,6 +2,7 @@
 // Written by scripts/extract-snippets from README.md and docs. Change those, and run it.
 
 import DurableJobs
+import DurableJobsOperations
 import DurableJobsSQLite
 import Foundation
 import Logging
@@ -162,6 +163,13 @@ func snippet16() async throws {
 
 // README.md, block 18
 func snippet17() async throws {
+  let operations = DurableOperationQueue(name: "photos", store: store, maxConcurrency: 2, maxRetries: 5)
+  operations.register("photo") { operation, _ in _ = try await server.upload(operation.decode()) { _ in } }
+  operations.addOperation(try DurableOperation(id: "photo-7", kind: "photo", payload: photo.file))
+}
+
+// README.md, block 19
+func snippet18() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -171,8 +179,8 @@ func snippet17() async throws {
   }
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 20
+func snippet19() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -184,23 +192,23 @@ func snippet18() async throws {
   }
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -214,8 +222,8 @@ func snippet21() async throws {
   }
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -223,8 +231,8 @@ func snippet22() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -242,9 +250,9 @@ func snippet23() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 25
+// README.md, block 26
 #if HTTP
-func snippet24() async throws {
+func snippet25() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -256,9 +264,9 @@ func snippet24() async throws {
 }
 #endif
 
-// README.md, block 26
+// README.md, block 27
 #if HTTP
-func snippet25() async throws {
+func snippet26() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -272,9 +280,9 @@ func snippet25() async throws {
 }
 #endif
 
-// README.md, block 27
+// README.md, block 28
 #if Process
-func snippet26() async throws {
+func snippet27() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -287,8 +295,8 @@ func snippet26() async throws {
 }
 #endif
 
-// README.md, block 28
-func snippet27() async throws {
+// README.md, block 29
+func snippet28() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -298,8 +306,246 @@ func snippet27() async throws {
   assert(sent.map(\.payload.text) == ["hello"])
 }
 
+// docs/articles.md, block 1
+func snippet29() async throws {
+  struct UploadImageTask: JobPayload {
+    typealias Output = RemoteID
+    var image: URL
+    static let kind = "UploadImageTask"
+    static let options = JobOptions(priority: .high, maxAttempts: 3)
+
+    struct NoImage: Error {}
+
+    func validate() throws {  // prepareForAddToQueue
+      if image.pathExtension.isEmpty { throw NoImage() }
+    }
+  }
+
+  let tasks = JobWorker(queue, maxConcurrentJobs: 1)  // a serial queue
+  tasks.register(UploadImageTask.self) { task, context in  // run
+    server.beginUpload(task.image, as: context.id)
+    throw .suspend(because: "the upload goes on")  // suspend
+  }
+  let task = try await queue.enqueue(UploadImageTask(image: photo.file), options: JobOptions(key: "7"))  // addTask:
+  if try await tasks.runNext() { print("one ran") }  // runNextTask
+
+  // From the callback, in this launch or another:
+  let found = try await queue.jobs(where: .kind(UploadImageTask.self) && .key("7") && .state(.suspended))
+  if let id = found.first?.id {
+    try await queue.handle(id, as: UploadImageTask.self).complete(with: RemoteID(name: "7.jpg"))  // pop
+  }
+  print(try await task.value.name, try await queue.isIdle)  // isAllTaskFinish
+  try await queue.retryAll()  // retryAllFailTasks
+  try await queue.removeAll(where: .kind(UploadImageTask.self) && .key("7"))
+}
+
+// docs/articles.md, block 2
+func snippet30() async throws {
+  let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
+  requests.register("send", callback: { task in  // taskCallbacks["send"]
+    Task {
+      do {
+        try await server.send(task.decode())
+        task.completed()
+      } catch {
+        task.completed(error)  // tried again, with back-off
+      }
+    }
+  })
+  requests.addOperation(try DurableOperation(id: "request-7", kind: "send", payload: "hello"))
+}
+
+// docs/articles.md, block 3
+func snippet31() async throws {
+  struct PropertyListProvider: SnapshotProvider {
+    let file: URL
+    private var entries: [String: Data] = [:]
+
+    init(file: URL) { self.file = file }
+
+    mutating func load() throws -> [String: Data] {
+      if FileManager.default.fileExists(atPath: file.path) {
+        entries = try PropertyListDecoder().decode([String: Data].self, from: Data(contentsOf: file))
+      }
+      return entries
+    }
+
+    mutating func save(_ changed: [String: Data]) throws {
+      try write(entries.merging(changed) { $1 })
+    }
+
+    mutating func remove(_ names: [String]) throws {
+      try write(entries.filter { !names.contains($0.key) })
+    }
+
+    /// In one step, so that no crash leaves half of it.
+    private mutating func write(_ new: [String: Data]) throws {
+      let encoder = PropertyListEncoder()
+      encoder.outputFormat = .binary
+      try encoder.encode(new).write(to: file, options: .atomic)
+      entries = new
+    }
+  }
+
+  let plist = try InMemoryStore(provider: PropertyListProvider(file: URL(filePath: "jobs.plist")))
+  let small = DurableOperationQueue(name: "requests", store: plist)
+  print(small.durableOperations.count, "requests are to be sent")
+}
+
+// docs/articles.md, block 4
+func snippet32() async throws {
+  let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
+  let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
+  print(spoken.jobs.name)
+}
+
+// docs/articles.md, block 5
+func snippet33() async throws {
+  let login = JobChain(Login(user: "ada"))
+    .then { FetchAvatar(session: $0, size: 64) }
+    .then { SaveAvatar(avatar: $0) }
+    .catch { ReportFailure(failure: $0) }
+  let imageFile = try await queue.enqueue(login).value  // then, on the main actor: imageView.image = …
+  print(imageFile.path)
+}
+
+// docs/articles.md, block 6
+func snippet34() async throws {
+  let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
+  let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
+  downloads.register(Fetch.self) { task, context in
+    for percent in [5, 20, 40, 60, 80] {
+      try context.report(progress: Double(percent) / 100)  // stateUpdateHandler
+      try await Task.sleep(for: .seconds(1))
+    }
+    return Page()
+  }
+  let group = try await queue.enqueue(contentsOf: (0..<100).map { Fetch(page: $0) })
+  try await queue.enqueue(  // group.notify, also if the app dies before
+    SendMessage(text: "Info: all download tasks have been completed"), after: group.map { .end(of: $0) })
+}
+
+// docs/articles.md, block 7
+func snippet35() async throws {
+  let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
+    print(task.id, error.map { "\($0)" } ?? "done")
+  }
+  cells.register("cellTask") { task, context in
+    let data = try task.decode([String: String].self)
+    try await server.send(data["text"] ?? "")
+  }
+
+  let t1 = try DurableOperation(id: "t1", kind: "cellTask", payload: ["text": "one"])
+  let t2 = try DurableOperation(id: "t2", kind: "cellTask", payload: ["text": "two"])
+  t2.addDependency(t1)
+  cells.addOperation(t2)
+  cells.addOperation(t1)
+}
+
+// docs/callbacks.md, block 1
+func snippet36() async throws {
+  worker.register(Login.self) { job, _ in
+    try await withCheckedThrowingContinuation { continuation in
+      service.login(job.user) { session, error in
+        continuation.resume(with: Result { try session ?? { throw error ?? Server.Refused() }() })
+      }
+    }
+  }
+}
+
+// docs/callbacks.md, block 2
+func snippet37() async throws {
+  final class Upload: UploaderDelegate {
+    private let continuation: CheckedContinuation<RemoteID, any Error>
+
+    init(_ continuation: CheckedContinuation<RemoteID, any Error>) { self.continuation = continuation }
+
+    func uploader(_ uploader: Uploader, didFinishWith id: RemoteID) { continuation.resume(returning: id) }
+    func uploader(_ uploader: Uploader, didFailWith error: any Error) { continuation.resume(throwing: error) }
+  }
+
+  worker.register(UploadPhoto.self) { photo, _ in
+    let uploader = Uploader()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        uploader.start(photo.file, delegate: Upload(continuation))  // keeps it until it has called it
+      }
+    } onCancel: {
+      uploader.cancel()  // which calls back with an error
+    }
+  }
+}
+
+// docs/callbacks.md, block 3
+#if canImport(ObjectiveC)
+func snippet38() async throws {
+  @MainActor final class Ring: NSObject {
+    private var continuation: CheckedContinuation<Void, Never>?
+
+    func wait(for seconds: TimeInterval) async {
+      await withCheckedContinuation { continuation in
+        self.continuation = continuation
+        Timer.scheduledTimer(
+          timeInterval: seconds, target: self, selector: #selector(rings), userInfo: nil, repeats: false)
+      }
+    }
+
+    @objc private func rings() {
+      continuation?.resume()
+      continuation = nil
+    }
+  }
+
+  worker.register(SendMessage.self) { message, _ in
+    await Ring().wait(for: 1)
+    try await server.send(message.text)
+  }
+}
+#endif
+
+// docs/callbacks.md, block 4
+func snippet39() async throws {
+  worker.register(Scan.self) { scan, _ in
+    let posts = AsyncStream<Void> { continuation in
+      // Safe: it is only handed back to the center.
+      nonisolated(unsafe) let observer = NotificationCenter.default.addObserver(
+        forName: .syncEnded, object: nil, queue: nil
+      ) { _ in continuation.yield() }
+      continuation.onTermination = { _ in NotificationCenter.default.removeObserver(observer) }
+    }
+    service.beginSync()  // once somebody listens
+    for await _ in posts { break }  // also ends when the job is asked to stop
+    try Task.checkCancellation()
+    return try await server.scan(scan)
+  }
+}
+
+// docs/callbacks.md, block 5
+func snippet40() async throws {
+  service.login("ada") { session, error in
+    guard let session else { return print("failed:", error as Any) }
+    service.avatar(of: session) { avatar, error in
+      guard let avatar else { return print("failed:", error as Any) }
+      service.save(avatar) { file, error in
+        guard let file else { return print("failed:", error as Any) }
+        print(file.path)
+      }
+    }
+  }
+}
+
+// docs/callbacks.md, block 6
+func snippet41() async throws {
+  let chain = JobChain(Login(user: "ada"))
+    .then { FetchAvatar(session: $0, size: 64) }
+    .then { SaveAvatar(avatar: $0) }
+    .catch { ReportFailure(failure: $0) }
+  let file = try await queue.enqueue(chain).value
+  print(file.path)
+}
+
 // docs/dependencies.md, block 1
-func snippet28() async throws {
+func snippet42() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -321,7 +567,7 @@ func snippet28() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet29() async throws {
+func snippet43() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -330,7 +576,7 @@ func snippet29() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet30() async throws {
+func snippet44() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -344,7 +590,7 @@ func snippet30() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet31() async throws {
+func snippet45() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -354,7 +600,7 @@ func snippet31() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet32() async throws {
+func snippet46() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }

@@ -7,6 +7,7 @@ import Logging
 ///
 ///     CrashProbe work STORE RECORD [idle | by-signals]    by-signals: no timer ever fires
 ///     CrashProbe produce STORE RECORD COUNT BATCH
+///     CrashProbe produce-graphs STORE RECORD COUNT BATCH
 ///     CrashProbe recover STORE RECORD SHIFT DOUBT  by a clock that is so many seconds ahead; until who is asked for a sign
 ///                                                  of life has given one, or so many seconds have passed
 @main struct CrashProbe {
@@ -25,6 +26,9 @@ import Logging
     case "produce":
       let queue = JobQueue(store: try store(at: arguments[2]))
       try await produce(Int(arguments[4])!, batch: Int(arguments[5])!, on: queue, record)
+    case "produce-graphs":
+      let queue = JobQueue(store: try store(at: arguments[2]))
+      for _ in 0..<Int(arguments[4])! { try await produceGraph(on: queue, record) }
     case "recover":
       try await recover(shift: Int(arguments[4])!, doubt: Double(arguments[5])!, path: arguments[2], record)
     default:
@@ -55,6 +59,28 @@ import Logging
     worker.register(kind: "flaky", retry: .constant(.milliseconds(1))) { _, context in
       record.write("run \(context.id) \(context.attempt)")
       if context.attempt == 1 { throw JobFailure(job: context.id, kind: "flaky", message: "once", attempts: 1) }
+      return nil
+    }
+    worker.register(kind: "link") { job, context in
+      record.write("run \(context.id) \(context.attempt)")
+      for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+      record.write("end \(context.id) \(context.attempt)")
+      return job.payload
+    }
+    worker.register(kind: "breaks", retry: .never) { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      record.write("end \(context.id) \(context.attempt)")
+      throw .permanent(JobFailure(job: context.id, kind: "breaks", message: "as it should", attempts: 1))
+    }
+    worker.register(kind: "leads") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      try context.enqueueOnSuccess(Follow(), options: JobOptions(key: "\(context.id)"))
+      record.write("end \(context.id) \(context.attempt)")
+      return nil
+    }
+    worker.register(kind: "follows") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      record.write("end \(context.id) \(context.attempt)")
       return nil
     }
     worker.register(kind: "poison") { _, context in
@@ -106,6 +132,25 @@ import Logging
       stored += jobs.count
     }
   }
+}
+
+struct Follow: JobPayload { static let kind = "follows" }
+
+/// A diamond, a job that fails with what needs it and what catches it, two jobs of a lane, and one that has another follow.
+private func produceGraph(on queue: JobQueue, _ record: Record) async throws {
+  func job(_ kind: String, lane: JobLane? = nil, after edges: [JobEdge] = []) -> NewJob {
+    NewJob(queue: queue.name, kind: kind, payload: Data("{}".utf8), terms: JobTerms(lane: lane), edges: edges)
+  }
+  let lane = JobLane("lane-\(Int.random(in: 0..<5))")
+  let graph = [
+    job("link"), job("link", after: [JobEdge(.sibling(0))]), job("link", after: [JobEdge(.sibling(0))]),
+    job("link", after: [JobEdge(.sibling(1)), JobEdge(.sibling(2))]),
+    job("breaks"), job("link", after: [JobEdge(.sibling(4))]), job("link", after: [JobEdge(.sibling(5))]),
+    job("link", after: [JobEdge(.sibling(4), .failed)]), job("link", after: [JobEdge(.sibling(6), .ended)]),
+    job("link", lane: lane), job("link", lane: lane), job("leads"),
+  ]
+  let ids = try await queue.store.insert(JobInsertion(graph)).ids
+  record.write("stored " + ids.map(\.description).joined(separator: " "))
 }
 
 /// The machine's clock, with timers that never fire: who goes by it is woken by signals alone.

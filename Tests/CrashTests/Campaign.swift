@@ -1,8 +1,9 @@
 import DurableJobs
-import DurableJobsSQLite
 import Foundation
 import TestProcesses
 import Testing
+
+@testable import DurableJobsSQLite
 
 /// Producers and workers on one file, which are killed again and again and replaced, and what they said they did.
 final class Campaign {
@@ -37,6 +38,32 @@ final class Campaign {
       Self.probe.path, [mode, storePath, recordPath] + arguments, environment: environment)
     processes.append(process)
     return process
+  }
+
+  /// Three workers and two producers, of which one after the other is killed and replaced; then all are, and what they left
+  /// is worked off.
+  func kill(_ count: Int, producing mode: String) async throws {
+    let produce = { (fault: String?) in try self.start(mode, ["100000", "3"], fault: fault) }
+    var workers = try (0..<3).map { _ in try start("work") }
+    var producers = try (0..<2).map { _ in try produce(nil) }
+    while killed.count < count {
+      // Every other process gets a place to die in; the others are killed at a moment of no choosing of theirs.
+      let fault = Bool.random() ? "\(FaultPoint.allCases.randomElement()!.rawValue):\(Int.random(in: 1...40))" : nil
+      try await said(more: .random(in: 0...3000), workers + producers)
+      let deadProducer = producers.firstIndex { !$0.isRunning }
+      let deadWorker = workers.firstIndex { !$0.isRunning }
+      if deadProducer != nil || deadWorker == nil && Int.random(in: 0..<4) == 0 {
+        let index = deadProducer ?? producers.indices.randomElement()!
+        await kill(producers[index])
+        producers[index] = try produce(fault)
+      } else {
+        let index = deadWorker ?? workers.indices.randomElement()!
+        await kill(workers[index])
+        workers[index] = try start("work", fault: fault)
+      }
+    }
+    for process in workers + producers { await kill(process) }
+    try await drain()
   }
 
   /// SIGKILL, and the end of it. One that killed itself meanwhile, at a fault point, counts all the same.
@@ -103,6 +130,8 @@ final class Campaign {
     var stored: Set<JobID> = []
     /// The processes that began each job, in order, and at which line of the record.
     var runs: [JobID: [(process: Int32, attempt: Int, line: Int)]] = [:]
+    /// The line in which a handler last said that it was through with the job.
+    var ends: [JobID: Int] = [:]
     /// The last line of each process.
     var lastLine: [Int32: Int] = [:]
     /// Why a handler that was told to stop was told so.
@@ -123,6 +152,7 @@ final class Campaign {
       case "run":
         let id = try #require(JobID(String(words[2])))
         deeds.runs[id, default: []].append((process, Int(words[3])!, number))
+      case "end": deeds.ends[try #require(JobID(String(words[2])))] = number
       case "stopped": deeds.stopped[try #require(JobID(String(words[2])))] = String(words[3])
       case "recovered": deeds.recovered.append(Int(words[2])!)
       default: Issue.record("what is '\(line)'?")

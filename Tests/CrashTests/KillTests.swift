@@ -15,26 +15,7 @@ import Testing
     async throws
   {
     let campaign = try Campaign()
-    var workers = try (0..<3).map { _ in try campaign.start("work") }
-    var producers = try (0..<2).map { _ in try campaign.start("produce", ["100000", "3"]) }
-    while campaign.killed.count < Self.kills {
-      // Every other process gets a place to die in; the others are killed at a moment of no choosing of theirs.
-      let fault = Bool.random() ? "\(Self.faults.randomElement()!):\(Int.random(in: 1...40))" : nil
-      try await campaign.said(more: .random(in: 0...3000), workers + producers)
-      let deadProducer = producers.firstIndex { !$0.isRunning }
-      let deadWorker = workers.firstIndex { !$0.isRunning }
-      if deadProducer != nil || deadWorker == nil && Int.random(in: 0..<4) == 0 {
-        let index = deadProducer ?? producers.indices.randomElement()!
-        await campaign.kill(producers[index])
-        producers[index] = try campaign.start("produce", ["100000", "3"], fault: fault)
-      } else {
-        let index = deadWorker ?? workers.indices.randomElement()!
-        await campaign.kill(workers[index])
-        workers[index] = try campaign.start("work", fault: fault)
-      }
-    }
-    for process in workers + producers { await campaign.kill(process) }
-    try await campaign.drain()
+    try await campaign.kill(Self.kills, producing: "produce")
 
     let deeds = try campaign.deeds()
     let jobs = try await campaign.allJobs()
@@ -59,6 +40,42 @@ import Testing
     print(
       "kills \(campaign.killed.count), \(campaign.killedThemselves) at fault points, jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +)), repeats \(repeats)"
     )
+  }
+
+  @Test
+  func
+    `C39 C40 whatever is killed, jobs that wait for others run after them, or not at all, and lanes keep their order`()
+    async throws
+  {
+    let campaign = try Campaign()
+    try await campaign.kill(Self.kills, producing: "produce-graphs")
+    let deeds = try campaign.deeds()
+    let jobs = try await campaign.allJobs()
+    let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+    #expect(deeds.stored.subtracting(byID.keys) == [], "acknowledged and not there")
+    #expect(jobs.filter { !$0.state.isFinished }.map(\.id) == [], "not ended")
+    for job in jobs {
+      let parents = job.edges.map { edge in (byID[edge.job!]!, edge.condition) }
+      let isMet = parents.allSatisfy { parent, condition in
+        condition == .ended || (condition == .failed ? parent.state == .failed : parent.state == .succeeded)
+      }
+      #expect((job.state == .skipped) == !isMet, "job \(job.id) is \(job.state)")
+      #expect((job.state == .skipped) == (deeds.runs[job.id] == nil), "runs of job \(job.id), which is \(job.state)")
+      for (parent, _) in parents where parent.state != .skipped && job.state != .skipped {
+        #expect(deeds.ends[parent.id]! < deeds.runs[job.id]![0].line, "job \(job.id) ran before job \(parent.id) ended")
+      }
+    }
+    for (name, lane) in Dictionary(grouping: jobs.filter { $0.lane != nil }, by: \.lane!.name) {
+      for (earlier, later) in zip(lane, lane.dropFirst()) {
+        #expect(deeds.ends[earlier.id]! < deeds.runs[later.id]![0].line, "job \(later.id) overtook in lane \(name)")
+      }
+    }
+    // What follows is stored with the success that it follows from, once.
+    let leaders = jobs.filter { $0.kind == "leads" }
+    #expect(leaders.allSatisfy { $0.state == .succeeded })
+    #expect(jobs.filter { $0.kind == "follows" }.compactMap(\.key).sorted() == leaders.map(\.id.description).sorted())
+    let states = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
+    print("kills \(campaign.killed.count), \(campaign.killedThemselves) at fault points, jobs \(states)")
   }
 
   @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: FaultPoint.allCases)
@@ -253,8 +270,6 @@ import Testing
       false
     #endif
   }
-
-  private static var faults: [String] { FaultPoint.allCases.map(\.rawValue) }
 }
 
 extension JobQueue {

@@ -75,5 +75,7 @@ package struct KeyHold: Sendable {
   }
 
   /// Whether a job that has ended is kept for it, whatever its retention.
-  package func keepsJob(in state: JobState, at now: Int64) -> Bool { until != Self.stored && isHeld(in: state, at: now) }
+  package func keepsJob(in state: JobState, at now: Int64) -> Bool {
+    until != Self.stored && isHeld(in: state, at: now)
+  }
 }

@@ -114,7 +114,7 @@ enum Schema {
   private static let fifth = """
     UPDATE durable_meta SET version=5;
 
-    -- What the steps of an unfinished job gave.
+    -- What the steps gave of a job that has not succeeded.
     CREATE TABLE durable_step(job INT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(job,name));
     -- When unfinished jobs are given up.
     CREATE TABLE durable_deadline(at INT NOT NULL, job INT NOT NULL, PRIMARY KEY(at,job)) WITHOUT ROWID;

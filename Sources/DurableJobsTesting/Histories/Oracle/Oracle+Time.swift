@@ -35,14 +35,18 @@ extension Oracle {
     }
     for index in jobs.indices where jobs[index].hasWaited(until: now) && !waits(jobs[index]) { note(.cameDue, index) }
     followEnds()
-    let expired = jobs.filter { job in
+    var expired = jobs.filter { job in
       guard isExpired(job) else { return false }
       if isKept(job.id) { return wrong == .neededExpires }
       return !(mayLinger.contains(job.id) && left.contains(job.id))
     }
-    for job in expired { remove(job.id) }
+    // Whom one of these needed may go in a later bite.
+    while !expired.isEmpty {
+      for job in expired { remove(job.id) }
+      report.pruned += expired.count
+      expired = jobs.filter { isExpired($0) && !isKept($0.id) && !left.contains($0.id) }
+    }
     followEnds()
-    report.pruned = expired.count
     return report
   }
 

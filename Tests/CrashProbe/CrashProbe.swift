@@ -101,6 +101,23 @@ import Logging
       kill(getpid(), SIGKILL)
       return nil
     }
+    worker.register(kind: "stepwise") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      var sum = 0
+      for number in 1...4 {
+        sum += try await context.step("step \(number)") {
+          record.write("step \(context.id) \(number)")
+          return number
+        }
+        let crashes = try await queue.job(context.id).crashes
+        if crashes < number, number % 2 == 1 { kill(getpid(), SIGKILL) }  // after a step
+      }
+      try await context.step("last") {
+        record.write("step \(context.id) 5")
+        if try await queue.job(context.id).crashes < 4 { kill(getpid(), SIGKILL) }  // within one
+      }
+      return Data("\(sum)".utf8)
+    }
     worker.register(kind: "hold") { _, context in
       record.write("run \(context.id) \(context.attempt)")
       try await queue.enqueue(kind: "news", payload: Data())  // which other processes hear of

@@ -136,6 +136,8 @@ final class Campaign {
     var lastLine: [Int32: Int] = [:]
     /// Why a handler that was told to stop was told so.
     var stopped: [JobID: String] = [:]
+    /// Steps that were begun, in order.
+    var steps: [JobID: [Int]] = [:]
     /// By each process that only recovered.
     var recovered: [Int] = []
   }
@@ -154,6 +156,7 @@ final class Campaign {
         deeds.runs[id, default: []].append((process, Int(words[3])!, number))
       case "end": deeds.ends[try #require(JobID(String(words[2])))] = number
       case "stopped": deeds.stopped[try #require(JobID(String(words[2])))] = String(words[3])
+      case "step": deeds.steps[try #require(JobID(String(words[2]))), default: []].append(Int(words[3])!)
       case "recovered": deeds.recovered.append(Int(words[2])!)
       default: Issue.record("what is '\(line)'?")
       }

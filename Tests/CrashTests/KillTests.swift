@@ -140,6 +140,18 @@ import Testing
     await campaign.kill(peer)
   }
 
+  @Test func `a kill between steps, or within one, repeats only the step that had not finished`() async throws {
+    let campaign = try Campaign()
+    let queue = JobQueue(store: try campaign.store())
+    let id = try await queue.enqueue(kind: "stepwise", payload: Data("{}".utf8))
+    try await campaign.drain()
+    #expect(try campaign.deeds().steps[id] == [1, 2, 3, 4, 5, 5])
+    #expect(campaign.killed.count == 4)
+    let job = try await queue.job(id)
+    #expect((job.state, job.attempt, job.crashes) == (.succeeded, 1, 4))
+    #expect(job.output == Data("10".utf8))
+  }
+
   @Test func `C30 a job that kills its process every time ends alone, and its neighbours succeed`() async throws {
     let campaign = try Campaign()
     let queue = JobQueue(store: try campaign.store())

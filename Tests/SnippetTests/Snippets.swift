@@ -195,20 +195,29 @@ func snippet19() async throws {
 // README.md, block 21
 func snippet20() async throws {
   worker.register(UploadPhoto.self) { photo, context in
-    server.beginUpload(photo.file, as: context.id)
-    throw .suspend(because: "the system uploads it")
+    let id = try await context.step("upload") { try await server.upload(photo.file) { _ in } }
+    try await context.step("tell") { try await server.send("it is there: \(id.name)") }
+    return id
   }
 }
 
 // README.md, block 22
 func snippet21() async throws {
+  worker.register(UploadPhoto.self) { photo, context in
+    server.beginUpload(photo.file, as: context.id)
+    throw .suspend(because: "the system uploads it")
+  }
+}
+
+// README.md, block 23
+func snippet22() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -222,8 +231,8 @@ func snippet22() async throws {
   }
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -231,8 +240,8 @@ func snippet23() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 25
-func snippet24() async throws {
+// README.md, block 26
+func snippet25() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -250,9 +259,9 @@ func snippet24() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 26
+// README.md, block 27
 #if HTTP
-func snippet25() async throws {
+func snippet26() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -264,9 +273,9 @@ func snippet25() async throws {
 }
 #endif
 
-// README.md, block 27
+// README.md, block 28
 #if HTTP
-func snippet26() async throws {
+func snippet27() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -280,9 +289,9 @@ func snippet26() async throws {
 }
 #endif
 
-// README.md, block 28
+// README.md, block 29
 #if Process
-func snippet27() async throws {
+func snippet28() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -295,8 +304,8 @@ func snippet27() async throws {
 }
 #endif
 
-// README.md, block 29
-func snippet28() async throws {
+// README.md, block 30
+func snippet29() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -307,7 +316,7 @@ func snippet28() async throws {
 }
 
 // docs/articles.md, block 1
-func snippet29() async throws {
+func snippet30() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -340,7 +349,7 @@ func snippet29() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet30() async throws {
+func snippet31() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -356,7 +365,7 @@ func snippet30() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet31() async throws {
+func snippet32() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -393,14 +402,14 @@ func snippet31() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet32() async throws {
+func snippet33() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet33() async throws {
+func snippet34() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -410,7 +419,7 @@ func snippet33() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet34() async throws {
+func snippet35() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -426,7 +435,7 @@ func snippet34() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet35() async throws {
+func snippet36() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -443,7 +452,7 @@ func snippet35() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet36() async throws {
+func snippet37() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -454,7 +463,7 @@ func snippet36() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet37() async throws {
+func snippet38() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -478,7 +487,7 @@ func snippet37() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet38() async throws {
+func snippet39() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -504,7 +513,7 @@ func snippet38() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet39() async throws {
+func snippet40() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -521,7 +530,7 @@ func snippet39() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet40() async throws {
+func snippet41() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -535,7 +544,7 @@ func snippet40() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet41() async throws {
+func snippet42() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -545,7 +554,7 @@ func snippet41() async throws {
 }
 
 // docs/dependencies.md, block 1
-func snippet42() async throws {
+func snippet43() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -567,7 +576,7 @@ func snippet42() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet43() async throws {
+func snippet44() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -576,7 +585,7 @@ func snippet43() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet44() async throws {
+func snippet45() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -590,7 +599,7 @@ func snippet44() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet45() async throws {
+func snippet46() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -600,10 +609,22 @@ func snippet45() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet46() async throws {
+func snippet47() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
     return report
+  }
+}
+
+// docs/steps.md, block 1
+func snippet48() async throws {
+  worker.register(UploadPhoto.self) { job, context in
+    let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
+    let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
+    for reader in 1...3 {
+      try await context.step("tell reader \(reader)") { try await server.send("\(id.name): \(size) bytes") }
+    }
+    return id
   }
 }

@@ -38,6 +38,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   /// What it waits for, or waited for: jobs by id, and keys that nobody has brought yet. Without those that were removed
   /// after they had ended as it needed. Present if the query asked for it.
   public var edges: [JobEdge]
+  /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.
+  public var steps: [String] = []
 
   public init(
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,

@@ -114,6 +114,7 @@ struct Book {
   /// What follows from any change, whichever rule made it.
   private mutating func follow(at index: Dictionary<JobID, RowChange>.Index, from old: JobState) {
     if old.isFinished, !rows.values[index].after.course.state.isFinished { rows.values[index].after.waits = 0 }
+    if rows.values[index].after.course.state == .succeeded { rows.values[index].after.hasSteps = false }
     rows.values[index].after.course.stand(waits: rows.values[index].after.waits, now: date)
     let change = rows.values[index]
     let (id, new) = (change.before.id, change.after.course.state)

@@ -23,6 +23,8 @@ package struct JobRow {
   package var waits: Int
   package let hasParents: Bool
   package var hasChildren: Bool
+  /// Steps of it have finished, and what they gave is kept.
+  package var hasSteps = false
   package var course: JobCourse
 
   package init(
@@ -60,6 +62,7 @@ package struct RowChange {
   package var progress: JobProgress?
   package var output: Data?
   package var failure: AttemptFailure?
+  package var steps: [String: Data] = [:]
   /// Its claim was ended, or it was asked to stop, by somebody other than its worker.
   package var concernsClaim = false
   /// Its worker reported the end: a report that comes twice finds its claim.
@@ -72,6 +75,12 @@ package struct RowChange {
     progress = news
     guard news.fraction > after.highestFraction else { return }
     after.highestFraction = news.fraction
+    after.course.progressed()
+  }
+
+  mutating func store(steps new: [String: Data]) {
+    steps = new
+    after.hasSteps = true
     after.course.progressed()
   }
 }

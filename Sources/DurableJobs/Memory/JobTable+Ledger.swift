@@ -66,12 +66,14 @@ extension JobTable: JobLedger {
   }
 
   private func row(_ record: Record) -> JobRow {
-    JobRow(
+    var row = JobRow(
       id: record.id, route: record.route, kind: record.job.kind, priority: record.job.terms.priority,
       key: record.job.terms.key, unique: record.unique, tags: [], enteredAt: record.enteredAt,
       highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: record.job.terms.lane,
       seat: record.seat, waits: record.waits,
       hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)
+    row.hasSteps = !record.steps.isEmpty
+    return row
   }
 
   private func isHeld(_ record: Record) -> Bool {
@@ -139,6 +141,7 @@ extension JobTable: JobLedger {
       records[index].highestFraction = after.highestFraction
       records[index].progress = change.progress ?? records[index].progress
       records[index].output = change.output ?? records[index].output
+      records[index].steps = after.hasSteps ? records[index].steps.merging(change.steps) { $1 } : [:]
       if let failure = change.failure {
         records[index].failures = (records[index].failures + [failure]).suffix(Limits.failuresKept)
       }
@@ -258,7 +261,7 @@ extension JobTable: JobLedger {
     return ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
-      inputs: inputs(of: record.id))
+      inputs: inputs(of: record.id), steps: record.steps)
   }
 
   /// What those brought that it waited for.

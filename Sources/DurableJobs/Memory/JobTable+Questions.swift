@@ -97,7 +97,7 @@ extension JobTable {
 
 extension JobTable.Record {
   func snapshot(_ detail: JobQuery.Detail = []) -> JobSnapshot {
-    JobSnapshot(
+    var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
       state: course.state,
       priority: job.terms.priority, attempt: course.attempt, maxAttempts: course.maxAttempts,
@@ -107,5 +107,7 @@ extension JobTable.Record {
       progress: progress, reason: course.reason, cause: course.cause, stopAsked: course.stopAsked,
       payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
       failures: detail.contains(.failures) ? failures : [])
+    if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
+    return snapshot
   }
 }

@@ -18,6 +18,7 @@ final class JobTable {
     var highestFraction = 0.0
     var output: Data?
     var failures: [AttemptFailure] = []
+    var steps: [String: Data] = [:]
     var waits = 0
     var seat: Bool?
     var hasChildren = false

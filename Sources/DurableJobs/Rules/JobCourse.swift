@@ -137,7 +137,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return nil
   }
 
-  /// Progress beyond the highest that was ever stored for the job.
+  /// Progress beyond the highest that was ever stored for the job, or a step that had not finished before.
   public mutating func progressed() { crashesInRow = 0 }
 
   // MARK: Time

@@ -59,10 +59,12 @@ public struct ClaimedJob: Sendable {
   public var timeout: Duration?
   /// How those ended that it waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
+  /// What the steps gave that earlier attempts finished, by their names.
+  public var steps: [String: Data]
 
   public init(
     token: ClaimToken, queue: String, kind: String, payload: Data, attempt: Int, maxAttempts: Int,
-    timeout: Duration? = nil, inputs: [Int: JobEnd] = [:]
+    timeout: Duration? = nil, inputs: [Int: JobEnd] = [:], steps: [String: Data] = [:]
   ) {
     self.token = token
     self.queue = queue
@@ -72,6 +74,7 @@ public struct ClaimedJob: Sendable {
     self.maxAttempts = maxAttempts
     self.timeout = timeout
     self.inputs = inputs
+    self.steps = steps
   }
 }
 
@@ -93,11 +96,16 @@ public struct RenewalRequest: Sendable {
   /// Every claim that the worker holds: jobs that run under another of its claims go back, as interrupted. Such are left
   /// when the answer to a claim was lost.
   public var renewals: [ClaimRenewal]
+  /// These are not all: none goes back that is not among them.
+  public var isPartial: Bool
 
-  public init(worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal]) {
+  public init(
+    worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal], isPartial: Bool = false
+  ) {
     self.worker = worker
     self.lease = lease
     self.renewals = renewals
+    self.isPartial = isPartial
   }
 }
 
@@ -105,10 +113,13 @@ public struct ClaimRenewal: Hashable, Sendable {
   public var token: ClaimToken
   /// To be stored, if there is any news.
   public var progress: JobProgress?
+  /// What steps gave that have finished since, by their names. That counts as progress.
+  public var steps: [String: Data]
 
-  public init(token: ClaimToken, progress: JobProgress? = nil) {
+  public init(token: ClaimToken, progress: JobProgress? = nil, steps: [String: Data] = [:]) {
     self.token = token
     self.progress = progress
+    self.steps = steps
   }
 }
 

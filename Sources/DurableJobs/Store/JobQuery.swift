@@ -10,7 +10,9 @@ public struct JobQuery: Sendable {
     public static let failures = Detail(rawValue: 4)
     /// What each job waits for, or waited for.
     public static let edges = Detail(rawValue: 8)
-    public static let all: Detail = [.payload, .output, .failures, .edges]
+    /// The names of its steps that have finished.
+    public static let steps = Detail(rawValue: 16)
+    public static let all: Detail = [.payload, .output, .failures, .edges, .steps]
   }
 
   public enum Order: Hashable, Sendable {

@@ -23,8 +23,9 @@ public protocol JobStore: AnyObject, Sendable {
   /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready.
   func claim(_ request: ClaimRequest) async throws -> ClaimBatch
 
-  /// Extends the worker's lease and stores progress, under claims that still hold. The renewals are all that the worker
-  /// holds: what else it claimed goes back. One standing for each renewal, in their order.
+  /// Extends the worker's lease and stores progress and what steps gave, under claims that still hold. The renewals are all
+  /// that the worker holds, unless the request says otherwise: what else it claimed goes back. One standing for each
+  /// renewal, in their order. What steps gave is kept until the job has succeeded or is deleted.
   func renew(_ request: RenewalRequest) async throws -> [ClaimStanding]
 
   /// Ends attempts, under claims that still hold, and then claims in the same transaction if asked to. One reply for each

@@ -8,6 +8,7 @@ public struct JobContext: Sendable {
   /// The name of the queue that the job is in.
   public let queue: String
   let store: any JobStore
+  let worker: WorkerID
   let running: RunningAttempt
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.

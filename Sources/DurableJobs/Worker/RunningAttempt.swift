@@ -1,3 +1,5 @@
+import Foundation
+
 /// One attempt under way: what its handler told, and what it was told.
 final class RunningAttempt: Sendable {
   private struct State {
@@ -5,6 +7,8 @@ final class RunningAttempt: Sendable {
     var stopAskedAt: Duration?
     var progress: JobProgress?
     var followUps: [NewJob] = []
+    /// Steps that have finished in this attempt, or are under way.
+    var steps: Set<String> = []
     var task: Task<Void, Never>?
     var timeout: (any JobTimer)?
     var hasEnded = false
@@ -54,6 +58,23 @@ final class RunningAttempt: Sendable {
       return !state.hasEnded
     }
   }
+
+  /// What an earlier attempt left of the step; nil if it is to be done now.
+  func begin(step: String) throws -> Data? {
+    let (stopReason, isFirst) = state.withLock { state in
+      (state.stopReason, state.stopReason == nil && state.steps.insert(step).inserted)
+    }
+    if stopReason != nil { throw CancellationError() }
+    guard isFirst else {
+      throw JobError(
+        .invalidArgument,
+        "job \(claim.token.job) (\(claim.kind)) has two steps '\(step)' in one attempt: each needs a name of its own")
+    }
+    return claim.steps[step]
+  }
+
+  /// It has not finished, and may be tried again.
+  func drop(step: String) { state.withLock { _ = $0.steps.remove(step) } }
 
   /// Asks the handler to stop. The first reason stands, except that a lost claim outweighs all.
   func stop(_ reason: StopReason, at now: Duration) {

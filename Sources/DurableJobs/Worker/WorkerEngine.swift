@@ -305,7 +305,7 @@ final class WorkerEngine: Sendable {
     let claim = attempt.claim
     let context = JobContext(
       id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, store: store,
-      running: attempt)
+      worker: id, running: attempt)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))

@@ -54,7 +54,7 @@ extension WriteTransaction {
     let isHeld = state == .running ? try isStanding(claim.worker) : false
     if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }
     let route = statement.int(0)
-    return JobRow(
+    var row = JobRow(
       id: id, route: route, kind: try memory.routes.route(route, on: connection)?.kind ?? "",
       priority: JobPriority(rawValue: Int(statement.int(2))), key: terms.key,
       unique: terms.keyHold, tags: terms.tags ?? [], enteredAt: statement.int(7), highestFraction: statement.double(12),
@@ -62,6 +62,8 @@ extension WriteTransaction {
       seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
       waits: statement.count(14), hasParents: links.contains(.parents),
       hasChildren: links.contains(.children), course: course)
+    row.hasSteps = links.contains(.steps)
+    return row
   }
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {

@@ -24,16 +24,17 @@ extension WriteTransaction {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id.rawValue)
     if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat
+      || after.seat != before.seat || after.hasSteps != before.hasSteps
     {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds
       save.bind(1, id)
       save.bind(2, new.state.code)
       save.bind(3, new.state == .scheduled ? runAt ?? now : after.priority.rank)
-      let links = Links(
+      var links = Links(
         new, unique: after.unique, isInLane: after.lane != nil, seat: after.seat, hasParents: after.hasParents,
         hasChildren: after.hasChildren)
+      if after.hasSteps { links.insert(.steps) }
       save.bind(4, links.rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)
@@ -53,6 +54,8 @@ extension WriteTransaction {
       if new.state.isFinished { try release(unique, in: new.state, id) } else { try take(unique, id) }
     }
     if let progress = change.progress { try put(progress, of: id) }
+    for (name, result) in change.steps { try put(result, of: name, of: id) }
+    if before.hasSteps, !after.hasSteps { try run(.deleteSteps, id) }
     if let failure = change.failure { try append(failure, to: id) }
     if let output = change.output { try store(output, of: before.id) }
     if before.isHeld {
@@ -124,6 +127,13 @@ extension WriteTransaction {
     if !unique.isHeld(in: state, at: now) { try run(.releaseKey, unique.key, of: id) }
   }
 
+  private func put(_ result: Data, of step: String, of id: Int64) throws {
+    let put = try connection[.putStep]
+    put.bind(1, id)
+    put.bind(2, name: step)
+    try put.run(with: result, at: 3)
+  }
+
   // MARK: Deleting
 
   /// Deletes a job and all that is known of it.
@@ -132,6 +142,7 @@ extension WriteTransaction {
     for table in [WriterStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }
+    if row.hasSteps { try run(.deleteSteps, id) }
     if let unique = row.unique?.key { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
     for tag in row.tags { try run(.deleteTag, tag, of: id) }

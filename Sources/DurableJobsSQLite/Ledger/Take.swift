@@ -45,7 +45,8 @@ extension WriteTransaction {
         ClaimedJob(
           token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
           payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
-          inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:]))
+          inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
+          steps: job.links.contains(.steps) ? try steps(of: job.id) : [:]))
     }
     return batch
   }
@@ -72,6 +73,14 @@ extension WriteTransaction {
       inputs[failure.slot] = parent.end(cause: try parent.cause.flatMap(job))
     }
     return inputs
+  }
+
+  private func steps(of id: JobID) throws -> [String: Data] {
+    var steps: [String: Data] = [:]
+    let statement = try connection[.steps]
+    statement.bind(1, id.rawValue)
+    while try statement.step() { steps[statement.text(0) ?? ""] = statement.data(1) }
+    return steps
   }
 
   // MARK: Promoting

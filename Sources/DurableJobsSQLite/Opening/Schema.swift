@@ -114,7 +114,7 @@ enum Schema {
   private static let fifth = """
     UPDATE durable_meta SET version=5;
 
-    -- What the steps of an unfinished job gave.
+    -- What the steps gave of a job that has not succeeded.
     CREATE TABLE durable_step(job INT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(job,name));
     -- Who has a unique key: unfinished jobs, and those that have ended till the time in `until`.
     CREATE TABLE durable_uniq_5(key TEXT NOT NULL, job INT NOT NULL, until INT, PRIMARY KEY(key,job)) WITHOUT ROWID;

@@ -9,12 +9,18 @@ func readJobs(_ query: JobQuery, on connection: OpaquePointer) throws -> [JobSna
   let statement = try page.statement(selecting: snapshotColumns(query.detail), on: connection)
   let failures = query.detail.contains(.failures) ? try Statement(failuresSQL, on: connection) : nil
   let edges = query.detail.contains(.edges) ? try Statement(edgesSQL, on: connection) : nil
+  let steps = query.detail.contains(.steps) ? try Statement(stepsSQL, on: connection) : nil
   var jobs: [JobSnapshot] = []
   while try statement.step() {
     // A row that can't be one of a job is passed over.
     guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
     jobs.append(try snapshot(statement, state, route, query.detail, failures))
     if let edges { jobs[jobs.count - 1].edges = try readEdges(edges, of: jobs[jobs.count - 1].id) }
+    if let steps, Links(rawValue: statement.int(4)).contains(.steps) {
+      steps.bind(1, statement.int(0))
+      while try steps.step() { jobs[jobs.count - 1].steps.append(steps.text(0) ?? "") }
+      jobs[jobs.count - 1].steps.sort()
+    }
   }
   return jobs
 }
@@ -26,6 +32,8 @@ let edgesSQL = """
   UNION ALL SELECT 0,key,need,slot FROM durable_edge_key WHERE child=?1
   """
 let childrenSQL = "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
+
+let stepsSQL = "SELECT name FROM durable_step WHERE job=?1"
 
 private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] {
   var all: [JobEdge] = []

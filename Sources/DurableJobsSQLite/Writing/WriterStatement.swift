@@ -20,6 +20,7 @@ enum WriterStatement: Int, CaseIterable {
   // A job and what is beside it
   case load, save, seize, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
+  case putStep, steps, deleteSteps
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
@@ -97,7 +98,7 @@ enum WriterStatement: Int, CaseIterable {
       // One changed row means that the lease held, that nothing was asked of the worker meanwhile, and that nobody waits.
       """
       UPDATE durable_job SET state=7,entered_at=?2
-      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union([.children, .lane]).rawValue)=0
+      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union([.children, .lane, .steps]).rawValue)=0
       """
     case .insertOutput: "INSERT OR REPLACE INTO durable_output(id,bytes) VALUES(?1,?2)"
 
@@ -117,7 +118,7 @@ enum WriterStatement: Int, CaseIterable {
     case .seize:
       """
       UPDATE durable_job SET state=6,rank=0,entered_at=?2,
-        links=links&\(Links([.unique, .parents, .children, .lane, .seated]).rawValue)|\(Links.note.rawValue)
+        links=links&\(Links([.unique, .parents, .children, .lane, .seated, .steps]).rawValue)|\(Links.note.rawValue)
       WHERE id=?1
       """
     case .appendFailure:
@@ -147,6 +148,9 @@ enum WriterStatement: Int, CaseIterable {
       ON CONFLICT(job) DO UPDATE SET text=excluded.text,cause=excluded.cause
       """
     case .deleteNote: "DELETE FROM durable_note WHERE job=?1"
+    case .putStep: "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
+    case .steps: "SELECT name,value FROM durable_step WHERE job=?1"
+    case .deleteSteps: "DELETE FROM durable_step WHERE job=?1"
 
     case .insertSeat: "INSERT OR IGNORE INTO durable_lane(name,seat,job) VALUES(?1,?2,?3)"
     case .deleteSeat: "DELETE FROM durable_lane WHERE name=?1 AND seat=?2 AND job=?3"

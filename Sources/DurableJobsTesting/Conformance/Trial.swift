@@ -93,6 +93,18 @@ struct Trial {
     return try await store.renew(RenewalRequest(worker: WorkerID(worker), renewals: renewals))
   }
 
+  /// Stores what a step gave, under a claim that must hold.
+  func step(_ job: ClaimedJob, _ name: String, _ result: String) async throws {
+    try same(try await tryStep(job, name, result), [.held], "the standing of a claim with a step")
+  }
+
+  func tryStep(_ job: ClaimedJob, _ name: String, _ result: String, by worker: String = "w") async throws
+    -> [ClaimStanding]
+  {
+    let renewal = ClaimRenewal(token: job.token, steps: [name: Data(result.utf8)])
+    return try await store.renew(RenewalRequest(worker: WorkerID(worker), renewals: [renewal], isPartial: true))
+  }
+
   func report(_ change: JobChange, _ id: JobID) async throws -> ChangeReport {
     try await store.change(change, where: .id(id), after: nil, limit: 1)
   }

@@ -25,6 +25,8 @@ public final class FaultyStore: JobStore {
     case noSignals
     /// Tells no worker that its job is to stop.
     case stopForgotten
+    /// Hands no claim what the job's steps gave.
+    case stepsForgotten
     /// Stores a job whose unique key is taken.
     case keysIgnored
     /// Lets no unique key go.
@@ -182,7 +184,8 @@ public final class FaultyStore: JobStore {
     case .wrongOrder: return try await claimLast(request)
     default: break
     }
-    let batch = try await base.claim(request)
+    var batch = try await base.claim(request)
+    if fault == .stepsForgotten { for index in batch.jobs.indices { batch.jobs[index].steps = [:] } }
     if fault == .noFence {
       state.withLock { state in for job in batch.jobs { state.newestTokens[job.token.job] = job.token } }
     }

@@ -64,8 +64,9 @@ struct HistoryMaker {
       let worker = worker(run)
       // All that it holds, as a rule: what it leaves out goes back.
       let claims = random.chance(80) ? run.held.filter { $0.worker == worker } : claims(of: worker, run)
-      let renewals = claims.map { ClaimRenewal(token: $0.token, progress: progress(40)) }
-      return .renew(RenewalRequest(worker: worker, lease: lease(), renewals: renewals))
+      let renewals = claims.map { ClaimRenewal(token: $0.token, progress: progress(40), steps: newSteps()) }
+      return .renew(
+        RenewalRequest(worker: worker, lease: lease(), renewals: renewals, isPartial: random.chance(20)))
     case .change: return .change(change(), filter(run), limit: random.pick([1, 2, 100]))
     case .recover:
       return .recover(
@@ -166,6 +167,10 @@ struct HistoryMaker {
     guard random.chance(percent) else { return nil }
     return JobProgress(
       fraction: Double(Int.random(in: 0...8, using: &random)) / 8, message: random.chance(50) ? "m" : nil)
+  }
+
+  private mutating func newSteps() -> [String: Data] {
+    random.chance(25) ? [random.pick(["a", "b"]): Data([random.pick([1, 2])])] : [:]
   }
 
   private mutating func reason() -> String? { random.pick(["p1", "p2", nil]) }

@@ -109,6 +109,7 @@ struct HistoryRun {
       try same(claimed.maxAttempts, job.terms.maxAttempts, "the attempts of job \(log.id)")
       try same(claimed.timeout, job.terms.timeout, "the timeout of job \(log.id)")
       try same(claimed.inputs, oracle.inputs(of: log.id), "the inputs of job \(log.id)")
+      try same(claimed.steps, log.steps, "the steps of job \(log.id)")
       held.append(HeldClaim(worker: request.worker, token: claimed.token))
     }
     try same(batch.nextDue, choice.nextDue, "when the next job is due")

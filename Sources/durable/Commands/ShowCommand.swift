@@ -53,6 +53,7 @@
       if let key = job.key { facts.append(("key", key)) }
       if let lane = job.lane { facts.append(("lane", lane.name)) }
       if !job.edges.isEmpty { facts.append(("after", job.edges.map(\.forPeople).joined(separator: ", "))) }
+      if !job.steps.isEmpty { facts.append(("steps", job.steps.joined(separator: ", "))) }
       if !job.tags.isEmpty { facts.append(("tags", job.tags.sorted().joined(separator: ", "))) }
       if job.priority != .normal { facts.append(("priority", "\(job.priority.rawValue)")) }
       if let timeout = job.timeout { facts.append(("timeout", timeout.forPeople)) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A worker says that it lives, and what it holds: all of it. What the store believes it to hold beside that goes back.
+/// A worker says that it lives, and what it holds. If that is all, what the store believes it to hold beside it goes back.
 package struct RenewVerb: Verb {
   private enum Phase { case begin, held, decide, follow, done }
 
@@ -32,11 +32,14 @@ package struct RenewVerb: Verb {
     case .held:
       phase = .decide
       rows = answer.workers
-      unlisted = answer.unlisted
+      unlisted = request.isPartial ? [] : answer.unlisted
       guard !rows.isEmpty else { return nil }
       for index in answer.certain { reply[index] = .held }
       let certain = Set(answer.certain)
-      let looked = request.renewals.indices.filter { !certain.contains($0) || request.renewals[$0].progress != nil }
+      let looked = request.renewals.indices.filter { index in
+        let renewal = request.renewals[index]
+        return !certain.contains(index) || renewal.progress != nil || !renewal.steps.isEmpty
+      }
       var needs = Needs(jobs: looked.map { request.renewals[$0].token.job } + unlisted)
       // Rows whose claims are counted through go when the last claim under them has.
       needs.heldBy = rows.dropLast().compactMap(\.id)
@@ -64,6 +67,7 @@ package struct RenewVerb: Verb {
         continue
       }
       if let progress = renewal.progress { book.change(row.id) { $0.store(progress) } }
+      if !renewal.steps.isEmpty { book.change(row.id) { $0.store(steps: renewal.steps) } }
       reply[index] = row.course.stopAsked.map { .stopRequested($0) } ?? .held
     }
     let (now, policy) = (book.date, policy)

@@ -4,7 +4,7 @@ import Foundation
 /// What is to be seen of a job.
 extension JobLog {
   func snapshot(in state: JobState) -> JobSnapshot {
-    return JobSnapshot(
+    var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
       state: state,
       priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
@@ -13,6 +13,17 @@ extension JobLog {
       finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason, cause: cause,
       stopAsked: state == .running ? asked?.stop : nil, payload: job.payload,
       output: state == .succeeded ? output : nil, failures: failures)
+    snapshot.steps = steps.keys.sorted()
+    return snapshot
+  }
+
+  /// What its steps gave, as long as somebody may need it.
+  var steps: [String: Data] {
+    guard standing != .succeeded || wrong == .stepsStay else { return [:] }
+    let first = wrong == .retryForgetsSteps ? beginning : entries.startIndex
+    return entries[first...].reduce(into: [:]) { steps, entry in
+      if case .stepped(let new) = entry.event { steps.merge(new) { $1 } }
+    }
   }
 
   private var progress: JobProgress? {

@@ -74,7 +74,7 @@ extension JobLog {
   // MARK: Attempts
 
   /// The first entry of its present life: its first, or the last retry after an end.
-  private var beginning: Int {
+  var beginning: Int {
     last { event in
       switch event {
       case .startedAnew, .reopened: true
@@ -123,6 +123,7 @@ extension JobLog {
     var highest = 0.0
     var last = beginning
     for index in entries.indices {
+      if case .stepped = entries[index].event, wrong != .stepsAreNoProgress { last = max(last, index) }
       guard case .progressed(let progress) = entries[index].event else { continue }
       if progress.fraction > highest || wrong == .anyProgressForgives { last = max(last, index) }
       highest = max(highest, progress.fraction)

@@ -26,6 +26,7 @@ struct JobLog {
     case completed(output: Data?)
     case givenUp(message: String)
     case progressed(JobProgress)
+    case stepped([String: Data])
     /// Its time had come when somebody looked.
     case cameDue
     /// The wait that the store drew, with no date if it is over.
@@ -37,7 +38,7 @@ struct JobLog {
     /// It decides where the job stands from then on.
     var isTurn: Bool {
       switch self {
-      case .asked, .progressed, .drew, .clockSetBack, .answered: false
+      case .asked, .progressed, .stepped, .drew, .clockSetBack, .answered: false
       default: true
       }
     }

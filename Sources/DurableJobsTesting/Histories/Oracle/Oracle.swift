@@ -188,11 +188,12 @@ struct Oracle {
     let standings = request.renewals.map { renewal -> ClaimStanding in
       guard let index = holder(of: renewal.token) else { return .lost }
       if let progress = renewal.progress { note(.progressed(progress), index) }
+      if !renewal.steps.isEmpty { note(.stepped(renewal.steps), index) }
       return jobs[index].asked.map { .stopRequested($0.stop) } ?? .held
     }
     // All that it holds: what is not on the list goes back.
     let listed = Set(request.renewals.map(\.token))
-    for index in jobs.indices where wrong != .unlistedStays {
+    for index in jobs.indices where wrong != .unlistedStays && !request.isPartial {
       guard let claim = jobs[index].claim, claim.worker == worker, !listed.contains(claim.token) else { continue }
       note(.reported(.interrupted), index)
     }

@@ -7,6 +7,8 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case handlersReasonWins
   // Deaths
   case deathCounts, firstDeathWaits, backOffHasNoCap, anyProgressForgives, onlyRowsOfDeathsEnd
+  // Steps
+  case stepsAreNoProgress, stepsStay, retryForgetsSteps
   // What people do
   case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
   case completionKeepsClaim

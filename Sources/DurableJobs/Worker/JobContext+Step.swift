@@ -1,0 +1,89 @@
+import Foundation
+
+extension JobContext {
+  /// Does `body` once for the job, however many attempts the job takes: what it returns is stored, and later attempts get
+  /// that and pass it by.
+  ///
+  /// When this returns, the result is durable; a process that dies before repeats the step, and no step that finished. Each
+  /// step of an attempt needs a name of its own, of 1 to 512 bytes, which stays the same from attempt to attempt: a second
+  /// one of the same name throws ``JobError/Code/invalidArgument``. One that throws has not finished, and may be tried again.
+  /// Results are kept until the job has succeeded or is deleted, so a retry of a failed job goes on where it was. A finished
+  /// step is progress: see ``JobCourse/crash(now:policy:random:)``.
+  ///
+  /// Throws `CancellationError` once the handler was asked to stop, or if the claim was lost: then nothing is stored. A
+  /// store that is busy or full is waited for. A result that can't be stored fails the job; one that no longer decodes
+  /// suspends it, as a payload does.
+  @discardableResult
+  public nonisolated(nonsending) func step<Result: Codable & Sendable>(
+    _ name: String, _ body: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    try NewJob.check(name: name, "the name of the step")
+    if let stored = try running.begin(step: name) {
+      do {
+        return try JobCoding.decode(Result.self, from: stored)
+      } catch {
+        throw Undecodable(
+          reason: "the result of its step '\(name)' does not decode as \(Result.self): \(error.briefly)")
+      }
+    }
+    return try await finishing(name) {
+      let result = try await body()
+      do {
+        return (result, try JobCoding.encode(result))
+      } catch {
+        throw JobExit(
+          way: .permanent(OutputRefused(reason: "the result of its step '\(name)' can't be encoded: \(error.briefly)")))
+      }
+    }
+  }
+
+  /// The same for a step that returns nothing.
+  public nonisolated(nonsending) func step(
+    _ name: String, _ body: nonisolated(nonsending) () async throws -> Void
+  ) async throws {
+    try NewJob.check(name: name, "the name of the step")
+    guard try running.begin(step: name) == nil else { return }
+    try await finishing(name) { (try await body(), Data()) }
+  }
+
+  private nonisolated(nonsending) func finishing<Result: Sendable>(
+    _ name: String, _ body: nonisolated(nonsending) () async throws -> (Result, Data)
+  ) async throws -> Result {
+    do {
+      let (result, data) = try await body()
+      guard data.count <= Limits.payloadBytes else {
+        let refusal =
+          "the result of its step '\(name)' has \(data.count) bytes; at most \(Limits.payloadBytes) can be stored"
+        throw JobExit(way: .permanent(OutputRefused(reason: refusal)))
+      }
+      try await store(data, of: name)
+      return result
+    } catch {
+      running.drop(step: name)
+      throw error
+    }
+  }
+
+  /// In a transaction of its own, which the next sign of life is not waited for.
+  private nonisolated(nonsending) func store(_ result: Data, of step: String) async throws {
+    let renewal = ClaimRenewal(token: running.claim.token, steps: [step: result])
+    var failures = 0
+    while running.stopReason != .claimLost {
+      do {
+        switch try await store.renew(RenewalRequest(worker: worker, renewals: [renewal], isPartial: true)).first {
+        case .held: return
+        case .stopRequested(let reason): return running.stop(reason, at: store.clock.uptime)
+        case .lost, nil: running.stop(.claimLost, at: store.clock.uptime)
+        }
+      } catch let error as JobError where error.isPassing && !Task.isCancelled {
+        failures += 1
+        let gate = Gate()
+        let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1)
+        let timer = store.clock.schedule(after: wait) { gate.open() }
+        await gate.pass()
+        timer.cancel()
+      }
+    }
+    throw CancellationError()
+  }
+}

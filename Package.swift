@@ -147,7 +147,7 @@ let package = Package(
     .testTarget(
       name: "DurableJobsOperationsTests",
       dependencies: [
-        "DurableJobsOperations", "DurableJobsSQLite", "OperationProbe", "TestProcesses",
+        "DurableJobsOperations", "DurableJobsSQLite", "DurableJobsTesting", "OperationProbe", "TestProcesses",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

@@ -85,9 +85,14 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     self.init(id: id, kind: kind, dependsOn: dependsOn, payload: data)
   }
 
-  /// The payload as it was given.
+  /// The payload as it was given. What this throws, a handler should let through: it suspends the job, which `retry` runs again
+  /// once a program is there that can read it.
   public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
-    try JSONDecoder().decode(type, from: payload)
+    do {
+      return try JSONDecoder().decode(type, from: payload)
+    } catch {
+      throw .suspend(because: "the payload does not decode as \(type): \(error.briefly)")
+    }
   }
 
   // MARK: What it is told

@@ -144,6 +144,27 @@ import Testing
     await second.queue.stop()
   }
 
+  @Test func `C54 A stop interrupts what runs when the grace is over, and the next queue runs it`() async throws {
+    let first = Bench()
+    first.queue.register("work") { operation, context in
+      first.record.add(operation.id)
+      while !Task.isCancelled { await Task.yield() }
+      throw CancellationError()
+    }
+    let operation = Bench.work("a")
+    await first.queue.add(operation)
+    await first.record.reached(1)
+    await first.queue.stop(grace: .zero)
+    let job = try await first.queue.jobs.job(#require(operation.jobID))
+    #expect((job.state, job.attempt, operation.isFinished) == (.ready, 0, false))
+    let second = Bench(first.store)
+    second.registerWork()
+    await operation.finished()
+    await second.queue.finished()
+    #expect(second.record.all == ["a"])
+    await second.queue.stop()
+  }
+
   @Test func `An unfinished operation keeps its queue, and a queue without any lets its worker go`() async throws {
     let (store, record) = (InMemoryStore(), Record())
     let operation = DurableOperation(id: "a", kind: "work")

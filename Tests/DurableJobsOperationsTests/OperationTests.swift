@@ -1,5 +1,6 @@
 import DurableJobs
 import DurableJobsOperations
+import DurableJobsTesting
 import Foundation
 import Testing
 
@@ -164,6 +165,63 @@ import Testing
     }
     #expect(second?.code == .invalidArgument)
     #expect(try await bench.queue.jobs.counts().total == 0)
+    await bench.queue.stop()
+  }
+
+  @Test func `C3 A payload that does not decode any more suspends its job, and runs once it does`() async throws {
+    let bench = Bench()
+    bench.queue.register("work") { operation, _ in
+      bench.record.add("begun")
+      bench.record.add("\(try operation.decode(Int.self))")
+    }
+    let operation = try DurableOperation(id: "a", kind: "work", payload: "seven")
+    await bench.queue.add(operation)
+    let id = try #require(operation.jobID)
+    _ = try await bench.store.firstAfterEachSignal { [jobs = bench.queue.jobs] in
+      try await jobs.job(id).state == .suspended ? true : nil
+    }
+    #expect(try await bench.queue.jobs.job(id).reason?.contains("does not decode as Int") == true)
+    bench.queue.register("work") { operation, _ in bench.record.add(try operation.decode()) }
+    try await bench.queue.jobs.retry(id)
+    await operation.finished()
+    #expect(bench.record.all == ["begun", "seven"])
+    await bench.queue.stop()
+  }
+
+  @Test func `C5 What has used up its attempts is kept as failed, and is an operation again when it is retried`()
+    async throws
+  {
+    let bench = Bench()
+    bench.registerWork()
+    let operation = Bench.trouble("a")
+    await bench.queue.add(operation)
+    await bench.ended.reached(1)
+    bench.queue.register("trouble") { operation, _ in bench.record.add(operation.id) }
+    try await bench.queue.jobs.retry(#require(operation.jobID))
+    await bench.ended.reached(2)
+    #expect(bench.ended.all[1] == "a")
+    #expect(bench.record.all == ["a 1", "a"])
+    await bench.queue.stop()
+  }
+
+  @Test func `C71 What the store refuses finishes with its error, and the next one is stored`() async throws {
+    struct Full: Error {}
+    final class Disk: SnapshotProvider, Sendable {
+      let isFull = Lock(true)
+      func load() -> [String: Data] { [:] }
+      func save(_: [String: Data]) throws { if isFull.withLock({ $0 }) { throw Full() } }
+      func remove(_: [String]) throws {}
+    }
+    let disk = Disk()
+    let bench = Bench(try InMemoryStore(provider: disk))
+    let (one, other) = (Bench.work("a"), Bench.work("a"))
+    await bench.queue.add(one)
+    #expect(one.isFinished && one.error is Full)
+    disk.isFull.withLock { $0 = false }
+    await bench.queue.add(other)
+    bench.registerWork()
+    await other.finished()
+    #expect(other.error == nil)
     await bench.queue.stop()
   }
 

@@ -4,24 +4,30 @@ import Foundation
 import Testing
 
 @Suite struct SnapshotProviderTests {
-  /// The one of docs/articles.md, on a property list.
-  struct PropertyList: SnapshotProvider {
+  /// The one of docs/articles.md.
+  struct PropertyListProvider: SnapshotProvider {
     let file: URL
-    var entries: [String: Data] = [:]
+    private var entries: [String: Data] = [:]
 
     init(file: URL) { self.file = file }
 
     mutating func load() throws -> [String: Data] {
-      if let data = try? Data(contentsOf: file) {
-        entries = try PropertyListDecoder().decode([String: Data].self, from: data)
+      if FileManager.default.fileExists(atPath: file.path) {
+        entries = try PropertyListDecoder().decode([String: Data].self, from: Data(contentsOf: file))
       }
       return entries
     }
 
-    mutating func save(_ changed: [String: Data]) throws { try replace(entries.merging(changed) { $1 }) }
-    mutating func remove(_ names: [String]) throws { try replace(entries.filter { !names.contains($0.key) }) }
+    mutating func save(_ changed: [String: Data]) throws {
+      try write(entries.merging(changed) { $1 })
+    }
 
-    private mutating func replace(_ new: [String: Data]) throws {
+    mutating func remove(_ names: [String]) throws {
+      try write(entries.filter { !names.contains($0.key) })
+    }
+
+    /// In one step, so that no crash leaves half of it.
+    private mutating func write(_ new: [String: Data]) throws {
       let encoder = PropertyListEncoder()
       encoder.outputFormat = .binary
       try encoder.encode(new).write(to: file, options: .atomic)
@@ -67,11 +73,11 @@ import Testing
   @Test func `A property list keeps jobs over a store's life`() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "durable-\(UUID().uuidString.prefix(8)).plist")
     defer { try? FileManager.default.removeItem(at: file) }
-    let first = JobQueue(store: try InMemoryStore(provider: PropertyList(file: file)))
+    let first = JobQueue(store: try InMemoryStore(provider: PropertyListProvider(file: file)))
     try await first.enqueue(kind: "a", payload: Data("{}".utf8), options: JobOptions(key: "k", tags: ["t"]))
     try await first.pause()
 
-    let second = JobQueue(store: try InMemoryStore(provider: PropertyList(file: file)))
+    let second = JobQueue(store: try InMemoryStore(provider: PropertyListProvider(file: file)))
     let job = try await second.job(JobID(rawValue: 1))
     #expect((job.kind, job.key, job.tags, job.payload) == ("a", "k", ["t"], Data("{}".utf8)))
     #expect(try await second.store.settings() == [.queue("default", isPaused: true)])

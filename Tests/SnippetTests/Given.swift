@@ -40,7 +40,9 @@ struct Server: Sendable {
     RemoteID(name: file.lastPathComponent)
   }
   func beginUpload(_ file: URL, as id: JobID) {}
+  func login(_ user: String) async throws -> Session { Session() }
   func avatar(of session: Session, size: Int) async throws -> Avatar { Avatar() }
+  func save(_ avatar: Avatar) async throws -> URL { URL(filePath: "avatar.png") }
   func scan(_ scan: Scan) async throws -> Report { Report(isClean: true) }
 }
 

@@ -553,8 +553,25 @@ func snippet42() async throws {
   print(file.path)
 }
 
-// docs/dependencies.md, block 1
+// docs/callbacks.md, block 7
 func snippet43() async throws {
+  struct ShowUser: JobPayload {
+    typealias Output = URL
+    var user: String
+    static let kind = "show-user"
+  }
+
+  worker.register(ShowUser.self) { job, context in
+    let session = try await context.step("login") { try await server.login(job.user) }
+    let avatar = try await context.step("avatar") { try await server.avatar(of: session, size: 64) }
+    return try await context.step("save") { try await server.save(avatar) }
+  }
+  let picture = try await queue.enqueue(ShowUser(user: "ada")).value
+  print(picture.path)
+}
+
+// docs/dependencies.md, block 1
+func snippet44() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -576,7 +593,7 @@ func snippet43() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet44() async throws {
+func snippet45() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -585,7 +602,7 @@ func snippet44() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet45() async throws {
+func snippet46() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -599,7 +616,7 @@ func snippet45() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet46() async throws {
+func snippet47() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -609,7 +626,7 @@ func snippet46() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet47() async throws {
+func snippet48() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -618,7 +635,7 @@ func snippet47() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet48() async throws {
+func snippet49() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }

@@ -117,7 +117,8 @@ package struct InsertVerb: Verb {
   /// All that have to go, before any of those that replace them comes.
   private mutating func replace() {
     let now = book.date
-    for case let unique? in jobs.lazy.map(\.terms.unique) where unique.policy == .replace && replaced[unique.key] == nil {
+    for case let unique? in jobs.lazy.map(\.terms.unique) where unique.policy == .replace && replaced[unique.key] == nil
+    {
       replaced[unique.key] = unfinishedOwners(of: unique.key)
       for id in unfinishedOwners(of: unique.key) {
         guard let row = book[id] else { continue }
@@ -159,7 +160,8 @@ package struct InsertVerb: Verb {
       guard placed == nil else {
         throw JobError(
           .invalidArgument,
-          "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that")
+          "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that"
+        )
       }
       job.edges += unfinishedOwners(of: unique.key).map { JobEdge(.job($0), .ended) }
       if let gone = replaced[unique.key], !gone.isEmpty { return (nil, .replaced) }

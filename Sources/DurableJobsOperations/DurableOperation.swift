@@ -35,7 +35,9 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     case new
     /// In a queue, and not in its store: it waits for what is in this process alone.
     case waiting
-    case storing
+    /// It is found out what is to be stored, which is known to no store yet.
+    case preparing
+    case inserting
     case stored(JobID)
     case ended
   }
@@ -52,6 +54,8 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     var attempt: JobContext?
     var attempts = 0
     var callback: CheckedContinuation<Void, any Error>?
+    /// Who waits until it is not being inserted.
+    var dependents: [CheckedContinuation<Void, Never>] = []
   }
 
   let state = Lock(State())
@@ -165,15 +169,30 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   func beginStoring() -> Bool {
     state.withLock { state in
       guard case .waiting = state.phase else { return false }
-      state.phase = .storing
+      state.phase = .preparing
       return true
     }
   }
 
+  func beginInserting() { state.withLock { $0.phase = .inserting } }
+
   func stored(as job: JobID) {
-    state.withLock { state in
-      state.jobID = job
-      if case .storing = state.phase { state.phase = .stored(job) }
+    let dependents = state.withLock { state in
+      defer { (state.phase, state.jobID, state.dependents) = (.stored(job), job, []) }
+      return state.dependents
+    }
+    for dependent in dependents { dependent.resume() }
+  }
+
+  /// Returns once it is not being inserted. What is inserted waits for no other, so this ends.
+  func inserted() async {
+    await withCheckedContinuation { continuation in
+      let mustWait = state.withLock { state in
+        guard case .inserting = state.phase else { return false }
+        state.dependents.append(continuation)
+        return true
+      }
+      if !mustWait { continuation.resume() }
     }
   }
 
@@ -186,11 +205,12 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   @discardableResult
   func finish(_ error: (any Error)?) -> Bool {
     willChangeValue(forKey: "isFinished")
-    let (isFirst, queue) = state.withLock { state in
-      if case .ended = state.phase { return (false, nil as OperationQueue?) }
-      defer { (state.phase, state.error, state.queue) = (.ended, error, nil) }
-      return (true, state.queue)
+    let (isFirst, queue, dependents) = state.withLock { state in
+      if case .ended = state.phase { return (false, nil as OperationQueue?, state.dependents) }
+      defer { (state.phase, state.error, state.queue, state.dependents) = (.ended, error, nil, []) }
+      return (true, state.queue, state.dependents)
     }
+    for dependent in dependents { dependent.resume() }
     // The last to keep it lets it go outside of the lock.
     withExtendedLifetime(queue) { didChangeValue(forKey: "isFinished") }
     return isFirst

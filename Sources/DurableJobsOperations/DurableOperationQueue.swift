@@ -51,15 +51,17 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     maxConcurrentOperationCount = maxConcurrency
     // Unstructured, as nobody can wait for it here; it ends with the first look at the store. Who adds or waits, waits for it.
     let (board, worker) = (board, worker)
-    Task(executorPreference: EngineThread.shared) {
-      await board.load()
-      worker.start()
-    }
+    Task(executorPreference: EngineThread.shared) { await board.load { worker.start() } }
   }
 
   // Unstructured, as nobody can wait for it here; it ends with the worker's last handler. Unfinished operations keep their
   // queue, so nothing of this process is left undone.
-  deinit { Task { [worker] in await worker.stop() } }
+  deinit {
+    Task { [board, worker] in
+      await board.loaded()
+      await worker.stop()
+    }
+  }
 
   /// Claims nothing more, gives what runs `grace` to end, then interrupts it, and returns when the last handler has. What has
   /// not ended goes on in another process, or in a queue that is made later.

@@ -38,8 +38,8 @@ final class OperationBoard: Sendable {
 
   // MARK: Coming
 
-  /// Finds the jobs that earlier processes left. One that can't be found now is met when it runs.
-  func load() async {
+  /// Finds the jobs that earlier processes left, and then begins. One that can't be found now is met when it runs.
+  func load(then begin: @Sendable () -> Void) async {
     do {
       var after: JobID?
       repeat {
@@ -51,6 +51,7 @@ final class OperationBoard: Sendable {
     } catch {
       logger.error("the jobs that were left could not be read", metadata: ["error": "\(error.briefly)"])
     }
+    begin()
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
       state.isLoaded = true
@@ -59,7 +60,7 @@ final class OperationBoard: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Returns once ``load()`` has.
+  /// Returns once ``load(then:)`` has.
   func loaded() async {
     await withCheckedContinuation { continuation in
       let isLoaded = state.withLock { state in
@@ -125,6 +126,7 @@ final class OperationBoard: Sendable {
       for operation in operations {
         new.append(try await job(of: operation, among: operations.prefix(new.count), maxAttempts))
       }
+      for operation in operations { operation.beginInserting() }
       let reply = try await jobs.store.insert(JobInsertion(new))
       for (operation, job) in zip(operations, reply.jobs) {
         if !job.disposition.isNew {
@@ -150,17 +152,8 @@ final class OperationBoard: Sendable {
       let condition: JobEdge.Condition = needs.contains(ObjectIdentifier(dependency)) ? .succeeded : .ended
       if let place = earlier.firstIndex(of: dependency) {
         edges.append(JobEdge(.sibling(place), condition))
-      } else if dependency.isFinished, condition == .ended || dependency.error == nil {
-        continue
-      } else if let job = dependency.jobID {
-        edges.append(JobEdge(.job(job), condition))
-      } else if let error = dependency.error {
-        throw error
-      } else {
-        // It is stored later. What succeeded under its id before is not what is meant.
-        let name = dependency.state.withLock { $0.board }?.key(of: dependency.id) ?? self.key(of: dependency.id)
-        _ = try await jobs.store.changeAll(.remove, where: .key(name) && .state(.succeeded))
-        edges.append(JobEdge(.key(name), condition))
+      } else if let target = try await target(of: dependency, condition) {
+        edges.append(JobEdge(target, condition))
       }
     }
     let key = self.key(of: operation.id)
@@ -170,6 +163,26 @@ final class OperationBoard: Sendable {
       queue: jobs.name, kind: operation.kind, payload: operation.payload, terms: terms, edges: edges)
     try job.check()
     return job
+  }
+
+  /// Nil if it needs not be waited for any more.
+  private func target(
+    of dependency: DurableOperation, _ condition: JobEdge.Condition
+  ) async throws -> JobEdge.Target? {
+    let name = dependency.state.withLock { $0.board }?.key(of: dependency.id) ?? key(of: dependency.id)
+    // Seen before it is looked at: if it is not about to be stored then, these are of an earlier one.
+    let succeeded = dependency.jobID == nil ? try await ids(where: .key(name) && .state(.succeeded)) : []
+    await dependency.inserted()
+    if dependency.isFinished, condition == .ended || dependency.error == nil { return nil }
+    if let job = dependency.jobID { return .job(job) }
+    if let error = dependency.error { throw error }
+    // It is stored later. What succeeded under its id before is not what is meant.
+    if !succeeded.isEmpty { _ = try await jobs.store.changeAll(.remove, where: .ids(succeeded)) }
+    return .key(name)
+  }
+
+  private func ids(where filter: JobFilter) async throws -> [JobID] {
+    try await jobs.store.jobs(JobQuery(filter, limit: .max)).map(\.id)
   }
 
   /// What its job is found by.
@@ -193,7 +206,7 @@ final class OperationBoard: Sendable {
           logger.error("an operation could not be cancelled", metadata: ["job": "\(job)", "error": "\(error.briefly)"])
         }
       }
-    case .new, .storing, .ended:
+    case .new, .preparing, .inserting, .ended:
       break
     }
   }
@@ -203,12 +216,16 @@ final class OperationBoard: Sendable {
     // Detached, as it may be a handler that adds the operation, and is not to count as waiting for it; it ends with the job,
     // or with the store.
     Task.detached(executorPreference: EngineThread.shared) { [self] in
-      do {
-        let job = try await jobs.store.whenFinished(id)
-        if job.state == .cancelled { operation.becomeCancelled() }
-        end(operation, job.state == .succeeded ? nil : job.failure)
-      } catch {
-        end(operation, error)
+      while !operation.isFinished {
+        do {
+          let job = try await jobs.store.whenFinished(id)
+          if job.state == .cancelled { operation.becomeCancelled() }
+          end(operation, job.state == .succeeded ? nil : job.failure)
+        } catch let error as JobError where error.isPassing {
+          try? await Task.sleep(for: .seconds(1))  // the store is away, and may come back
+        } catch {
+          end(operation, error)
+        }
       }
     }
   }
@@ -225,7 +242,7 @@ extension OperationBoard.State {
     lastNumber += 1
     unfinished[lastNumber] = operation
     numbers[ObjectIdentifier(operation)] = lastNumber
-    if byID[operation.id] == nil { byID[operation.id] = operation }
+    if byID[operation.id]?.isFinished ?? true { byID[operation.id] = operation }
     progress.totalUnitCount += 1
   }
 

@@ -1,7 +1,8 @@
 import DurableJobs
-import DurableJobsOperations
 import Foundation
 import Testing
+
+@testable import DurableJobsOperations
 
 @Suite struct OperationQueueTests {
   @Test func `Handlers that end with a callback end when it comes, from any thread, and fail with its error`()
@@ -177,6 +178,48 @@ import Testing
     await bench.queue.finished()
     #expect(Set(bench.record.all).count == 128)
     #expect(bench.record.all.count == 128)
+    await bench.queue.stop()
+  }
+
+  @Test func `Added at the same moment as what it depends on, an operation runs, and after it`() async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.registerWork()
+    for _ in 0..<50 {
+      let (first, second) = (Bench.work("first"), Bench.work("second"))
+      second.addDependency(first)
+      async let one: Void = bench.queue.add(first)
+      async let other: Void = bench.queue.add(second)
+      _ = await (one, other)
+      await bench.queue.finished()
+    }
+    #expect(bench.record.all == (0..<50).flatMap { _ in ["first", "second"] })
+    await bench.queue.stop()
+  }
+
+  @Test func `A dependency whose storing is under way is waited for, though its job has succeeded already`()
+    async throws
+  {
+    let bench = Bench()
+    let (first, second) = (Bench.work("first"), Bench.work("second"))
+    second.addDependency(first)
+    #expect(first.enter(bench.queue, bench.queue.board) && first.beginStoring())
+    first.beginInserting()
+    let job = try await bench.queue.jobs.enqueue(
+      kind: "work", payload: Data(), options: JobOptions(key: "bench/first"))
+    try await bench.queue.jobs.complete(job)  // and its insertion has not returned yet
+    async let added: Void = bench.queue.add(second)
+    await onThread {
+      while first.state.withLock({ $0.dependents.isEmpty }) { sched_yield() }
+    }
+    #expect(second.jobID == nil)
+    first.stored(as: job)
+    await added
+    let stored = try await bench.queue.jobs.job(#require(second.jobID))
+    #expect(stored.state == .ready)
+    #expect(stored.edges == [JobEdge(.job(job), .ended)])
+    bench.registerWork()
+    await second.finished()
+    first.finish(nil)
     await bench.queue.stop()
   }
 

@@ -25,7 +25,8 @@ import Testing
     let jobs = try await store.claim(.of(2)).jobs
     let (work, standings) = try await store.work { try await step(jobs[0], "a") }
     #expect(standings == [.held])
-    #expect((work.commits, work.runs) == (1, 6))  // BEGIN, the worker's row, the job as it is and as it will be, the step, COMMIT
+    // BEGIN, the worker's row, the job as it is and as it will be, the step, COMMIT.
+    #expect((work.commits, work.runs) == (1, 6))
     let (again, _) = try await store.work { try await step(jobs[0], "b") }
     #expect(again.runs == 5, "the job's row knows already")
     let (plain, _) = try await store.work { try await store.settle([jobs[1].settled()], thenClaim: nil) }

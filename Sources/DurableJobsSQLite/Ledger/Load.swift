@@ -38,6 +38,12 @@ extension WriteTransaction {
       return nil
     }
     defer { statement.reset() }
+    return try row(statement)
+  }
+
+  /// Of ``WriterStatement/load`` and its like. Nil if it is none that this version knows.
+  private func row(_ statement: Statement) throws -> JobRow? {
+    let id = JobID(rawValue: statement.int(15))
     guard let state = JobState(code: statement.int(1)) else { return nil }
     // Terms that can't be read are as usual: the row is damaged, and its life must go on.
     let terms = (try? StoredTerms(text: statement.text(8))) ?? StoredTerms()
@@ -113,9 +119,14 @@ extension WriteTransaction {
         edges.append(edge)
       }
     }
-    for edge in edges {
-      if loaded.insert(edge.child).inserted, let row = try load(edge.child) { reply.jobs.append(row) }
-      reply.children.append(edge)
+    reply.children += edges
+    var new = Set(edges.map(\.child)).subtracting(loaded)
+    guard !new.isEmpty else { return }
+    loaded.formUnion(new)
+    let rows = try connection[.childRows]
+    rows.bind(1, parent.rawValue)
+    while try rows.step() {
+      if new.remove(JobID(rawValue: rows.int(15))) != nil, let row = try row(rows) { reply.jobs.append(row) }
     }
   }
 

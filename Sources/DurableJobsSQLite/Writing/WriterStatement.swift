@@ -24,7 +24,7 @@ enum WriterStatement: Int, CaseIterable {
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
-  case insertEdge, children, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
+  case insertEdge, children, childRows, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
   // Time
@@ -32,6 +32,16 @@ enum WriterStatement: Int, CaseIterable {
   // Deleting
   case highestID, stub, setStub, makeStub, deleteStub, deleteJob, deleteSpec, deleteKey, deleteTag, deleteOutput
   case deleteFailures, deleteProgress
+
+  /// What a rule sees of a job `j`.
+  private static let row = """
+    SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text,
+      CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END,n.cause,
+      CASE WHEN j.links&\(Links([.parents, .lane]).rawValue)<>0 THEN(SELECT n FROM durable_wait WHERE job=j.id) END,j.id
+    """
+  private static let besideRow = """
+    LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id LEFT JOIN durable_note n ON n.job=j.id
+    """
 
   var sql: String {
     switch self {
@@ -102,14 +112,10 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .insertOutput: "INSERT OR REPLACE INTO durable_output(id,bytes) VALUES(?1,?2)"
 
-    case .load:
+    case .load: "\(Self.row) FROM durable_job j \(Self.besideRow) WHERE j.id=?1"
+    case .childRows:
       """
-      SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text,
-        CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END,n.cause,
-        CASE WHEN j.links&\(Links([.parents, .lane]).rawValue)<>0 THEN(SELECT n FROM durable_wait WHERE job=j.id) END
-      FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id
-        LEFT JOIN durable_note n ON n.job=j.id
-      WHERE j.id=?1
+      \(Self.row) FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.child \(Self.besideRow) WHERE e.parent=?1
       """
     case .save:
       """

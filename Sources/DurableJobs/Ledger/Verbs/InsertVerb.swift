@@ -6,28 +6,28 @@ package struct InsertVerb: Verb {
   private enum Phase { case begin, owners, replace, place, added, done }
 
   /// Which job stands for a new one.
-  private enum Stand {
+  enum Stand {
     case added(Int, InsertedJob.Disposition = .inserted)
     case keptAdded(Int)
     case kept(JobID)
   }
 
-  private let jobs: [NewJob]
-  private var book: Book
-  private var request = LedgerRequest()
-  private var stands: [Stand] = []
-  private var named: [String: JobID] = [:]
+  let jobs: [NewJob]
+  var book: Book
+  var request = LedgerRequest()
+  var stands: [Stand] = []
+  var named: [String: JobID] = [:]
   /// By key: who waits for it, and the ancestors of jobs that bring it.
-  private var waiters: [String: Set<JobID>] = [:]
+  var waiters: [String: Set<JobID>] = [:]
   private var ancestors: Set<JobID> = []
   private var level: [JobID] = []
   /// By key: the newest job of this call that brings it, and keys that one waits for.
-  private var bringers: [String: Int] = [:]
-  private var awaited: Set<String> = []
+  var bringers: [String: Int] = [:]
+  var awaited: Set<String> = []
   /// What the end of those that are replaced causes.
   private var consequences = Consequences()
   /// By key: those that were replaced.
-  private var replaced: [String: [JobID]] = [:]
+  var replaced: [String: [JobID]] = [:]
   private var phase = Phase.begin
   package private(set) var reply = InsertionReply([])
 
@@ -112,61 +112,6 @@ package struct InsertVerb: Verb {
       }
   }
 
-  // MARK: Unique keys
-
-  /// All that have to go, before any of those that replace them comes.
-  private mutating func replace() {
-    let now = book.date
-    for case let unique? in jobs.lazy.map(\.terms.unique) where unique.policy == .replace && replaced[unique.key] == nil {
-      replaced[unique.key] = unfinishedOwners(of: unique.key)
-      for id in unfinishedOwners(of: unique.key) {
-        guard let row = book[id] else { continue }
-        book.change(id) { change in
-          try? change.after.course.apply(
-            .cancel(reason: "replaced by another of its unique key, '\(unique.key)'"), now: now)
-          change.concernsClaim = row.course.state == .running
-        }
-        if row.isHeld { book.changes.asked.insert(row.claim.worker) }
-      }
-    }
-  }
-
-  private func unfinishedOwners(of key: String) -> [JobID] {
-    book.owners(of: key).filter { id in book[id].map { !$0.course.state.isFinished } ?? false }
-  }
-
-  private func isUnfinished(_ place: Int) -> Bool {
-    guard case .added(let index, _) = stands[place] else { return false }
-    return !request.add[index].course.state.isFinished
-  }
-
-  /// Who stands for a job whose key others have; else what the job is to wait for, and what became of it. `placed` is the
-  /// newest of this call that has the key.
-  private mutating func meet(
-    _ unique: UniqueKey, _ job: inout NewJob, placed: Int?
-  ) throws -> (stand: Stand?, disposition: InsertedJob.Disposition) {
-    switch unique.policy {
-    case .keep:
-      if let placed, case .added(let index, _) = stands[placed] { return (.keptAdded(index), .kept) }
-      return (book.owners(of: unique.key).last.map { .kept($0) }, .inserted)
-    case .append:
-      let owner = unfinishedOwners(of: unique.key).last
-      let sibling = placed.flatMap { isUnfinished($0) ? JobEdge.Target.sibling($0) : nil }
-      guard let target = sibling ?? owner.map({ .job($0) }) else { break }
-      job.edges.append(JobEdge(target))
-      return (nil, .appended)
-    case .replace:
-      guard placed == nil else {
-        throw JobError(
-          .invalidArgument,
-          "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that")
-      }
-      job.edges += unfinishedOwners(of: unique.key).map { JobEdge(.job($0), .ended) }
-      if let gone = replaced[unique.key], !gone.isEmpty { return (nil, .replaced) }
-    }
-    return (nil, .inserted)
-  }
-
   private mutating func place() throws {
     var placed: [String: Int] = [:]
     request.add.reserveCapacity(jobs.count)
@@ -195,100 +140,6 @@ package struct InsertVerb: Verb {
       if let key = job.terms.key, !row.course.state.isFinished { bringers[key] = request.add.count }
       stands.append(.added(request.add.count, disposition))
       request.add.append(row)
-    }
-  }
-
-  // MARK: Edges
-
-  private mutating func connect(_ row: inout NewRow) throws {
-    var broken: NewEdge.Parent?
-    var known: Set<NewEdge> = []
-    for edge in row.job.edges {
-      let (parent, state) = try parent(of: edge, row.job)
-      let new = NewEdge(parent: parent, condition: edge.condition, slot: edge.slot)
-      guard known.insert(new).inserted else { continue }
-      row.edges.append(new)
-      if !state.isFinished {
-        row.waits += 1
-      } else if !edge.condition.holds(after: state), broken.map({ parent < $0 }) ?? true {
-        broken = parent
-      }
-    }
-    if let broken = broken.map(need) {
-      row.waits = 0
-      row.course.skip(because: broken.reason, cause: broken.job, isAfterFailure: broken.isAfterFailure)
-    } else {
-      row.course.stand(waits: row.waits, now: book.date)
-      try checkCircle(row)
-    }
-  }
-
-  private mutating func parent(of edge: JobEdge, _ job: NewJob) throws -> (NewEdge.Parent, JobState) {
-    switch edge.target {
-    case .job(let id): return try known(id)
-    case .sibling(let place):
-      guard stands.indices.contains(place) else {
-        throw JobError(
-          .invalidArgument,
-          "a job of the kind '\(job.kind)' waits for the job at place \(place) of its call, which is not before it: a job "
-            + "can wait only for those before it, so that none waits for itself")
-      }
-      switch stands[place] {
-      case .kept(let id): return try known(id)
-      case .added(let index, _), .keptAdded(let index):
-        request.add[index].hasChildren = true
-        return (.added(index), request.add[index].course.end)
-      }
-    case .key(let key):
-      if let newest = bringers[key] {
-        request.add[newest].hasChildren = true
-        return (.added(newest), request.add[newest].course.end)
-      }
-      awaited.insert(key)
-      return try named[key].map { try known($0) } ?? (.key(key), .blocked)
-    }
-  }
-
-  /// A job that brings a key is bound to those that wait for it: none of them may be among what it waits for itself.
-  private func checkCircle(_ row: NewRow) throws {
-    guard let key = row.job.terms.key, waiters[key] != nil || awaited.contains(key) else { return }
-    var seen: Set<NewEdge.Parent> = []
-    var level = row.edges.map(\.parent)
-    while let parent = level.popLast() {
-      guard seen.insert(parent).inserted else { continue }
-      var waiter: String?
-      switch parent {
-      case .added(let index):
-        level += request.add[index].edges.map(\.parent)
-        if request.add[index].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
-      case .known(let id):
-        level += book.parents(of: id).map { .known($0) }
-        if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
-      case .key(let other):
-        if other == key { waiter = "it" }
-        if let bringer = bringers[other] { level.append(.added(bringer)) }
-      }
-      guard let waiter else { continue }
-      throw JobError(
-        .invalidArgument,
-        "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits, and waits for that itself: "
-          + "neither could ever run")
-    }
-  }
-
-  private mutating func known(_ id: JobID) throws -> (NewEdge.Parent, JobState) {
-    guard let row = book[id] else { throw JobError(.notFound, "there is no job \(id) to wait for") }
-    if !row.hasChildren { book.change(id) { $0.after.hasChildren = true } }
-    return (.known(id), row.course.end)
-  }
-
-  /// Of the new ones, only one that is skipped itself has ended.
-  private func need(_ parent: NewEdge.Parent) -> BrokenNeed {
-    switch parent {
-    case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)
-    case .added(let index):
-      BrokenNeed(of: request.add[index].course)
-    case .key(let key): BrokenNeed(removed: named[key] ?? JobID(rawValue: 0))
     }
   }
 }

@@ -103,7 +103,8 @@ package struct RecoverVerb: Verb {
   private mutating func forgetExpired() {
     for id in plan.expired {
       guard let row = book[id], let expiry = policy.expiry(of: row.course.state, enteredAt: row.enteredAt),
-        expiry <= book.now, book.keeper(of: id) == nil, !(row.unique?.keepsJob(in: row.course.state, at: book.now) ?? false)
+        expiry <= book.now, book.keeper(of: id) == nil,
+        !(row.unique?.keepsJob(in: row.course.state, at: book.now) ?? false)
       else { continue }
       book.remove(id)
       reply.pruned += 1

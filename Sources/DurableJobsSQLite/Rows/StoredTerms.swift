@@ -12,6 +12,9 @@ struct StoredTerms: Codable, Equatable {
   var tags: [String]?
   var lane: String?
   var laneLetsNextRun: Bool?
+  /// Deadlines.
+  var startBy: Int64?
+  var endBy: Int64?
 
   init() {}
 
@@ -22,6 +25,11 @@ struct StoredTerms: Codable, Equatable {
     unique = terms.unique?.key
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
     lane = terms.lane?.name.composed
+    switch terms.deadline {
+    case .start?: startBy = terms.deadline?.date.milliseconds
+    case .end?: endBy = terms.deadline?.date.milliseconds
+    case nil: break
+    }
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
   }
 
@@ -40,6 +48,9 @@ struct StoredTerms: Codable, Equatable {
   }
 
   var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) } }
+  var deadline: JobDeadline? {
+    endBy.map { .end(by: .at(Date(milliseconds: $0))) } ?? startBy.map { .start(by: .at(Date(milliseconds: $0))) }
+  }
   var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
   var duration: Duration? { timeout.map { .milliseconds($0) } }
 }

@@ -1,4 +1,5 @@
 import DurableJobs
+import Foundation
 
 extension Engine {
   /// `gone`: sessions that were found dead, whether a worker was in them or not.

@@ -26,7 +26,7 @@
     }
 
     private static let job =
-      "id queue kind key state priority attempt maxAttempts crashes timeout createdAt runAt startedAt finishedAt "
+      "id queue kind key state priority attempt maxAttempts crashes timeout deadline createdAt runAt startedAt finishedAt "
       + "progress reason payload{arguments[]cwd env{}shell umask}output errors[]tags[]lane after[]cause worker"
 
     @Test("keys and their order")
@@ -85,7 +85,7 @@
       #expect(
         line
           == #"{"id":1,"queue":"default","kind":"command","key":null,"state":"ready","priority":-3,"attempt":0,"#
-          + #""maxAttempts":1,"crashes":0,"timeout":90.0,"createdAt":"TIME","runAt":null,"startedAt":null,"#
+          + #""maxAttempts":1,"crashes":0,"timeout":90.0,"deadline":null,"createdAt":"TIME","runAt":null,"startedAt":null,"#
           + #""finishedAt":null,"progress":null,"reason":null,"payload":{"arguments":["printf","#
           + "\"a\u{9b}\\u0001\\\"\\\\\\n/é\"],"
           + #""cwd":"/","env":{},"shell":false,"umask":""},"output":null,"errors":[],"tags":[],"lane":null,"after":[],"cause":null,"#

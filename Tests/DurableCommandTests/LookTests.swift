@@ -81,7 +81,7 @@
       let job = try await durable.job(id)
       #expect(
         Set(job.keys) == [
-          "id", "queue", "kind", "key", "state", "priority", "attempt", "maxAttempts", "crashes", "timeout",
+          "id", "queue", "kind", "key", "state", "priority", "attempt", "maxAttempts", "crashes", "timeout", "deadline",
           "createdAt",
           "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags", "lane",
           "after",

@@ -75,7 +75,8 @@ import Testing
     let short = ["SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue"]
     for sql in [
       RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
-      Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, childrenSQL,
+      Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, childrenSQL, stepsSQL,
+      Census.nextDeadlineSQL,
     ] {
       let lines = try await plan(sql).filter { isExpensive($0) && !short.contains($0) }
       #expect(lines.isEmpty, "\(sql): \(lines)")

@@ -29,6 +29,7 @@ import Testing
     case .earlySignals: "C66 A signal comes after its commit"
     case .noSignals: "Every verb that changes a job tells so"
     case .stopForgotten: "A cancel or a suspension of a running job reaches its worker"
+    case .deadlinesIgnored: "A job that has not ended by its deadline fails"
     case .stepsForgotten: "What a step gave is handed to the next attempt"
     case .keysIgnored: "C44 Of many who enqueue under one unique key at once"
     case .keysForEver: "Each way to end lets the unique key go"

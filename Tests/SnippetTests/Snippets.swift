@@ -570,8 +570,14 @@ func snippet43() async throws {
   print(picture.path)
 }
 
-// docs/dependencies.md, block 1
+// docs/deadlines.md, block 1
 func snippet44() async throws {
+  try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
+  try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
+}
+
+// docs/dependencies.md, block 1
+func snippet45() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -593,7 +599,7 @@ func snippet44() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet45() async throws {
+func snippet46() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -602,7 +608,7 @@ func snippet45() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet46() async throws {
+func snippet47() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -616,7 +622,7 @@ func snippet46() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet47() async throws {
+func snippet48() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -626,7 +632,7 @@ func snippet47() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet48() async throws {
+func snippet49() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -635,7 +641,7 @@ func snippet48() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet49() async throws {
+func snippet50() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }

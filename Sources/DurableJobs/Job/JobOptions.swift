@@ -51,6 +51,8 @@ public struct JobOptions: Hashable, Sendable {
   public var maxAttempts: Int?
   /// An attempt that takes longer is cancelled, and counts as failed.
   public var timeout: Duration?
+  /// When the job is given up, if it has not begun, or ended, by then.
+  public var deadline: JobDeadline?
   /// A name of your own, by which the job can be found. It need not be unique.
   public var key: String?
   /// The job is stored only if no unfinished one has this key; else that one stands for it.
@@ -61,12 +63,14 @@ public struct JobOptions: Hashable, Sendable {
 
   public init(
     priority: JobPriority? = nil, start: JobTime? = nil, maxAttempts: Int? = nil, timeout: Duration? = nil,
-    key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil, tags: Set<String> = []
+    deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil,
+    tags: Set<String> = []
   ) {
     self.priority = priority
     self.start = start
     self.maxAttempts = maxAttempts
     self.timeout = timeout
+    self.deadline = deadline
     self.key = key
     self.unique = unique
     self.lane = lane
@@ -78,6 +82,7 @@ public struct JobOptions: Hashable, Sendable {
     JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,
+      deadline: other.deadline ?? deadline,
       key: other.key ?? key, unique: other.unique ?? unique, lane: other.lane ?? lane, tags: tags.union(other.tags))
   }
 }

@@ -38,6 +38,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   /// What it waits for, or waited for: jobs by id, and keys that nobody has brought yet. Without those that were removed
   /// after they had ended as it needed. Present if the query asked for it.
   public var edges: [JobEdge]
+  /// When it is given up. Once that has passed, a retry makes it run all the same.
+  public var deadline: JobDeadline?
   /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.
   public var steps: [String] = []
 
@@ -136,6 +138,8 @@ public enum StopReason: String, Codable, Hashable, Sendable {
   case suspended
   /// The attempt took longer than the job's timeout.
   case timedOut
+  /// The job's deadline has passed.
+  case overdue
   /// The worker stops. The job goes back, its attempt given back.
   case shutdown
   /// The claim was lost, or the job was ended from outside. What the handler does now counts for nothing.

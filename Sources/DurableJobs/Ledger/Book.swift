@@ -114,6 +114,11 @@ struct Book {
   /// What follows from any change, whichever rule made it.
   private mutating func follow(at index: Dictionary<JobID, RowChange>.Index, from old: JobState) {
     if old.isFinished, !rows.values[index].after.course.state.isFinished { rows.values[index].after.waits = 0 }
+    if old.isFinished != rows.values[index].after.course.state.isFinished,
+      let deadline = rows.values[index].after.deadline
+    {
+      rows.values[index].after.isTimed = old.isFinished && deadline.date > date
+    }
     if rows.values[index].after.course.state == .succeeded { rows.values[index].after.hasSteps = false }
     rows.values[index].after.course.stand(waits: rows.values[index].after.waits, now: date)
     let change = rows.values[index]
@@ -176,6 +181,26 @@ struct Book {
         change.after.waits -= 1
       }
     }
+  }
+
+  // MARK: Deadlines
+
+  /// The deadline of a job has passed. False if that was one to begin by, and the job has begun.
+  mutating func passDeadline(of id: JobID) -> Bool {
+    guard let row = self[id], row.isTimed, let deadline = row.deadline else { return false }
+    if case .start = deadline, row.claim != .nobody {
+      change(id) { $0.after.isTimed = false }
+      return false
+    }
+    let (isRunning, now) = (row.course.state == .running, date)
+    if row.isHeld { changes.asked.insert(row.claim.worker) }
+    change(id) { change in
+      change.after.isTimed = false
+      let failure = change.after.course.passDeadline(deadline.words)
+      change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
+      change.concernsClaim = isRunning
+    }
+    return true
   }
 
   // MARK: Edges

@@ -79,6 +79,8 @@ package struct Needs {
   /// What runs under claims of these rows of workers, at most so many in all.
   package var heldBy: [Int64] = []
   package var heldLimit = Int.max
+  /// So many jobs whose deadline has passed, the longest ago first.
+  package var overdue = 0
   /// The rows of a worker of this process that stand, the newest last.
   package var worker: WorkerID?
 
@@ -96,7 +98,7 @@ package struct Needs {
   package var isEmpty: Bool {
     jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty
       && waitersOf.isEmpty && heldBy.isEmpty
-      && worker == nil
+      && overdue == 0 && worker == nil
   }
 }
 
@@ -112,6 +114,8 @@ package struct LedgerReply {
   package var waiters: [String: [JobID]] = [:]
   /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
   package var held: [JobID] = []
+  /// By ``Needs/overdue``, their rows in ``jobs``; or jobs that ``LedgerRequest/take`` passed over, as their deadline has passed.
+  package var overdue: [JobID] = []
   package var workers: [WorkerRow] = []
   package var certain: [Int] = []
   /// Held by the worker that renews, and not on its list.
@@ -134,7 +138,8 @@ package struct Finish {
 
 /// A job to be stored.
 package struct NewRow {
-  package let job: NewJob
+  /// Its deadline is a date.
+  package var job: NewJob
   package var course: JobCourse
   package var edges: [NewEdge] = []
   package var seat: Bool?

@@ -23,6 +23,10 @@ package struct JobRow {
   package var waits: Int
   package let hasParents: Bool
   package var hasChildren: Bool
+  /// When it is given up, as a date.
+  package var deadline: JobDeadline?
+  /// That is still to come.
+  package var isTimed = false
   /// Steps of it have finished, and what they gave is kept.
   package var hasSteps = false
   package var course: JobCourse

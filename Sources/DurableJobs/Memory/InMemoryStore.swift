@@ -80,10 +80,12 @@ public final class InMemoryStore: JobStore {
       plan.retiring = request.isRetiring ? request.worker : nil
       plan.losses = verdict.losses
       plan.hasDue = true
+      plan.hasOverdue = true
       let expired = table.expired
       plan.expired = Array(expired.prefix(request.limit))
       var report = try table.run(RecoverVerb(plan, limit: request.limit, policy: table.policy, now: table.now))
-      report.comeAgain = verdict.comeAgain
+      let next = table.records.filter { $0.isTimed }.map { table.deadline($0).milliseconds - table.now }.min()
+      report.comeAgain = [verdict.comeAgain, next.map { .milliseconds($0) }].compactMap(\.self).min()
       report.unreadable = unreadable
       if expired.count > request.limit { report.hasMore = true }
       return report

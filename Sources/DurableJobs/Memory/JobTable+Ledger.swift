@@ -9,7 +9,7 @@ extension JobTable: JobLedger {
     for new in request.add { reply.added.append(add(new, after: reply.added)) }
     for loss in request.dispossess { dispossess(loss, &reply) }
     if let limit = request.promote { reply.hasMoreDue = promote(limit) }
-    if let claim = request.take { reply.taken = take(claim) }
+    if let claim = request.take { reply.taken = take(claim, &reply.overdue) }
     load(request.load, &reply)
     return reply
   }
@@ -62,6 +62,10 @@ extension JobTable: JobLedger {
         reply.jobs.append(row(record))
       }
     }
+    for record in records.filter({ isOverdue($0) }).sorted(by: { deadline($0) < deadline($1) }).prefix(needs.overdue) {
+      reply.overdue.append(record.id)
+      reply.jobs.append(row(record))
+    }
     if let worker = needs.worker { reply.workers = standing(worker).map { workers[$0] } }
   }
 
@@ -73,6 +77,7 @@ extension JobTable: JobLedger {
       seat: record.seat, waits: record.waits,
       hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)
     row.hasSteps = !record.steps.isEmpty
+    (row.deadline, row.isTimed) = (record.job.terms.deadline, record.isTimed)
     return row
   }
 
@@ -96,6 +101,7 @@ extension JobTable: JobLedger {
     record.waits = new.waits
     record.seat = new.seat
     record.hasChildren = new.hasChildren
+    setTimed(&record, job.terms.deadline != nil && !course.state.isFinished)
     records.append(record)
     for edge in new.edges {
       switch edge.parent {
@@ -114,6 +120,15 @@ extension JobTable: JobLedger {
     news.moved(id, route: route, from: nil, to: course.state) { (job.queue, job.kind) }
     return id
   }
+
+  private func setTimed(_ record: inout Record, _ isTimed: Bool) {
+    if isTimed, !record.isTimed { news.tell(.deadlines) }
+    record.isTimed = isTimed
+  }
+
+  func deadline(_ record: Record) -> Date { record.job.terms.deadline?.date ?? .distantFuture }
+
+  func isOverdue(_ record: Record) -> Bool { record.isTimed && deadline(record).milliseconds <= now }
 
   private func connect(_ edge: Edge) {
     childrenOf[edge.parent, default: []].append(edge)
@@ -138,6 +153,7 @@ extension JobTable: JobLedger {
       records[index].waits = after.waits
       records[index].seat = after.seat
       records[index].hasChildren = after.hasChildren
+      setTimed(&records[index], after.isTimed)
       records[index].highestFraction = after.highestFraction
       records[index].progress = change.progress ?? records[index].progress
       records[index].output = change.output ?? records[index].output
@@ -223,7 +239,7 @@ extension JobTable: JobLedger {
 
   func isDue(_ record: Record) -> Bool { record.course.runAt.map { $0.milliseconds <= now } ?? true }
 
-  private func take(_ request: ClaimRequest) -> ClaimBatch {
+  private func take(_ request: ClaimRequest, _ overdue: inout [JobID]) -> ClaimBatch {
     var batch = ClaimBatch()
     guard let worker = standing(request.worker).last, let row = workers[worker].id else { return batch }
     doubts.answered(by: [row])
@@ -238,6 +254,10 @@ extension JobTable: JobLedger {
     for index in ready.sorted(by: { rank(records[$0]) < rank(records[$1]) }) {
       guard let left = free[records[index].job.queue], left > 0 else {
         batch.hasMore = true
+        continue
+      }
+      if isOverdue(records[index]) {
+        overdue.append(records[index].id)
         continue
       }
       free[records[index].job.queue] = left - 1
@@ -258,10 +278,12 @@ extension JobTable: JobLedger {
     records[index].startedAt = Date(milliseconds: now)
     let (record, job) = (records[index], records[index].job)
     news.moved(record.id, route: record.route, from: .ready, to: .running) { (job.queue, job.kind) }
-    return ClaimedJob(
+    var claimed = ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
       inputs: inputs(of: record.id), steps: record.steps)
+    if record.isTimed, case .end? = job.terms.deadline { claimed.deadline = deadline(record) }
+    return claimed
   }
 
   /// What those brought that it waited for.

@@ -107,6 +107,7 @@ extension JobTable.Record {
       progress: progress, reason: course.reason, cause: course.cause, stopAsked: course.stopAsked,
       payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
       failures: detail.contains(.failures) ? failures : [])
+    snapshot.deadline = job.terms.deadline
     if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
     return snapshot
   }

@@ -19,6 +19,7 @@ final class JobTable {
     var output: Data?
     var failures: [AttemptFailure] = []
     var steps: [String: Data] = [:]
+    var isTimed = false
     var waits = 0
     var seat: Bool?
     var hasChildren = false

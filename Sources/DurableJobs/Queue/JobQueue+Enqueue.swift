@@ -53,7 +53,8 @@ extension JobTerms {
   init(_ options: JobOptions) {
     self.init(
       priority: options.priority ?? .normal, start: options.start ?? .now,
-      maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout, key: options.key,
+      maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout,
+      deadline: options.deadline, key: options.key,
       unique: options.unique, lane: options.lane, tags: options.tags)
   }
 }

@@ -15,7 +15,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public var runAt: Date?
   /// That time was told as a date, and stays where it is when the clock is set back; a wait keeps its length.
   public var isDated: Bool
-  /// ``StopReason/cancelled`` or ``StopReason/suspended``, asked for while it runs.
+  /// ``StopReason/cancelled``, ``StopReason/overdue`` or ``StopReason/suspended``, asked for while it runs.
   public var stopAsked: StopReason?
   /// Why it is suspended, cancelled or skipped.
   public var reason: String?
@@ -68,7 +68,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     _ result: ClaimSettlement.Result, now: Date, policy: StorePolicy, random: Double
   ) -> String? {
     if case .crashed = result { return crash(now: now, policy: policy, random: random) }
-    let asked = stopAsked
+    let (asked, words) = (stopAsked, reason)
     stopAsked = nil
     var failure: String?
     switch result {
@@ -106,6 +106,10 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case .cancelled:
       state = .cancelled
       forgetTime()
+    case .overdue:
+      state = .failed
+      endFromOutside()
+      return words
     case .suspended:
       state = .suspended
     default:
@@ -125,6 +129,11 @@ public struct JobCourse: Hashable, Codable, Sendable {
     if asked == .cancelled {
       state = .cancelled
       return nil
+    }
+    if asked == .overdue {
+      defer { endFromOutside() }
+      state = .failed
+      return reason
     }
     if crashesInRow >= policy.maxCrashesInRow || crashes >= policy.maxCrashes {
       state = .failed
@@ -146,6 +155,21 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public mutating func promote(now: Date) {
     guard state == .scheduled, let due = runAt, due <= now else { return }
     wait(.now, now)
+  }
+
+  /// Its deadline has passed, for which there are these words. A running one is asked to stop. Returns the message to keep
+  /// if it failed.
+  public mutating func passDeadline(_ words: String) -> String? {
+    guard state == .running else {
+      state = .failed
+      endFromOutside()
+      return words
+    }
+    if stopAsked != .cancelled {
+      stopAsked = .overdue
+      reason = words
+    }
+    return nil
   }
 
   // MARK: Other jobs
@@ -231,6 +255,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
       reason = why?.cutToMessage
     case (.suspend(let why), .running):
       guard stopAsked != .cancelled else { throw refusal("is being cancelled") }
+      guard stopAsked != .overdue else { throw refusal("is being given up: \(reason ?? "its deadline has passed")") }
       stopAsked = .suspended
       reason = why?.cutToMessage
     case (.suspend, .suspended):

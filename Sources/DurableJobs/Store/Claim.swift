@@ -57,6 +57,8 @@ public struct ClaimedJob: Sendable {
   public var attempt: Int
   public var maxAttempts: Int
   public var timeout: Duration?
+  /// When the job is given up if it has not ended by then.
+  public var deadline: Date?
   /// How those ended that it waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
   /// What the steps gave that earlier attempts finished, by their names.

@@ -72,6 +72,7 @@ public struct JobTerms: Hashable, Codable, Sendable {
   public var start: JobTime
   public var maxAttempts: Int
   public var timeout: Duration?
+  public var deadline: JobDeadline?
   public var key: String?
   public var unique: UniqueKey?
   public var lane: JobLane?
@@ -79,12 +80,14 @@ public struct JobTerms: Hashable, Codable, Sendable {
 
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
-    timeout: Duration? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil, tags: Set<String> = []
+    timeout: Duration? = nil, deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil,
+    lane: JobLane? = nil, tags: Set<String> = []
   ) {
     self.priority = priority
     self.start = start
     self.maxAttempts = maxAttempts
     self.timeout = timeout
+    self.deadline = deadline
     self.key = key
     self.unique = unique
     self.lane = lane

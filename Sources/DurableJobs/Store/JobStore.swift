@@ -20,7 +20,8 @@ public protocol JobStore: AnyObject, Sendable {
   /// store has, or one before it in the insertion, is not stored: that one stands for it.
   func insert(_ insertion: JobInsertion) async throws -> InsertionReply
 
-  /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready.
+  /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready. One
+  /// whose deadline has passed is given up instead.
   func claim(_ request: ClaimRequest) async throws -> ClaimBatch
 
   /// Extends the worker's lease and stores progress and what steps gave, under claims that still hold. The renewals are all
@@ -34,7 +35,7 @@ public protocol JobStore: AnyObject, Sendable {
   func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch
 
   /// One bounded bite of what time demands: jobs of dead workers and of lapsed leases go back, due jobs become ready,
-  /// finished jobs past their retention are deleted. Anybody may call it at any time.
+  /// jobs past their deadline are given up, finished jobs past their retention are deleted. Anybody may call it at any time.
   ///
   /// A lease that lapsed is first doubted: the store posts ``ForeignChange/doubt``, answers with
   /// ``RecoveryReport/comeAgain``, and takes the jobs only if the worker has not renewed or claimed

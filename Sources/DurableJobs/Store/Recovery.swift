@@ -17,19 +17,23 @@ public struct RecoveryRequest: Sendable {
 public struct RecoveryReport: Hashable, Sendable {
   /// Jobs taken from dead workers.
   public var recovered: Int
+  /// Jobs whose deadline has passed: they failed, or were asked to stop.
+  public var overdue: Int
   /// Finished jobs deleted.
   public var pruned: Int
   /// Jobs whose rows are damaged. Each was suspended with the reason; or left alone, if its row can't be written.
   public var unreadable: [JobID]
   /// More was found than `limit`: come again at once.
   public var hasMore: Bool
-  /// Come again after this, to finish what was begun: a worker in doubt was asked for a sign of life.
+  /// Come again after this: a worker in doubt was asked for a sign of life, or the next deadline passes.
   public var comeAgain: Duration?
 
   public init(
-    recovered: Int = 0, pruned: Int = 0, unreadable: [JobID] = [], hasMore: Bool = false, comeAgain: Duration? = nil
+    recovered: Int = 0, overdue: Int = 0, pruned: Int = 0, unreadable: [JobID] = [], hasMore: Bool = false,
+    comeAgain: Duration? = nil
   ) {
     self.recovered = recovered
+    self.overdue = overdue
     self.pruned = pruned
     self.unreadable = unreadable
     self.hasMore = hasMore

@@ -20,6 +20,8 @@ public struct ForeignChange: OptionSet, Hashable, Sendable {
   public static let stops = ForeignChange(rawValue: 4)
   /// Somebody doubts that this process lives: renew, at once.
   public static let doubt = ForeignChange(rawValue: 8)
+  /// A deadline was set: ask when to come again.
+  public static let deadlines = ForeignChange(rawValue: 16)
   public static let all: ForeignChange = [.work, .results, .stops]
 }
 

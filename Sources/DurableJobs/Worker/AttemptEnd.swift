@@ -34,7 +34,7 @@ enum AttemptEnd {
     }
     var error = error
     switch stopReason {
-    case .cancelled, .suspended, .shutdown: return .interrupted
+    case .cancelled, .overdue, .suspended, .shutdown: return .interrupted
     case .timedOut: error = TimedOut(limit: claim.timeout ?? .zero)
     case .claimLost, nil: break
     }

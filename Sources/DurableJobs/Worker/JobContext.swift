@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a handler knows of the attempt that it makes.
 public struct JobContext: Sendable {
   /// The job.
@@ -7,6 +9,8 @@ public struct JobContext: Sendable {
   public let maxAttempts: Int
   /// The name of the queue that the job is in.
   public let queue: String
+  /// When the job is given up if it has not ended by then.
+  public let deadline: Date?
   let store: any JobStore
   let worker: WorkerID
   let running: RunningAttempt

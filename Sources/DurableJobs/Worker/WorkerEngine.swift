@@ -252,6 +252,9 @@ final class WorkerEngine: Sendable {
     do {
       let report = try await store.recover(RecoveryRequest(worker: id))
       shared.withLock { $0.state.recovered(report, uptime) }
+      if report.overdue > 0 {
+        logger.info("jobs were given up: their deadline has passed", metadata: ["count": "\(report.overdue)"])
+      }
       if report.recovered > 0 {
         logger.debug("jobs of dead workers are back", metadata: ["count": "\(report.recovered)"])
       }
@@ -304,7 +307,8 @@ final class WorkerEngine: Sendable {
   private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
     let claim = attempt.claim
     let context = JobContext(
-      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue, store: store,
+      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue,
+      deadline: claim.deadline, store: store,
       worker: id, running: attempt)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }

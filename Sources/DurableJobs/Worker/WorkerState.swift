@@ -344,6 +344,7 @@ struct WorkerState: Sendable {
       if change.contains(.work) { workMayWait = true }
       if change.contains(.stops) { stopsMayBeAsked = true }
       if change.contains(.doubt) { nextRenewal = .zero }
+      if change.contains(.deadlines) { nextRecovery = .zero }
       mayBeIdle = true
       return true
     }

@@ -1,4 +1,5 @@
 import DurableJobs
+import Foundation
 
 extension Engine {
   /// `gone`: sessions that were found dead, whether a worker was in them or not.
@@ -16,6 +17,7 @@ extension Engine {
     }
     plan.losses = verdict.losses
     plan.hasDue = census.hasDue
+    plan.hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
     let expired = try await findExpired(now: now, limit: limit)
     plan.expired = expired.jobs
 
@@ -29,7 +31,9 @@ extension Engine {
     // A dead process leaves its files until all its jobs are back, so that nobody else misses the rest.
     for grave in graves { report.hasMore ? grave.letGo() : grave.bury() }
     if expired.hasMore { report.hasMore = true }
-    report.comeAgain = verdict.comeAgain
+    var nextDeadline = census.nextDeadline
+    if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try Census.readNextDeadline(on: $0) } }
+    report.comeAgain = [verdict.comeAgain, nextDeadline.map { .milliseconds($0 - now) }].compactMap(\.self).min()
     report.unreadable = unreadable.withLock { unreadable in
       defer { unreadable = [] }
       return unreadable
@@ -112,10 +116,13 @@ struct Census: Sendable {
   var running: Set<Int64> = []
   /// A scheduled job's time has come.
   var hasDue = false
+  /// It may have passed.
+  var nextDeadline: Int64?
 
   init(now: Int64, on connection: OpaquePointer) throws {
     workers = try Self.readWorkers(on: connection)
     if workers.contains(where: { !$0.row.isAlive(at: now) }) { running = Set(try Self.readClaims(on: connection).keys) }
+    nextDeadline = try Self.readNextDeadline(on: connection)
     let routes = try Statement(Self.routesSQL, on: connection)
     let due = try Statement(WriterStatement.nextDue.sql, on: connection)
     while !hasDue, try routes.step() {
@@ -123,6 +130,13 @@ struct Census: Sendable {
       due.bind(1, routes.int(0))
       while try due.step() { hasDue = hasDue || due.int(0) <= now }
     }
+  }
+
+  static let nextDeadlineSQL = "SELECT at FROM durable_deadline WHERE at<=\(Date.latest) ORDER BY at LIMIT 1"
+
+  static func readNextDeadline(on connection: OpaquePointer) throws -> Int64? {
+    let next = try Statement(nextDeadlineSQL, on: connection)
+    return try next.step() ? next.int(0) : nil
   }
 
   /// The oldest first.

@@ -11,7 +11,7 @@ extension WriteTransaction: JobLedger {
     if !request.add.isEmpty { reply.added = try add(request.add) }
     for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
-    if let claim = request.take { reply.taken = try take(claim) }
+    if let claim = request.take { reply.taken = try take(claim, &reply.overdue) }
     if !request.load.isEmpty { try load(request.load, &reply) }
     return reply
   }
@@ -31,6 +31,7 @@ extension WriteTransaction: JobLedger {
     guard succeed.changes == 1 else { return false }
     FaultPoint.settleMarked.reach()
     if let unique = held.unique { try release(unique, in: .succeeded, job.rawValue) }
+    if let deadline = held.deadline { try run(.deleteDeadline, deadline, job.rawValue) }
     if let output = finish.output { try store(output, of: job) }
     FaultPoint.settleResult.reach()
     try moved(job, route: held.route, from: .running, to: .succeeded)
@@ -57,10 +58,12 @@ extension WriteTransaction: JobLedger {
     hot.bind(4, terms.priority.stored)
     hot.bind(5, runAt)
     hot.bind(6, now)
+    let deadline = new.course.state.isFinished ? nil : terms.deadline?.date.milliseconds
     let unique = terms.unique.map { KeyHold($0, storedAt: now) }
-    let links = Links(
+    var links = Links(
       new.course, unique: unique, isInLane: terms.lane != nil, seat: new.seat,
       hasParents: !new.edges.isEmpty, hasChildren: new.hasChildren)
+    if deadline != nil { links.insert(.deadline) }
     hot.bind(7, links.rawValue)
     try hot.run()
     let id = connection.lastInsertedID
@@ -79,6 +82,7 @@ extension WriteTransaction: JobLedger {
     if !new.edges.isEmpty { try connect(new, JobID(rawValue: id), added) }
     if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
     if new.waits > 0 { try put(waits: new.waits, of: id) }
+    if let deadline { try set(deadline, of: id) }
     try moved(JobID(rawValue: id), route: route, from: nil, to: new.course.state)
     return JobID(rawValue: id)
   }
@@ -106,6 +110,11 @@ extension WriteTransaction: JobLedger {
       }
     }
     if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id.rawValue) }
+  }
+
+  func set(_ deadline: Int64, of id: Int64) throws {
+    try run(.putDeadline, deadline, id)
+    news.tell(.deadlines)
   }
 
   // MARK: Small ones

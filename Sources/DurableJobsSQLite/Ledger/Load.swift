@@ -26,6 +26,13 @@ extension WriteTransaction {
         reply.jobs.append(row)
       }
     }
+    if needs.overdue > 0 {
+      let overdue = try connection[.overdue]
+      overdue.bind(1, now)
+      overdue.bind(2, Int64(needs.overdue))
+      while try overdue.step() { reply.overdue.append(JobID(rawValue: overdue.int(0))) }
+      for id in reply.overdue { if let row = try load(id) { reply.jobs.append(row) } }
+    }
     if let worker = needs.worker { reply.workers = try standingRows(of: worker) }
   }
 
@@ -69,6 +76,7 @@ extension WriteTransaction {
       waits: statement.count(14), hasParents: links.contains(.parents),
       hasChildren: links.contains(.children), course: course)
     row.hasSteps = links.contains(.steps)
+    (row.deadline, row.isTimed) = (terms.deadline, links.contains(.deadline) && !state.isFinished)
     return row
   }
 

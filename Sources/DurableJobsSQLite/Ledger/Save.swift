@@ -24,7 +24,7 @@ extension WriteTransaction {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id.rawValue)
     if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat || after.hasSteps != before.hasSteps
+      || after.seat != before.seat || after.hasSteps != before.hasSteps || after.isTimed != before.isTimed
     {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds
@@ -35,6 +35,7 @@ extension WriteTransaction {
         new, unique: after.unique, isInLane: after.lane != nil, seat: after.seat, hasParents: after.hasParents,
         hasChildren: after.hasChildren)
       if after.hasSteps { links.insert(.steps) }
+      if after.isTimed { links.insert(.deadline) }
       save.bind(4, links.rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)
@@ -47,6 +48,9 @@ extension WriteTransaction {
     if after.seat != before.seat, let lane = before.lane?.name {
       if let seat = before.seat { try run(.deleteSeat, lane, of: seat ? 1 : 0, id) }
       if let seat = after.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
+    }
+    if after.isTimed != before.isTimed, let deadline = after.deadline?.date.milliseconds {
+      if after.isTimed { try set(deadline, of: id) } else { try run(.deleteDeadline, deadline, id) }
     }
     if after.waits != before.waits { try put(waits: after.waits, of: id) }
     if new.crashes != old.crashes || new.crashesInRow != old.crashesInRow { try putCrashes(of: id, new) }
@@ -143,6 +147,7 @@ extension WriteTransaction {
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }
     if row.hasSteps { try run(.deleteSteps, id) }
+    if row.isTimed, let deadline = row.deadline { try run(.deleteDeadline, deadline.date.milliseconds, id) }
     if let unique = row.unique?.key { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
     for tag in row.tags { try run(.deleteTag, tag, of: id) }

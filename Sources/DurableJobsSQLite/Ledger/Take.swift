@@ -9,7 +9,8 @@ extension WriteTransaction {
   /// From one queue, in one transaction.
   private static let largestClaim = 1_000_000
 
-  func take(_ request: ClaimRequest) throws -> ClaimBatch {
+  /// Jobs whose deadline has passed are left where they are, and named.
+  func take(_ request: ClaimRequest, _ overdue: inout [JobID]) throws -> ClaimBatch {
     var batch = ClaimBatch()
     guard var own = memory.workers[request.worker], let last = own.indices.last, let row = own[last].row.id else {
       return batch
@@ -18,7 +19,7 @@ extension WriteTransaction {
     let routes = memory.routes.served(kinds: request.kinds, queues: request.queues.intersection(free.keys))
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
-    let picked = try pick(from: routes, free, &batch)
+    let picked = try pick(from: routes, free, &batch, &overdue)
     FaultPoint.claimPicked.reach()
     guard !picked.isEmpty else { return batch }
 
@@ -40,13 +41,20 @@ extension WriteTransaction {
       }
       FaultPoint.claimMarked.reach()
       try moved(job.id, route: job.route.id, from: .ready, to: .running)
-      claimed.append((job.id, WriterMemory.Held(claim: claim, route: job.route.id, unique: job.terms.keyHold)))
-      batch.jobs.append(
-        ClaimedJob(
-          token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
-          payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
-          inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
-          steps: job.links.contains(.steps) ? try steps(of: job.id) : [:]))
+      let deadline = job.links.contains(.deadline) ? job.terms.deadline : nil
+      self.claimed.append(
+        (
+          job.id,
+          WriterMemory.Held(
+            claim: claim, route: job.route.id, unique: job.terms.keyHold, deadline: deadline?.date.milliseconds)
+        ))
+      var claimed = ClaimedJob(
+        token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
+        payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
+        inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
+        steps: job.links.contains(.steps) ? try steps(of: job.id) : [:])
+      if case .end? = deadline { claimed.deadline = deadline?.date }
+      batch.jobs.append(claimed)
     }
     return batch
   }
@@ -139,6 +147,10 @@ extension WriteTransaction {
     let terms: StoredTerms
     let payload: Data
     let links: Links
+
+    func isOverdue(at now: Int64) -> Bool {
+      links.contains(.deadline) && terms.deadline.map { $0.date.milliseconds <= now } ?? false
+    }
   }
 
   /// A route that is being read, at its first job that was not taken.
@@ -158,7 +170,9 @@ extension WriteTransaction {
 
   /// The first ready jobs of these routes, by rank and then by id, within what is free in each queue. Each route is read
   /// only as far as it is needed, so that ten full routes cost what one does.
-  private func pick(from routes: [Route], _ free: [String: Int], _ batch: inout ClaimBatch) throws -> [PickedJob] {
+  private func pick(
+    from routes: [Route], _ free: [String: Int], _ batch: inout ClaimBatch, _ overdue: inout [JobID]
+  ) throws -> [PickedJob] {
     var free = free
     var cursors: [Cursor] = []
     var damaged: [(id: JobID, reason: String)] = []
@@ -168,8 +182,8 @@ extension WriteTransaction {
     for route in routes {
       let statement = try connection.picker(cursors.count)
       statement.bind(1, route.id)
-      // One more than can be taken, to know whether there is more.
-      let limit = Int64((free[route.queue] ?? 0) + 1 + memory.untouchable.count)
+      // More than can be taken, to know whether there is more, and not to end at those that are passed over.
+      let limit = Int64((free[route.queue] ?? 0) + 1000 + memory.untouchable.count)
       statement.bind(2, limit)
       if try statement.step() {
         cursors.append(
@@ -189,6 +203,8 @@ extension WriteTransaction {
       }
       switch read(cursor) {
       case _ where memory.untouchable.contains(JobID(rawValue: cursor.id)): break
+      case .success(let job) where job.isOverdue(at: now):
+        overdue.append(job.id)
       case .success(let job):
         picked.append(job)
         free[cursor.route.queue] = left - 1

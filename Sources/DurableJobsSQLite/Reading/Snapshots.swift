@@ -89,6 +89,7 @@ private func snapshot(
     reason: row.text(13), cause: row.intOrNull(18).map(JobID.init(rawValue:)),
     stopAsked: Links(rawValue: row.int(4)).stopReason,
     payload: row.data(16), output: row.data(17))
+  job.deadline = terms.deadline
   if let failures {
     failures.bind(1, job.id.rawValue)
     while try failures.step() {

@@ -27,13 +27,15 @@ struct Links: OptionSet {
   static let steps = Links(rawValue: 32)
   /// It has a row in `durable_deadline`.
   static let deadline = Links(rawValue: 16384)
+  static let overdueAsked = Links(rawValue: 65536)
   /// It waits for a date.
   static let dated = Links(rawValue: 2048)
 
-  static let stopAsked: Links = [.cancelAsked, .suspendAsked]
+  static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
 
   var stopReason: StopReason? {
-    contains(.cancelAsked) ? .cancelled : contains(.suspendAsked) ? .suspended : nil
+    contains(.cancelAsked)
+      ? .cancelled : contains(.overdueAsked) ? .overdue : contains(.suspendAsked) ? .suspended : nil
   }
 }
 
@@ -46,6 +48,7 @@ extension Links {
     if hasChildren { insert(.children) }
     if course.stopAsked == .cancelled { insert(.cancelAsked) }
     if course.stopAsked == .suspended { insert(.suspendAsked) }
+    if course.stopAsked == .overdue { insert(.overdueAsked) }
     if course.crashes > 0 { insert(.crash) }
     if course.reason != nil { insert(.note) }
     if course.isDated { insert(.dated) }

@@ -13,6 +13,9 @@ struct StoredTerms: Codable, Equatable {
   var tags: [String]?
   var lane: String?
   var laneLetsNextRun: Bool?
+  /// Deadlines.
+  var startBy: Int64?
+  var endBy: Int64?
 
   init() {}
 
@@ -24,6 +27,11 @@ struct StoredTerms: Codable, Equatable {
     uniqueUntil = unique?.until
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
     lane = terms.lane?.name.composed
+    switch terms.deadline {
+    case .start?: startBy = terms.deadline?.date.milliseconds
+    case .end?: endBy = terms.deadline?.date.milliseconds
+    case nil: break
+    }
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
   }
 
@@ -43,6 +51,9 @@ struct StoredTerms: Codable, Equatable {
 
   var keyHold: KeyHold? { unique.map { KeyHold(key: $0, until: uniqueUntil) } }
   var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) } }
+  var deadline: JobDeadline? {
+    endBy.map { .end(by: .at(Date(milliseconds: $0))) } ?? startBy.map { .start(by: .at(Date(milliseconds: $0))) }
+  }
   var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
   var duration: Duration? { timeout.map { .milliseconds($0) } }
 }

@@ -16,6 +16,8 @@ final class WriterMemory {
     let route: Int64
     /// Its unique key.
     let unique: KeyHold?
+    /// Its deadline, if that is still to come.
+    let deadline: Int64?
     /// Something was asked of it, or it was lost: its row must be looked at.
     var isDoubtful = false
   }

@@ -21,6 +21,7 @@ enum WriterStatement: Int, CaseIterable {
   case load, save, seize, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
   case putStep, steps, deleteSteps
+  case putDeadline, deleteDeadline, overdue
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
@@ -124,7 +125,7 @@ enum WriterStatement: Int, CaseIterable {
     case .seize:
       """
       UPDATE durable_job SET state=6,rank=0,entered_at=?2,
-        links=links&\(Links([.unique, .parents, .children, .lane, .seated, .steps]).rawValue)|\(Links.note.rawValue)
+        links=links&\(Links([.unique, .parents, .children, .lane, .seated, .steps, .deadline]).rawValue)|\(Links.note.rawValue)
       WHERE id=?1
       """
     case .appendFailure:
@@ -157,6 +158,9 @@ enum WriterStatement: Int, CaseIterable {
     case .putStep: "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
     case .steps: "SELECT name,value FROM durable_step WHERE job=?1"
     case .deleteSteps: "DELETE FROM durable_step WHERE job=?1"
+    case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
+    case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
+    case .overdue: "SELECT job FROM durable_deadline WHERE at<=?1 ORDER BY at,job LIMIT ?2"
 
     case .insertSeat: "INSERT OR IGNORE INTO durable_lane(name,seat,job) VALUES(?1,?2,?3)"
     case .deleteSeat: "DELETE FROM durable_lane WHERE name=?1 AND seat=?2 AND job=?3"

@@ -25,6 +25,8 @@ public final class FaultyStore: JobStore {
     case noSignals
     /// Tells no worker that its job is to stop.
     case stopForgotten
+    /// Forgets when jobs are to be given up.
+    case deadlinesIgnored
     /// Hands no claim what the job's steps gave.
     case stepsForgotten
     /// Stores a job whose unique key is taken.
@@ -103,6 +105,14 @@ public final class FaultyStore: JobStore {
         return InsertionReply(jobs)
       case .keysIgnored:
         return try await base.insert(JobInsertion(insertion.jobs.map { $0.withoutUniqueKey() }))
+      case .deadlinesIgnored:
+        return try await base.insert(
+          JobInsertion(
+            insertion.jobs.map { job in
+              var job = job
+              job.terms.deadline = nil
+              return job
+            }))
       case .keysForEver:
         return try await insertForEver(insertion)
       case .earlySignals:

@@ -20,6 +20,8 @@ struct HistoryMaker {
   private let dependent: Int
   /// How many of them are in a lane.
   private let ordered: Int
+  /// How many of them have a deadline.
+  private let timed: Int
 
   private enum Sort {
     case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, widen, page, advance
@@ -43,6 +45,7 @@ struct HistoryMaker {
     crowd = random.pick([2, 6, 40])
     dependent = random.pick([0, 30, 70])
     ordered = random.pick([0, 0, 20, 60])
+    timed = random.pick([0, 0, 10, 40])
     var policy = StorePolicy()
     policy.maxCrashesInRow = random.pick([2, 4, 5])
     policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
@@ -131,6 +134,7 @@ struct HistoryMaker {
       let terms = JobTerms(
         priority: random.pick([.normal, .normal, .normal, .high, .low, 3]), start: time(at: now),
         maxAttempts: random.pick([1, 1, 2, 3, 30]), timeout: random.chance(20) ? .milliseconds(1500) : nil,
+        deadline: random.chance(timed) ? deadline(at: now) : nil,
         key: random.chance(20) ? random.pick(["one", "two"]) : nil,
         unique: random.chance(40) ? unique(&replacing) : nil,
         lane: random.chance(ordered)
@@ -167,6 +171,11 @@ struct HistoryMaker {
     guard random.chance(percent) else { return nil }
     return JobProgress(
       fraction: Double(Int.random(in: 0...8, using: &random)) / 8, message: random.chance(50) ? "m" : nil)
+  }
+
+  private mutating func deadline(at now: Date) -> JobDeadline {
+    let time = random.pick([time(at: now), time(at: now), .after(.seconds(60))])
+    return random.chance(50) ? .start(by: time) : .end(by: time)
   }
 
   private mutating func newSteps() -> [String: Data] {

@@ -62,6 +62,7 @@ struct HistoryRun {
       oracle.look(at: clock)
       try await touch()
     }
+    try await seeDrawnTimes()
     try await compareAll()
   }
 
@@ -98,7 +99,7 @@ struct HistoryRun {
   private mutating func check(_ batch: ClaimBatch, _ request: ClaimRequest) async throws {
     let choice = oracle.choice(for: request)
     try same(batch.jobs.map(\.token.job), choice.jobs.map(\.id), "the jobs claimed by \(request.worker)")
-    let logs = oracle.claimed(batch.jobs.map(\.token), by: request)
+    let logs = oracle.claimed(batch.jobs.map(\.token), by: request, overdue: choice.overdue)
     for (claimed, log) in zip(batch.jobs, logs) {
       let job = log.job
       try holds(tokens.insert(claimed.token).inserted, "\(claimed.token) is a new token")
@@ -109,6 +110,8 @@ struct HistoryRun {
       try same(claimed.maxAttempts, job.terms.maxAttempts, "the attempts of job \(log.id)")
       try same(claimed.timeout, job.terms.timeout, "the timeout of job \(log.id)")
       try same(claimed.inputs, oracle.inputs(of: log.id), "the inputs of job \(log.id)")
+      let deadline: Date? = if case .end = log.deadline { log.openDeadline } else { nil }
+      try same(claimed.deadline, deadline, "the deadline of job \(log.id)")
       try same(claimed.steps, log.steps, "the steps of job \(log.id)")
       held.append(HeldClaim(worker: request.worker, token: claimed.token))
     }
@@ -160,6 +163,7 @@ struct HistoryRun {
     repeat {
       let report = try await store.recover(request)
       all.recovered += report.recovered
+      all.overdue += report.overdue
       all.pruned += report.pruned
       all.unreadable += report.unreadable
       all.hasMore = report.hasMore

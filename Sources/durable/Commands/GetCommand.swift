@@ -73,6 +73,11 @@
         "How long an answer may take to begin, or hardly a byte may come: 60, 5m. Default: 30 s.", valueName: "time"))
     var timeout: String?
     @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        "Give up what has not come by this moment, or before this time has passed.", valueName: "moment|time"))
+    var deadline: String?
+    @Option(
       name: [.customShort("i"), .customLong("input")],
       help: ArgumentHelp("A list of URLs, one a line; '-' is standard input.", valueName: "file"))
     var list: String?
@@ -84,6 +89,7 @@
     func run() async throws {
       Program.raiseLimitOfOpenFiles()
       let downloads = try downloads()
+      let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0)) }
       let own = Self.withoutRepeats(downloads)
       let repeats = downloads.count - own.count
       if repeats > 0 {
@@ -91,7 +97,7 @@
       }
       let store = try options.open()
       let intake = try await DownloadIntake(
-        store.store, queue: queue, maxAttempts: maxAttempts, isWaitedFor: !detach)
+        store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline, isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }
       var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }

@@ -57,6 +57,11 @@
       if !job.tags.isEmpty { facts.append(("tags", job.tags.sorted().joined(separator: ", "))) }
       if job.priority != .normal { facts.append(("priority", "\(job.priority.rawValue)")) }
       if let timeout = job.timeout { facts.append(("timeout", timeout.forPeople)) }
+      switch job.deadline {
+      case .start(by: .at(let date)): facts.append(("start by", date.forPeople))
+      case .end(by: .at(let date)): facts.append(("deadline", date.forPeople))
+      default: break
+      }
       if let command = ShellCommand(job) {
         facts.append(("folder", command.cwd.display))
         facts.append(("umask", command.umask))

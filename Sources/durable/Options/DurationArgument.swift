@@ -1,5 +1,6 @@
 #if Shell
   import ArgumentParser
+  import DurableJobs
   import Foundation
 
   /// A length of time as one types it: `90`, `90s`, `5m`, `1h30m`, `1d`.
@@ -28,6 +29,18 @@
         throw ValidationError("'\(text)' is no length of time. Write seconds, or as in 90s, 5m, 1h30m, 2d")
       }
       return value
+    }
+  }
+
+  /// A moment, or how long it is until then.
+  enum DeadlineArgument {
+    static func parse(_ text: String) throws -> JobTime {
+      if let wait = DurationArgument(argument: text) { return .after(wait.duration) }
+      guard let date = DateArgument.date(text, now: Date(), calendar: .current) else {
+        throw ValidationError(
+          "'\(text)' is no moment and no length of time. Write 2026-11-21T18:30, 18:30, or as in 90s, 5m, 1h30m, 2d")
+      }
+      return .at(date)
     }
   }
 

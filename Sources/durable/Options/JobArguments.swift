@@ -17,6 +17,12 @@
     @Option(parsing: .unconditional, help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts: Int?
     @Option(parsing: .unconditional, help: ArgumentHelp("End an attempt that takes longer.", valueName: "time"))
     var timeout: String?
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        "Give the job up unless it has ended by this moment, or before this time has passed.", valueName: "moment|time")
+    )
+    var deadline: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("A name of your own to find the job by.", valueName: "name"))
     var key: String?
     @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
@@ -68,7 +74,8 @@
       // What somebody waits for goes before what waits for itself.
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
-        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key,
+        priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
+          deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0)) }, key: key,
         unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0) }, tags: Set(tag))
     }
 

@@ -45,6 +45,8 @@
     var maxAttempts: Int
     var crashes: Int
     @OrNull var timeout: Double?
+    /// When it is given up.
+    @OrNull var deadline: Date?
     var createdAt: Date
     @OrNull var runAt: Date?
     @OrNull var startedAt: Date?
@@ -75,6 +77,7 @@
       maxAttempts = job.maxAttempts
       crashes = job.crashes
       timeout = job.timeout?.seconds
+      deadline = job.deadline?.date
       createdAt = job.createdAt
       runAt = job.runAt
       startedAt = job.startedAt

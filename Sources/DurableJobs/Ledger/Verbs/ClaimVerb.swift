@@ -1,10 +1,11 @@
 /// Grants a worker its lease, and takes ready jobs for it.
 package struct ClaimVerb: Verb {
-  private enum Phase { case begin, greet, taken }
+  private enum Phase { case begin, greet, taken, overdue }
 
   private let request: ClaimRequest
   private let now: Int64
   private var phase = Phase.begin
+  private var overdue: OverdueVerb?
   package private(set) var reply = ClaimBatch()
 
   package init(_ request: ClaimRequest, now: Int64) {
@@ -31,7 +32,13 @@ package struct ClaimVerb: Verb {
       return next
     case .taken:
       reply = answer.taken
-      return nil
+      guard !answer.overdue.isEmpty else { return nil }
+      reply.hasMore = true
+      phase = .overdue
+      overdue = OverdueVerb(answer.overdue, now: now)
+      return overdue?.next(LedgerReply())
+    case .overdue:
+      return overdue?.next(answer)
     }
   }
 
@@ -50,5 +57,40 @@ package struct ClaimVerb: Verb {
     row.kinds = request.kinds
     row.queues = request.queues
     return row
+  }
+}
+
+/// Gives up jobs whose deadline has passed.
+private struct OverdueVerb: Verb {
+  private enum Phase { case begin, decide, follow, done }
+
+  private let ids: [JobID]
+  private var book: Book
+  private var consequences = Consequences()
+  private var phase = Phase.begin
+  let reply: Void = ()
+
+  init(_ ids: [JobID], now: Int64) {
+    self.ids = ids
+    book = Book(now: now)
+  }
+
+  mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
+    book.add(answer)
+    switch phase {
+    case .begin:
+      phase = .decide
+      return book.lacking(Needs(jobs: ids)).map { LedgerRequest(load: $0) }
+    case .decide:
+      phase = .follow
+      for id in ids { _ = book.passDeadline(of: id) }
+      fallthrough
+    case .follow:
+      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
+      phase = .done
+      return book.close()
+    case .done:
+      return nil
+    }
   }
 }

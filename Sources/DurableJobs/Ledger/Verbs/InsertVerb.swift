@@ -127,6 +127,7 @@ package struct InsertVerb: Verb {
         disposition = met.disposition
       }
       var row = NewRow(job: job, course: JobCourse(inserting: job.terms, now: book.date))
+      if let deadline = job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
       if !job.edges.isEmpty { try connect(&row) }
       if let lane = job.terms.lane, !row.course.state.isFinished {
         let seat = book.lanes.enter(lane.name)

@@ -8,9 +8,10 @@ package struct RecoveryPlan: Sendable {
   /// Jobs past their retention, as it seemed.
   package var expired: [JobID] = []
   package var hasDue = false
+  package var hasOverdue = false
 
   package init() {}
-  package var isNothing: Bool { retiring == nil && losses.isEmpty && expired.isEmpty && !hasDue }
+  package var isNothing: Bool { retiring == nil && losses.isEmpty && expired.isEmpty && !hasDue && !hasOverdue }
 }
 
 /// One bite of what time demands.
@@ -24,6 +25,7 @@ package struct RecoverVerb: Verb {
   private var consequences = Consequences()
   private var retiring: [Int64] = []
   private var lost: [Int64] = []
+  private var overdue: [JobID] = []
   private var phase = Phase.begin
   package private(set) var reply = RecoveryReport()
 
@@ -44,13 +46,15 @@ package struct RecoverVerb: Verb {
       request.dispossess = plan.losses
       request.promote = plan.hasDue ? limit : nil
       request.load.worker = plan.retiring
+      request.load.overdue = plan.hasOverdue ? limit + 1 : 0
       request.load.jobs = book.lacking(Needs(jobs: plan.expired))?.jobs ?? []
       return request
     case .taken:
       phase = .held
       retiring = answer.workers.compactMap(\.id)
       lost = answer.dispossessed
-      reply.hasMore = answer.hasMoreDue
+      overdue = answer.overdue
+      reply.hasMore = answer.hasMoreDue || overdue.count > limit
       var needs = Needs()
       needs.heldBy = retiring + lost
       needs.heldLimit = retiring.isEmpty ? limit + 1 : .max
@@ -60,6 +64,7 @@ package struct RecoverVerb: Verb {
     case .held:
       phase = .follow
       forgetExpired()
+      for id in overdue.prefix(limit) where book.passDeadline(of: id) { reply.overdue += 1 }
       giveBack(answer.held)
       fallthrough
     case .follow:
@@ -78,7 +83,7 @@ package struct RecoverVerb: Verb {
       guard let row = book[id], row.course.state == .running else { continue }
       if goodBye.contains(row.claim.worker) {
         book.change(id) { _ = $0.after.course.settle(.interrupted, now: now, policy: policy, random: 0) }
-      } else if reply.recovered < limit {
+      } else if reply.recovered < limit, overdue.count <= limit {
         crash(row)
         reply.recovered += 1
       } else {

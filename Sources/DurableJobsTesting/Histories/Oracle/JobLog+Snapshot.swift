@@ -14,6 +14,7 @@ extension JobLog {
       stopAsked: state == .running ? asked?.stop : nil, payload: job.payload,
       output: state == .succeeded ? output : nil, failures: failures)
     snapshot.steps = steps.keys.sorted()
+    snapshot.deadline = deadline
     return snapshot
   }
 
@@ -58,6 +59,8 @@ extension JobLog {
       let before = before(index)
       let message: String
       switch entries[index].event {
+      case .reported(let result) where before.asked?.stop == .overdue && !result.isFinal: message = words
+      case .died where before.asked?.stop == .overdue: message = words
       case .reported(.failed(let text)), .reported(.retry(_, let text)), .givenUp(let text): message = text
       case .died where self.before(index + 1).standing == .failed:
         let deaths = before.crashes + 1

@@ -38,18 +38,19 @@ extension JobLog {
     case .failed: return wrong == .failureLosesToCancel && asked?.stop == .cancelled ? .cancelled : .failed
     case .retry where hasNoAttemptLeft && asked == nil: return .failed
     case .retry where wrong == .retryBeatsCancel && asked?.stop == .cancelled: return .ready
-    case .suspended where asked?.stop != .cancelled: return .suspended
+    case .retry where wrong == .overdueRetries && asked?.stop == .overdue: return .ready
+    case .suspended where asked == nil || asked?.stop == .suspended: return .suspended
     default: return standingIfStopped ?? .ready
     }
   }
 
   private var standingAfterDeath: JobState {
-    if asked?.stop == .cancelled { return standingIfStopped! }
+    if asked?.stop == .cancelled || asked?.stop == .overdue { return standingIfStopped! }
     return isPoison ? .failed : standingIfStopped ?? .ready
   }
 
   private var standingIfStopped: JobState? {
-    asked.map { $0.stop == .cancelled ? .cancelled : .suspended }
+    asked.map { $0.stop == .cancelled ? .cancelled : $0.stop == .overdue ? .failed : .suspended }
   }
 
   /// What was asked last of the latest attempt, and not taken back.

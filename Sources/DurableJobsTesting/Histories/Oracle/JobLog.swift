@@ -27,6 +27,8 @@ struct JobLog {
     case givenUp(message: String)
     case progressed(JobProgress)
     case stepped([String: Data])
+    /// Its deadline concerns it no more.
+    case deadlinePassed
     /// Its time had come when somebody looked.
     case cameDue
     /// The wait that the store drew, with no date if it is over.
@@ -38,7 +40,7 @@ struct JobLog {
     /// It decides where the job stands from then on.
     var isTurn: Bool {
       switch self {
-      case .asked, .progressed, .stepped, .drew, .clockSetBack, .answered: false
+      case .asked, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .answered: false
       default: true
       }
     }

@@ -42,6 +42,7 @@ extension Oracle {
       return .happens(isRunning ? .asked(.cancelled, reason: reason) : .cancelled(reason: reason))
     case .suspend(let reason):
       if isRunning, asked == .cancelled, wrong != .suspensionBeatsCancel { return .refusal("cancel") }
+      if isRunning, asked == .overdue { return .refusal("given up") }
       return .happens(isRunning ? .asked(.suspended, reason: reason) : .held(reason: reason))
     case .resume where state == .suspended: return .happens(.released)
     case .resume: return isRunning && asked == .suspended ? .happens(.asked(nil, reason: nil)) : refusal

@@ -10,6 +10,7 @@ extension Oracle {
     for job in jobs where isExpired(job) && (isKept(job.id) || isWithinWindow(job)) { mayLinger.insert(job.id) }
 
     var report = RecoveryReport()
+    for index in jobs.indices where jobs[index].isOverdue(at: now) && passDeadline(index) { report.overdue += 1 }
     if request.isRetiring, let worker = standing(of: request.worker) {
       for index in jobs.indices where jobs[index].claim?.worker == worker {
         note(wrong == .retirementIsDeath ? .died : .reported(.interrupted), index)
@@ -47,6 +48,8 @@ extension Oracle {
       report.pruned += expired.count
     }
     followEnds()
+    let next = jobs.compactMap(\.openDeadline).min().map { Duration.milliseconds($0.milliseconds - now.milliseconds) }
+    report.comeAgain = [report.comeAgain, next].compactMap(\.self).min()
     return report
   }
 
@@ -62,9 +65,9 @@ extension Oracle {
     return job.entries[job.turn].at.later(by: kept.milliseconds) <= now
   }
 
-  /// Jobs that wait for a time that the store drew and has not shown yet.
+  /// Jobs that wait for a time that the store drew and has not shown yet. Of one that waits for others too it shows none.
   var undrawn: [JobID] {
-    jobs.filter { if $0.standing == .ready, case .within = $0.due { true } else { false } }.map(\.id)
+    jobs.filter { if $0.standing == .ready, case .within = $0.due { !waits($0) } else { false } }.map(\.id)
   }
 
   /// The store shows the time that it drew, or, with nil, that it is over.

@@ -134,6 +134,8 @@ struct Oracle {
 
   struct Choice {
     var jobs: [JobLog] = []
+    /// To be given up instead.
+    var overdue: [JobID] = []
     var hasMore = false
     var nextDue: Duration?
   }
@@ -150,25 +152,33 @@ struct Oracle {
       return wrong == .newestFirst ? a.id > b.id : a.id < b.id
     }
     var choice = Choice()
-    choice.jobs = ready.enumerated().filter { place, job in
-      ready[..<place].count { $0.job.queue == job.job.queue } < request.free[job.job.queue]!
-    }.map(\.element)
-    choice.hasMore = choice.jobs.count < ready.count
+    for job in ready {
+      if choice.jobs.count(where: { $0.job.queue == job.job.queue }) >= request.free[job.job.queue]! {
+        choice.hasMore = true
+      } else if job.isOverdue(at: now), wrong != .overdueIsClaimed {
+        choice.overdue.append(job.id)
+      } else {
+        choice.jobs.append(job)
+      }
+    }
     choice.nextDue = served.compactMap { state($0) == .scheduled ? $0.due.date : nil }.min()
       .map { .milliseconds($0.milliseconds - now.milliseconds) }
     return choice
   }
 
   /// The worker's claim gives it its lease, and it has these jobs now.
-  mutating func claimed(_ tokens: [ClaimToken], by request: ClaimRequest) -> [JobLog] {
+  mutating func claimed(_ tokens: [ClaimToken], by request: ClaimRequest, overdue: [JobID]) -> [JobLog] {
     let number = standing(of: request.worker) ?? workers.count
     workers[number..<min(number + 1, workers.count)] = [WorkerLog(request, at: now)]
-    return tokens.map { token in
+    let claimed = tokens.map { token in
       let index = index(of: token.job)!
       note(.claimed(token, by: number), index)
       ran.insert(token.job)
       return jobs[index]
     }
+    for id in overdue { _ = passDeadline(index(of: id)!) }
+    if !overdue.isEmpty { followEnds() }
+    return claimed
   }
 
   /// The worker of that name, if it was not given up.

@@ -9,6 +9,8 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case deathCounts, firstDeathWaits, backOffHasNoCap, anyProgressForgives, onlyRowsOfDeathsEnd
   // Steps
   case stepsAreNoProgress, stepsStay, retryForgetsSteps
+  // Deadlines
+  case overdueIsClaimed, begunIsOverdue, overdueRetries, retryKeepsDeadline
   // What people do
   case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
   case completionKeepsClaim

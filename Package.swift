@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
+    .library(name: "DurableJobsSystem", targets: ["DurableJobsSystem"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
@@ -46,6 +47,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
     .target(
       name: "DurableJobsHTTP",
       dependencies: [
@@ -75,7 +77,7 @@ let package = Package(
     .executableTarget(
       name: "durable",
       dependencies: [
-        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess",
+        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSystem",
         .product(name: "Logging", package: "swift-log"),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
@@ -98,6 +100,7 @@ let package = Package(
       name: "DurableJobsSQLiteTests",
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
       exclude: ["Fixtures"]),
+    .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",
       dependencies: [
@@ -140,8 +143,8 @@ let package = Package(
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "TestProcesses",
-        .product(name: "Logging", package: "swift-log"),
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsSystem", "DurableJobsHTTP", "DurableJobsProcess",
+        "TestProcesses", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "DurableCommandTests",

@@ -3,6 +3,7 @@
 
 import DurableJobs
 import DurableJobsSQLite
+import DurableJobsSystem
 import Foundation
 import Logging
 #if HTTP
@@ -154,6 +155,12 @@ func snippet15() async throws {
 
 // README.md, block 17
 func snippet16() async throws {
+  worker.provide(.network, NetworkMonitor())
+  try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network]))
+}
+
+// README.md, block 18
+func snippet17() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -163,8 +170,8 @@ func snippet16() async throws {
   }
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 19
+func snippet18() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -176,23 +183,23 @@ func snippet17() async throws {
   }
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 20
+func snippet19() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -206,8 +213,8 @@ func snippet20() async throws {
   }
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -215,8 +222,8 @@ func snippet21() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -234,9 +241,9 @@ func snippet22() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 24
+// README.md, block 25
 #if HTTP
-func snippet23() async throws {
+func snippet24() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -248,9 +255,9 @@ func snippet23() async throws {
 }
 #endif
 
-// README.md, block 25
+// README.md, block 26
 #if HTTP
-func snippet24() async throws {
+func snippet25() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -264,9 +271,9 @@ func snippet24() async throws {
 }
 #endif
 
-// README.md, block 26
+// README.md, block 27
 #if Process
-func snippet25() async throws {
+func snippet26() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -279,8 +286,8 @@ func snippet25() async throws {
 }
 #endif
 
-// README.md, block 27
-func snippet26() async throws {
+// README.md, block 28
+func snippet27() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -290,8 +297,40 @@ func snippet26() async throws {
   assert(sent.map(\.payload.text) == ["hello"])
 }
 
+// docs/constraints.md, block 1
+func snippet28() async throws {
+  try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
+}
+
+// docs/constraints.md, block 2
+func snippet29() async throws {
+  worker.provide(.network, NetworkMonitor())
+  worker.provide(.externalPower, PowerMonitor())
+  worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
+  worker.start()
+}
+
+// docs/constraints.md, block 3
+struct VPNMonitor: ConstraintMonitor {
+  let updates: @Sendable () -> AsyncStream<Bool>
+  func changes() -> some AsyncSequence<Bool, Never> { updates() }
+}
+
+// docs/constraints.md, block 4
+func snippet30() async throws {
+  try await queue.setConstraint("office-hours", satisfied: true)
+  try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
+  try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
+}
+
+// docs/constraints.md, block 5
+func snippet31() async throws {
+  let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
+  try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
+}
+
 // docs/dependencies.md, block 1
-func snippet27() async throws {
+func snippet32() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -313,7 +352,7 @@ func snippet27() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet28() async throws {
+func snippet33() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -322,7 +361,7 @@ func snippet28() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet29() async throws {
+func snippet34() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -336,7 +375,7 @@ func snippet29() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet30() async throws {
+func snippet35() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -346,7 +385,7 @@ func snippet30() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet31() async throws {
+func snippet36() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }

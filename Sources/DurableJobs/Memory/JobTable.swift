@@ -23,6 +23,12 @@ final class JobTable {
     var hasChildren = false
   }
 
+  struct Route: Hashable {
+    let queue: String
+    let kind: String
+    let requires: Set<JobConstraint>
+  }
+
   let policy: StorePolicy
   /// By id, ascending.
   var records: [Record] = []
@@ -35,7 +41,8 @@ final class JobTable {
   var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
   var pausedQueues: Set<String> = []
-  var routes: [String: [String: Int64]] = [:]
+  var setByHand: [JobConstraint: Bool] = [:]
+  var routes: [Route: Int64] = [:]
   var lastRoute: Int64 = 0
   var lastJob: Int64 = 0
   /// So that no claim is ``ClaimNumber/nobody``.

@@ -32,6 +32,7 @@ public struct NewJob: Hashable, Sendable {
     if let unique = terms.unique { try Self.check(name: unique.key, "the unique key") }
     if let lane = terms.lane { try Self.check(name: lane.name, "the lane") }
     for tag in terms.tags { try Self.check(name: tag, "the tag") }
+    for constraint in terms.requires { try Self.check(name: constraint.rawValue, "the constraint") }
     guard payload.count <= Limits.payloadBytes else {
       throw JobError(
         .notEncodable,
@@ -71,10 +72,14 @@ public struct JobTerms: Hashable, Sendable {
   public var unique: UniqueKey?
   public var lane: JobLane?
   public var tags: Set<String>
+  public var requires: Set<JobConstraint>
+  public var whenLost: JobConstraint.Loss
 
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
-    timeout: Duration? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil, tags: Set<String> = []
+    timeout: Duration? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil,
+    tags: Set<String> = [],
+    requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss = .goesOn
   ) {
     self.priority = priority
     self.start = start
@@ -84,6 +89,8 @@ public struct JobTerms: Hashable, Sendable {
     self.unique = unique
     self.lane = lane
     self.tags = tags
+    self.requires = requires
+    self.whenLost = whenLost
   }
 }
 

@@ -20,7 +20,9 @@ public struct ForeignChange: OptionSet, Hashable, Sendable {
   public static let stops = ForeignChange(rawValue: 4)
   /// Somebody doubts that this process lives: renew, at once.
   public static let doubt = ForeignChange(rawValue: 8)
-  public static let all: ForeignChange = [.work, .results, .stops]
+  /// Somebody set a condition by hand.
+  public static let settings = ForeignChange(rawValue: 16)
+  public static let all: ForeignChange = [.work, .results, .stops, .settings]
 }
 
 /// A change of one job, after its commit.

@@ -27,6 +27,8 @@ struct Links: OptionSet {
   static let steps = Links(rawValue: 32)
   /// It has a row in `durable_deadline`.
   static let deadline = Links(rawValue: 16384)
+  /// It waits, and for less if what it requires returns.
+  static let backOff = Links(rawValue: 32768)
   /// It waits for a date.
   static let dated = Links(rawValue: 2048)
 
@@ -49,6 +51,7 @@ extension Links {
     if course.crashes > 0 { insert(.crash) }
     if course.reason != nil { insert(.note) }
     if course.isDated { insert(.dated) }
+    if course.isBackOff { insert(.backOff) }
     if course.isAfterFailure { insert(.afterFailure) }
   }
 }

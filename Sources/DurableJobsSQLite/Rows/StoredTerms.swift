@@ -12,6 +12,8 @@ struct StoredTerms: Codable, Equatable {
   var tags: [String]?
   var lane: String?
   var laneLetsNextRun: Bool?
+  /// The loss of what it requires does. What that is stands in its route.
+  var interrupts: Bool?
 
   init() {}
 
@@ -23,6 +25,7 @@ struct StoredTerms: Codable, Equatable {
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
     lane = terms.lane?.name.composed
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
+    interrupts = terms.whenLost == .interrupts ? true : nil
   }
 
   /// Throws if it is not what this type wrote.

@@ -41,7 +41,8 @@ public enum StoreConformance {
 
   public static let cases: [Case] =
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
-    + crashCases + edgeCases + laneCases + followUpCases + leaseCases + timeCases + queryCases + idlenessCases
+    + crashCases + edgeCases + laneCases + constraintCases + followUpCases + leaseCases + timeCases + queryCases
+    + idlenessCases
     + signalCases + nameCases
     + reopeningCases
 }

@@ -49,7 +49,7 @@
         queue: job.queue, kind: ShellCommand.kind, payload: payload,
         terms: JobTerms(
           maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
-          lane: jobOptions.lane, tags: jobOptions.tags)
+          lane: jobOptions.lane, tags: jobOptions.tags, requires: jobOptions.requires)
       ).check()
       let store = try options.open()
       let id = try await store.queue(job.queue).enqueue(

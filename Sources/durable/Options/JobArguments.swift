@@ -28,6 +28,13 @@
     @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
+        "Only while this holds: network, externalPower, diskSpace, or a name of your own. May be repeated.",
+        valueName: "constraint"))
+    var requires: [String] = []
+    @Flag(help: "End it when what it requires is lost; it runs again when that returns.") var interruptWhenLost = false
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp(
         "Only once this job has succeeded: its id, or a key, also one that comes later. May be repeated.",
         valueName: "job"))
     var after: [String] = []
@@ -61,7 +68,8 @@
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key,
-        lane: lane.map { JobLane($0) }, tags: Set(tag))
+        lane: lane.map { JobLane($0) }, tags: Set(tag), requires: Set(requires.map { JobConstraint(rawValue: $0) }),
+        whenLost: interruptWhenLost ? .interrupts : nil)
     }
 
     /// A number is a job's id, anything else a key.

@@ -76,7 +76,8 @@ package struct ChangeVerb: Verb {
     if change == .retry, mayReopen(row) {
       course.reopen(now: now)
     } else {
-      try course.apply(change, now: now, keyOwner: row.unique.flatMap { book.owner(of: $0) })
+      try course.apply(
+        change, now: now, random: .random(in: 0...1), keyOwner: row.unique.flatMap { book.owner(of: $0) })
     }
     if change == .remove { return try remove(row) }
     if row.course.state.isFinished {
@@ -99,7 +100,7 @@ package struct ChangeVerb: Verb {
         saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage)
       case .progress(let progress):
         saved.store(progress)
-      case .retry, .cancel, .suspend, .resume, .remove, .reset:
+      case .retry, .cancel, .suspend, .resume, .remove, .wake, .reset:
         break
       }
     }

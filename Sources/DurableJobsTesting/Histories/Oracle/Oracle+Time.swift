@@ -35,15 +35,19 @@ extension Oracle {
     }
     for index in jobs.indices where jobs[index].hasWaited(until: now) && !waits(jobs[index]) { note(.cameDue, index) }
     followEnds()
-    let expired = jobs.filter { job in
-      guard isExpired(job) else { return false }
-      if isKept(job.id) { return wrong == .neededExpires }
-      return !(mayLinger.contains(job.id) && left.contains(job.id))
+    // Who was kept by one that goes may go with it, in a later bite.
+    while case let expired = jobs.filter({ isToGo($0, left) }), !expired.isEmpty {
+      for job in expired { remove(job.id) }
+      report.pruned += expired.count
     }
-    for job in expired { remove(job.id) }
     followEnds()
-    report.pruned = expired.count
     return report
+  }
+
+  private func isToGo(_ job: JobLog, _ left: Set<JobID>) -> Bool {
+    guard isExpired(job) else { return false }
+    if isKept(job.id) { return wrong == .neededExpires }
+    return !(mayLinger.contains(job.id) && left.contains(job.id))
   }
 
   private func holdsJobs(_ worker: Int) -> Bool { jobs.contains { $0.claim?.worker == worker } }

@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
+    .library(name: "DurableJobsSystem", targets: ["DurableJobsSystem"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
@@ -47,6 +48,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
     .target(
       name: "DurableJobsHTTP",
       dependencies: [
@@ -79,7 +81,7 @@ let package = Package(
     .executableTarget(
       name: "durable",
       dependencies: [
-        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess",
+        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSystem",
         .product(name: "Logging", package: "swift-log"),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
@@ -102,6 +104,7 @@ let package = Package(
       name: "DurableJobsSQLiteTests",
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
       exclude: ["Fixtures"]),
+    .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",
       dependencies: [
@@ -153,9 +156,8 @@ let package = Package(
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsHTTP", "DurableJobsProcess",
-        "TestProcesses",
-        .product(name: "Logging", package: "swift-log"),
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
+        "DurableJobsProcess", "TestProcesses", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "DurableCommandTests",

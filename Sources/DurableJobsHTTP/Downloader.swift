@@ -144,7 +144,7 @@
     /// What the job is told of an attempt that brought no file.
     private func end(_ error: any Error, _ attempt: DownloadAttempt) async -> any Error {
       if let error = error as? DownloadError, error.isUnreached, await isSpared(attempt) {
-        return attempt.wait(error.message, attempt.backOff(error))
+        return attempt.wait(error.message, attempt.backOff(error)).asBackOff
       }
       switch error {
       case Setback.final(let error): return attempt.fail(error, isFinal: true)

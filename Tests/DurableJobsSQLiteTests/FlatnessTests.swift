@@ -8,6 +8,7 @@ import Testing
   enum Crowd: String, CaseIterable {
     case readyBehind = "ready, behind on the same route"
     case scheduled = "scheduled far ahead, of higher priority"
+    case absentConstraint = "ready, of a constraint that does not hold and higher priority"
     case otherKind = "ready, of another kind and higher priority"
     case succeeded
 
@@ -16,6 +17,7 @@ import Testing
       switch self {
       case .readyBehind: "1,4,10,-10"
       case .scheduled: "1,3,9000000000000,10"
+      case .absentConstraint: "3,4,-10,10"
       case .otherKind: "2,4,-10,10"
       case .succeeded: "1,7,0,0"
       }
@@ -30,15 +32,15 @@ import Testing
   private func cost(of crowd: Crowd, _ size: Int) async throws -> Cost {
     let folder = try StoreFolder()
     let store = try folder.store()
-    try await store.insert(.plain(), .plain("other"))
+    try await store.insert(.plain(), .plain("other"), .plain(terms: JobTerms(requires: ["absent"])))
     try await store.execute(
       """
-      WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i+1 FROM n LIMIT \(size))
+      WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i+1 FROM n LIMIT \(size))
       INSERT INTO durable_job(id,route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
       SELECT i,\(crowd.values),0,0,1099511627776,9000000000000,1,1 FROM n
       """)
     try await store.execute(
-      "INSERT INTO durable_spec(id,created_at,payload) SELECT id,1,x'7b7d' FROM durable_job WHERE id>2")
+      "INSERT INTO durable_spec(id,created_at,payload) SELECT id,1,x'7b7d' FROM durable_job WHERE id>3")
     func insert() async throws { _ = try await store.insert(JobInsertion((0..<100).map { _ in .plain() })) }
     try await insert()
     let (enqueue, _) = try await store.work { try await insert() }

@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: cancellations)
   func `a time-out is a failed attempt that says so, whatever the cancellation was wrapped in`(_ error: any Error) {
     for error in [error, JobExit.permanent(error), JobExit.retry(after: .seconds(1), because: error)] {
-      guard case .retry(.after, let message)? = end(error, .timedOut) else {
+      guard case .retry(.after, let message, _)? = end(error, .timedOut) else {
         Issue.record("\(error) ends it otherwise")
         continue
       }

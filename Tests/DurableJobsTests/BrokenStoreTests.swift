@@ -25,6 +25,7 @@ import Testing
     case .noRecovery: "C1 A job whose process died is back"
     case .attemptKept: "C1 A job whose process died is back"
     case .overCapacity: "A claim takes no more from a queue than it has room for"
+    case .constraintsIgnored: "C32 What requires a condition that does not hold is not claimed"
     case .splitInsertion: "An insertion holds whole or not at all"
     case .earlySignals: "C66 A signal comes after its commit"
     case .noSignals: "Every verb that changes a job tells so"

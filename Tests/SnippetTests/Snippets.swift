@@ -4,6 +4,7 @@
 import DurableJobs
 import DurableJobsOperations
 import DurableJobsSQLite
+import DurableJobsSystem
 import Foundation
 import Logging
 #if HTTP
@@ -170,6 +171,12 @@ func snippet17() async throws {
 
 // README.md, block 19
 func snippet18() async throws {
+  worker.provide(.network, NetworkMonitor())
+  try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network]))
+}
+
+// README.md, block 20
+func snippet19() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -179,8 +186,8 @@ func snippet18() async throws {
   }
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 21
+func snippet20() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -192,8 +199,8 @@ func snippet19() async throws {
   }
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     let id = try await context.step("upload") { try await server.upload(photo.file) { _ in } }
     try await context.step("tell") { try await server.send("it is there: \(id.name)") }
@@ -201,23 +208,23 @@ func snippet20() async throws {
   }
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -231,8 +238,8 @@ func snippet23() async throws {
   }
 }
 
-// README.md, block 25
-func snippet24() async throws {
+// README.md, block 26
+func snippet25() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -240,8 +247,8 @@ func snippet24() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 26
-func snippet25() async throws {
+// README.md, block 27
+func snippet26() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -259,9 +266,9 @@ func snippet25() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 27
+// README.md, block 28
 #if HTTP
-func snippet26() async throws {
+func snippet27() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -273,9 +280,9 @@ func snippet26() async throws {
 }
 #endif
 
-// README.md, block 28
+// README.md, block 29
 #if HTTP
-func snippet27() async throws {
+func snippet28() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -289,9 +296,9 @@ func snippet27() async throws {
 }
 #endif
 
-// README.md, block 29
+// README.md, block 30
 #if Process
-func snippet28() async throws {
+func snippet29() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -304,8 +311,8 @@ func snippet28() async throws {
 }
 #endif
 
-// README.md, block 30
-func snippet29() async throws {
+// README.md, block 31
+func snippet30() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -316,7 +323,7 @@ func snippet29() async throws {
 }
 
 // docs/articles.md, block 1
-func snippet30() async throws {
+func snippet31() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -349,7 +356,7 @@ func snippet30() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet31() async throws {
+func snippet32() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -365,7 +372,7 @@ func snippet31() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet32() async throws {
+func snippet33() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -402,14 +409,14 @@ func snippet32() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet33() async throws {
+func snippet34() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet34() async throws {
+func snippet35() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -419,7 +426,7 @@ func snippet34() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet35() async throws {
+func snippet36() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -435,7 +442,7 @@ func snippet35() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet36() async throws {
+func snippet37() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -452,7 +459,7 @@ func snippet36() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet37() async throws {
+func snippet38() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -463,7 +470,7 @@ func snippet37() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet38() async throws {
+func snippet39() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -487,7 +494,7 @@ func snippet38() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet39() async throws {
+func snippet40() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -513,7 +520,7 @@ func snippet39() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet40() async throws {
+func snippet41() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -530,7 +537,7 @@ func snippet40() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet41() async throws {
+func snippet42() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -544,7 +551,7 @@ func snippet41() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet42() async throws {
+func snippet43() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -554,7 +561,7 @@ func snippet42() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet43() async throws {
+func snippet44() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -570,14 +577,46 @@ func snippet43() async throws {
   print(picture.path)
 }
 
+// docs/constraints.md, block 1
+func snippet45() async throws {
+  try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
+}
+
+// docs/constraints.md, block 2
+func snippet46() async throws {
+  worker.provide(.network, NetworkMonitor())
+  worker.provide(.externalPower, PowerMonitor())
+  worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
+  worker.start()
+}
+
+// docs/constraints.md, block 3
+struct VPNMonitor: ConstraintMonitor {
+  let updates: @Sendable () -> AsyncStream<Bool>
+  func changes() -> some AsyncSequence<Bool, Never> { updates() }
+}
+
+// docs/constraints.md, block 4
+func snippet47() async throws {
+  try await queue.setConstraint("office-hours", satisfied: true)
+  try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
+  try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
+}
+
+// docs/constraints.md, block 5
+func snippet48() async throws {
+  let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
+  try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
+}
+
 // docs/deadlines.md, block 1
-func snippet44() async throws {
+func snippet49() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet45() async throws {
+func snippet50() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -599,7 +638,7 @@ func snippet45() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet46() async throws {
+func snippet51() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -608,7 +647,7 @@ func snippet46() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet47() async throws {
+func snippet52() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -622,7 +661,7 @@ func snippet47() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet48() async throws {
+func snippet53() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -632,7 +671,7 @@ func snippet48() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet49() async throws {
+func snippet54() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -641,7 +680,7 @@ func snippet49() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet50() async throws {
+func snippet55() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }

@@ -13,6 +13,14 @@ public struct JobExit: Error, Sendable {
   }
 
   package let way: Way
+  /// Its wait ends sooner when what the job requires returns.
+  package private(set) var isBackOff = false
+
+  package var asBackOff: JobExit {
+    var exit = self
+    exit.isBackOff = true
+    return exit
+  }
 }
 
 extension Error where Self == JobExit {

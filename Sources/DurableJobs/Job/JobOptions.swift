@@ -42,7 +42,7 @@ public enum JobTime: Hashable, Codable, Sendable {
 }
 
 /// How a job is to be run. What is left out is taken from the payload's options, then from the kind's, then from
-/// ``Defaults``; tags add up.
+/// ``Defaults``; tags and required conditions add up.
 public struct JobOptions: Hashable, Sendable {
   public var priority: JobPriority?
   /// Not before this.
@@ -60,11 +60,15 @@ public struct JobOptions: Hashable, Sendable {
   /// One at a time, in order, with the others of this lane in the whole store.
   public var lane: JobLane?
   public var tags: Set<String>
+  /// It runs only where all of these hold. What the kind, the payload and the call require adds up.
+  public var requires: Set<JobConstraint>
+  /// What becomes of it if one of these is lost while it runs. It goes on by default.
+  public var whenLost: JobConstraint.Loss?
 
   public init(
     priority: JobPriority? = nil, start: JobTime? = nil, maxAttempts: Int? = nil, timeout: Duration? = nil,
     deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil,
-    tags: Set<String> = []
+    tags: Set<String> = [], requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss? = nil
   ) {
     self.priority = priority
     self.start = start
@@ -75,6 +79,8 @@ public struct JobOptions: Hashable, Sendable {
     self.unique = unique
     self.lane = lane
     self.tags = tags
+    self.requires = requires
+    self.whenLost = whenLost
   }
 
   /// These options with `other`'s in their place where it has any.
@@ -82,7 +88,8 @@ public struct JobOptions: Hashable, Sendable {
     JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,
-      deadline: other.deadline ?? deadline,
-      key: other.key ?? key, unique: other.unique ?? unique, lane: other.lane ?? lane, tags: tags.union(other.tags))
+      deadline: other.deadline ?? deadline, key: other.key ?? key, unique: other.unique ?? unique,
+      lane: other.lane ?? lane, tags: tags.union(other.tags), requires: requires.union(other.requires),
+      whenLost: other.whenLost ?? whenLost)
   }
 }

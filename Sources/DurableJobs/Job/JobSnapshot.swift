@@ -8,6 +8,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var key: String?
   public var tags: Set<String>
   public var lane: JobLane?
+  public var requires: Set<JobConstraint>
   public var state: JobState
   public var priority: JobPriority
   /// Attempts that handlers made. The attempt under way counts; one that was cut short by a process death does not.
@@ -45,7 +46,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
 
   public init(
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,
-    state: JobState,
+    requires: Set<JobConstraint> = [], state: JobState,
     priority: JobPriority = .normal, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts,
     timeout: Duration? = nil, crashes: Int = 0, createdAt: Date, runAt: Date? = nil, startedAt: Date? = nil,
     finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, cause: JobID? = nil,
@@ -59,6 +60,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     self.key = key
     self.tags = tags
     self.lane = lane
+    self.requires = requires
     self.state = state
     self.priority = priority
     self.attempt = attempt
@@ -142,6 +144,8 @@ public enum StopReason: String, Codable, Hashable, Sendable {
   case overdue
   /// The worker stops. The job goes back, its attempt given back.
   case shutdown
+  /// A condition that the job requires does not hold any more. The job goes back, its attempt given back.
+  case constraintLost
   /// The claim was lost, or the job was ended from outside. What the handler does now counts for nothing.
   case claimLost
 }

@@ -1,7 +1,8 @@
-/// What there is to do in one queue for one kind.
+/// What there is to do in one queue for one kind, of jobs that require the same.
 package struct RouteWork {
   package var queue: String
   package var kind: String
+  package var requires: Set<JobConstraint>
   package var isPaused: Bool
   /// The unfinished jobs, as they are written down.
   package var left: JobCounts
@@ -10,9 +11,13 @@ package struct RouteWork {
   /// Whether one that was claimed before waits for a time that is ahead.
   package var isReturning: Bool
 
-  package init(queue: String, kind: String, isPaused: Bool, left: JobCounts, due: Int, isReturning: Bool) {
+  package init(
+    queue: String, kind: String, requires: Set<JobConstraint>, isPaused: Bool, left: JobCounts, due: Int,
+    isReturning: Bool
+  ) {
     self.queue = queue
     self.kind = kind
+    self.requires = requires
     self.isPaused = isPaused
     self.left = left
     self.due = due
@@ -23,27 +28,29 @@ package struct RouteWork {
 extension WorkScope {
   package func contains(queue: String) -> Bool {
     switch self {
-    case .worker(let queues, _): queues.contains(queue)
+    case .worker(let queues, _, _): queues.contains(queue)
     case .queue(let name, _): name == queue
     }
   }
 
   /// What keeps the scope from being idle.
-  package func outstanding(in routes: [RouteWork], for workers: [WorkerRow], at now: Int64) -> OutstandingWork {
+  package func outstanding(
+    in routes: [RouteWork], for workers: [WorkerRow], setByHand: [JobConstraint: Bool], at now: Int64
+  ) -> OutstandingWork {
     var work = OutstandingWork(active: 0, isReturning: false, left: JobCounts())
-    let kinds: Set<String> =
+    var reaches: [WorkerReach] =
       switch self {
-      case .worker(_, let kinds): kinds
-      case .queue(let queue, let kinds):
-        workers.filter { $0.isAlive(at: now) && $0.queues.contains(queue) }.reduce(into: kinds) {
-          $0.formUnion($1.kinds)
-        }
+      case .worker(_, let kinds, let satisfied): [WorkerReach(kinds: kinds, satisfied: satisfied)]
+      case .queue(let queue, let more):
+        more + workers.filter { $0.isAlive(at: now) && $0.queues.contains(queue) }.map(\.reach)
       }
+    for index in reaches.indices { reaches[index].satisfied = setByHand.holding(reaches[index].satisfied) }
     for route in routes where contains(queue: route.queue) {
       for state in JobState.allCases where !state.isFinished { work.left[state] += route.left[state] }
-      guard kinds.contains(route.kind) else { continue }
-      work.active += route.left[.running]
-      guard !route.isPaused else { continue }
+      let who = reaches.filter { $0.kinds.contains(route.kind) }
+      guard !who.isEmpty else { continue }
+      work.active += route.left[.running]  // those too that go on without what they require
+      guard !route.isPaused, who.contains(where: { route.requires.isSubset(of: $0.satisfied) }) else { continue }
       work.active += route.left[.ready] + route.due
       if route.isReturning { work.isReturning = true }
     }

@@ -120,19 +120,27 @@ package struct WorkerRow: Sendable {
   package var leaseUntil: Int64
   package var kinds: Set<String>
   package var queues: Set<String>
+  /// As in ``ClaimRequest``.
+  package var satisfied: Set<JobConstraint>
+  package var absent: Set<JobConstraint>
   /// Claims made under it so far.
   package var claims: Int64
 
   package init(
-    id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>, claims: Int64 = 0
+    id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>,
+    satisfied: Set<JobConstraint> = [], absent: Set<JobConstraint> = [], claims: Int64 = 0
   ) {
     self.id = id
     self.worker = worker
     self.leaseUntil = leaseUntil
     self.kinds = kinds
     self.queues = queues
+    self.satisfied = satisfied
+    self.absent = absent
     self.claims = claims
   }
+
+  var reach: WorkerReach { WorkerReach(kinds: kinds, satisfied: satisfied) }
 
   /// The lease of a row that lost it: whoever made claims under it holds nothing any more.
   package static let taken: Int64 = -1

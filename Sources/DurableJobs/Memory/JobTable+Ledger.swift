@@ -96,7 +96,7 @@ extension JobTable: JobLedger {
     lastJob += 1
     let id = JobID(rawValue: lastJob)
     let (job, course) = (new.job, new.course)
-    let route = route(job.queue, job.kind)
+    let route = route(of: job)
     var record = Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now)
     record.waits = new.waits
     record.seat = new.seat
@@ -136,10 +136,11 @@ extension JobTable: JobLedger {
     touched.insert(edge.child)
   }
 
-  private func route(_ queue: String, _ kind: String) -> Int64 {
-    if let known = routes[queue]?[kind] { return known }
+  private func route(of job: NewJob) -> Int64 {
+    let route = Route(queue: job.queue, kind: job.kind, requires: job.terms.requires)
+    if let known = routes[route] { return known }
     lastRoute += 1
-    routes[queue, default: [:]][kind] = lastRoute
+    routes[route] = lastRoute
     return lastRoute
   }
 
@@ -245,8 +246,10 @@ extension JobTable: JobLedger {
     doubts.answered(by: [row])
     _ = promote(.max)
     let queues = request.queues.subtracting(pausedQueues).filter { request.free[$0] ?? 0 > 0 }
+    let satisfied = setByHand.holding(request.satisfied)
     let isServed = { (record: Record) in
       queues.contains(record.job.queue) && request.kinds.contains(record.job.kind)
+        && record.job.terms.requires.isSubset(of: satisfied)
     }
     let ready = records.indices.filter { records[$0].course.state == .ready && isServed(records[$0]) }
     let claim = ClaimNumber(worker: row, count: workers[worker].claims + 1)
@@ -281,7 +284,7 @@ extension JobTable: JobLedger {
     var claimed = ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
-      inputs: inputs(of: record.id), steps: record.steps)
+      requires: job.terms.requires, whenLost: job.terms.whenLost, inputs: inputs(of: record.id), steps: record.steps)
     if record.isTimed, case .end? = job.terms.deadline { claimed.deadline = deadline(record) }
     return claimed
   }

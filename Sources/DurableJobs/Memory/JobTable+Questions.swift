@@ -10,6 +10,9 @@ extension JobTable {
       case .lane(let name, let width):
         laneWidths[name] = width == 1 ? nil : width
         try run(LaneVerb(name, now: now))
+      case .constraint(let constraint, let isSatisfied):
+        setByHand[constraint] = isSatisfied
+        news.here.insert(.settings)
       }
     }
     news.here.insert(.work)
@@ -18,6 +21,7 @@ extension JobTable {
   var settings: [StoreSetting] {
     pausedQueues.sorted().map { .queue($0, isPaused: true) }
       + laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
+      + setByHand.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
   }
 
   func jobs(_ query: JobQuery) -> [JobSnapshot] {
@@ -58,15 +62,15 @@ extension JobTable {
       var work =
         works[record.route]
         ?? RouteWork(
-          queue: queue, kind: kind, isPaused: pausedQueues.contains(queue), left: JobCounts(), due: 0,
-          isReturning: false)
+          queue: queue, kind: kind, requires: record.job.terms.requires, isPaused: pausedQueues.contains(queue),
+          left: JobCounts(), due: 0, isReturning: false)
       work.left[record.course.state] += 1
       if record.course.state == .scheduled {
         if isDue(record) { work.due += 1 } else if record.startedAt != nil { work.isReturning = true }
       }
       works[record.route] = work
     }
-    return scope.outstanding(in: Array(works.values), for: workers, at: now)
+    return scope.outstanding(in: Array(works.values), for: workers, setByHand: setByHand, at: now)
   }
 
   /// Jobs past their retention that no other one keeps.
@@ -99,7 +103,7 @@ extension JobTable.Record {
   func snapshot(_ detail: JobQuery.Detail = []) -> JobSnapshot {
     var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
-      state: course.state,
+      requires: job.terms.requires, state: course.state,
       priority: job.terms.priority, attempt: course.attempt, maxAttempts: course.maxAttempts,
       timeout: job.terms.timeout, crashes: course.crashes, createdAt: Date(milliseconds: createdAt),
       runAt: course.state == .scheduled ? course.runAt : nil, startedAt: startedAt,

@@ -27,6 +27,12 @@ final class JobTable {
     var unique: KeyHold? { job.terms.unique.map { KeyHold($0, storedAt: createdAt) } }
   }
 
+  struct Route: Hashable {
+    let queue: String
+    let kind: String
+    let requires: Set<JobConstraint>
+  }
+
   let policy: StorePolicy
   /// By id, ascending.
   var records: [Record] = []
@@ -39,7 +45,8 @@ final class JobTable {
   var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
   var pausedQueues: Set<String> = []
-  var routes: [String: [String: Int64]] = [:]
+  var setByHand: [JobConstraint: Bool] = [:]
+  var routes: [Route: Int64] = [:]
   var lastRoute: Int64 = 0
   var lastJob: Int64 = 0
   /// So that no claim is ``ClaimNumber/nobody``.

@@ -34,13 +34,15 @@ extension JobTable {
     var lastWorker: Int64
     var pausedQueues: Set<String>
     var laneWidths: [String: Int]
+    var setByHand: [JobConstraint: Bool]
   }
 
   private static let storeName = "store"
   private static func name(of job: JobID) -> String { "job-\(job)" }
 
   private var savedStore: SavedStore {
-    SavedStore(lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, laneWidths: laneWidths)
+    SavedStore(lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, laneWidths: laneWidths,
+      setByHand: setByHand)
   }
 
   /// Jobs that this transaction changed.
@@ -84,7 +86,7 @@ extension JobTable {
     for job in saved.sorted(by: { $0.record.id < $1.record.id }) { take(job) }
     if let store = entries[Self.storeName].flatMap({ try? decoder.decode(SavedStore.self, from: $0) }) {
       (lastJob, lastWorker) = (max(lastJob, store.lastJob), max(lastWorker, store.lastWorker))
-      (pausedQueues, laneWidths) = (store.pausedQueues, store.laneWidths)
+      (pausedQueues, laneWidths, setByHand) = (store.pausedQueues, store.laneWidths, store.setByHand)
     }
     for worker in Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker)).sorted() {
       workers.append(WorkerRow(id: worker, worker: WorkerID("\(worker)"), leaseUntil: 0, kinds: [], queues: []))
@@ -95,7 +97,7 @@ extension JobTable {
   private func take(_ saved: SavedJob) {
     let record = saved.record
     records.append(record)
-    routes[record.job.queue, default: [:]][record.job.kind] = record.route
+    routes[Route(queue: record.job.queue, kind: record.job.kind, requires: record.job.terms.requires)] = record.route
     lastRoute = max(lastRoute, record.route)
     lastJob = max(lastJob, record.id.rawValue)
     lastWorker = max(lastWorker, record.claim.worker)

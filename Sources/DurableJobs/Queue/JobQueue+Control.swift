@@ -74,6 +74,12 @@ extension JobQueue {
     try await store.configure([.lane(lane, width: width)])
   }
 
+  /// Says of a condition whether it holds, for every worker on the store in every process, whatever they say themselves; nil
+  /// leaves it to them again. Those that wait for it begin at once, and back-offs end as when it returns by itself.
+  public func setConstraint(_ constraint: JobConstraint, satisfied: Bool?) async throws {
+    try await store.configure([.constraint(constraint, satisfied: satisfied)])
+  }
+
   private func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> Int {
     try await store.changeAll(change, where: .queue(name) && filter).count
   }

@@ -54,8 +54,8 @@ extension JobTerms {
     self.init(
       priority: options.priority ?? .normal, start: options.start ?? .now,
       maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout,
-      deadline: options.deadline, key: options.key,
-      unique: options.unique, lane: options.lane, tags: options.tags)
+      deadline: options.deadline, key: options.key, unique: options.unique, lane: options.lane, tags: options.tags,
+      requires: options.requires, whenLost: options.whenLost ?? .goesOn)
   }
 }
 

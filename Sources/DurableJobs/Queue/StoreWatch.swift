@@ -232,5 +232,5 @@ extension JobStore {
   }
 
   /// What any living worker can serve of a queue, those of this process too that the store has not heard of yet.
-  package func scope(of queue: String) -> WorkScope { .queue(queue, kinds: signals.localWorkers.kinds(in: queue)) }
+  package func scope(of queue: String) -> WorkScope { .queue(queue, and: signals.localWorkers.reaches(in: queue)) }
 }

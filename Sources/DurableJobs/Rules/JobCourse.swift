@@ -15,6 +15,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public var runAt: Date?
   /// That time was told as a date, and stays where it is when the clock is set back; a wait keeps its length.
   public var isDated: Bool
+  /// It waits, and for less if what it requires returns.
+  public var isBackOff = false
   /// ``StopReason/cancelled``, ``StopReason/overdue`` or ``StopReason/suspended``, asked for while it runs.
   public var stopAsked: StopReason?
   /// Why it is suspended, cancelled or skipped.
@@ -80,7 +82,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
       state = .failed
       reason = nil
       return message.cutToMessage
-    case .retry(let time, let message):
+    case .retry(let time, let message, let mayEndSooner):
       failure = message.cutToMessage
       if attempt >= maxAttempts {
         if asked == nil {
@@ -91,9 +93,11 @@ public struct JobCourse: Hashable, Codable, Sendable {
         if asked == .suspended { attempt -= 1 }
       }
       wait(time, now)
-    case .snoozed(let time):
+      isBackOff = state == .scheduled && !isDated && mayEndSooner
+    case .snoozed(let time, let mayEndSooner):
       attempt -= 1
       wait(time.atLeast(Defaults.leastSnooze, from: now), now)
+      isBackOff = state == .scheduled && !isDated && mayEndSooner
     case .suspended(let why):
       attempt -= 1
       state = .suspended
@@ -216,7 +220,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   /// A job that has ended let its unique key go, and takes it again with a retry. `keyOwner` is the unfinished job that
   /// has the key by now, and is only asked for then.
   public mutating func apply(
-    _ change: JobChange, now: Date, keyOwner: @autoclosure () throws -> JobID? = nil
+    _ change: JobChange, now: Date, random: Double = 0, keyOwner: @autoclosure () throws -> JobID? = nil
   ) throws {
     switch (change, state) {
     case (.retry, .failed), (.retry, .cancelled):
@@ -290,6 +294,14 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.remove, _):
       break
 
+    case (.wake(let window), .scheduled) where isBackOff:
+      let latest = now.milliseconds + window.milliseconds
+      guard let runAt, runAt.milliseconds > latest else { break }
+      wait(.after(window * random), now)
+      isBackOff = state == .scheduled
+    case (.wake, _):
+      throw refusal("is in no back-off")
+
     case (.reset, .running), (.reset, .suspended):
       if state == .running { attempt -= 1 }
       stopAsked = nil
@@ -304,7 +316,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public static func endsClaim(_ change: JobChange) -> Bool {
     switch change {
     case .complete, .fail, .reset: true
-    case .retry, .cancel, .suspend, .resume, .remove, .progress: false
+    case .retry, .cancel, .suspend, .resume, .remove, .progress, .wake: false
     }
   }
 
@@ -318,11 +330,13 @@ public struct JobCourse: Hashable, Codable, Sendable {
     runAt = time.date(at: now)
     state = runAt == nil ? .ready : .scheduled
     isDated = if case .at = time { runAt != nil } else { false }
+    isBackOff = false
   }
 
   private mutating func forgetTime() {
     runAt = nil
     isDated = false
+    isBackOff = false
   }
 
   /// The clock was set back by so many milliseconds: what is left to wait is left.

@@ -14,6 +14,10 @@ public struct ClaimRequest: Sendable {
   /// What it serves, while it lives: jobs of these kinds in these queues, and no others.
   public var queues: Set<String>
   public var kinds: Set<String>
+  /// What holds for this worker by what it knows itself, and what it provides and does not hold. What was set by hand goes
+  /// before both. Jobs that require anything else are never looked at.
+  public var satisfied: Set<JobConstraint>
+  public var absent: Set<JobConstraint>
   /// How many it has room for now, by queue. A queue that it serves and that is not here is full.
   public var free: [String: Int]
   /// How long the worker is believed to live without a sign of life.
@@ -21,12 +25,14 @@ public struct ClaimRequest: Sendable {
 
   /// `queues`, if it is not given, are those in `free`.
   public init(
-    worker: WorkerID, queues: Set<String>? = nil, kinds: Set<String>, free: [String: Int],
-    lease: Duration = Defaults.lease
+    worker: WorkerID, queues: Set<String>? = nil, kinds: Set<String>, satisfied: Set<JobConstraint> = [],
+    absent: Set<JobConstraint> = [], free: [String: Int], lease: Duration = Defaults.lease
   ) {
     self.worker = worker
     self.queues = queues ?? Set(free.keys)
     self.kinds = kinds
+    self.satisfied = satisfied
+    self.absent = absent
     self.free = free
     self.lease = lease
   }
@@ -59,6 +65,8 @@ public struct ClaimedJob: Sendable {
   public var timeout: Duration?
   /// When the job is given up if it has not ended by then.
   public var deadline: Date?
+  public var requires: Set<JobConstraint>
+  public var whenLost: JobConstraint.Loss
   /// How those ended that it waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
   /// What the steps gave that earlier attempts finished, by their names.
@@ -66,7 +74,8 @@ public struct ClaimedJob: Sendable {
 
   public init(
     token: ClaimToken, queue: String, kind: String, payload: Data, attempt: Int, maxAttempts: Int,
-    timeout: Duration? = nil, inputs: [Int: JobEnd] = [:], steps: [String: Data] = [:]
+    timeout: Duration? = nil, requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss = .goesOn,
+    inputs: [Int: JobEnd] = [:], steps: [String: Data] = [:]
   ) {
     self.token = token
     self.queue = queue
@@ -75,6 +84,8 @@ public struct ClaimedJob: Sendable {
     self.attempt = attempt
     self.maxAttempts = maxAttempts
     self.timeout = timeout
+    self.requires = requires
+    self.whenLost = whenLost
     self.inputs = inputs
     self.steps = steps
   }
@@ -138,12 +149,13 @@ public enum ClaimStanding: Hashable, Sendable {
 public struct ClaimSettlement: Hashable, Sendable {
   public enum Result: Hashable, Sendable {
     case succeeded(output: Data?)
-    /// The attempt failed, and there is to be another at that time, if the job has one left.
-    case retry(JobTime, message: String)
+    /// The attempt failed, and there is to be another at that time, if the job has one left. A
+    /// back-off ends sooner when what the job requires returns; a date, or another time that was named, does not.
+    case retry(JobTime, message: String, isBackOff: Bool = true)
     /// The job failed, for good.
     case failed(message: String)
     /// Later, the attempt given back; not before ``Defaults/leastSnooze``.
-    case snoozed(JobTime)
+    case snoozed(JobTime, isBackOff: Bool = false)
     /// Kept from running, the attempt given back.
     case suspended(reason: String)
     /// Back at once, the attempt given back: the worker stops.

@@ -37,6 +37,7 @@ public struct NewJob: Hashable, Codable, Sendable {
     }
     if let lane = terms.lane { try Self.check(name: lane.name, "the lane") }
     for tag in terms.tags { try Self.check(name: tag, "the tag") }
+    for constraint in terms.requires { try Self.check(name: constraint.rawValue, "the constraint") }
     guard payload.count <= Limits.payloadBytes else {
       throw JobError(
         .notEncodable,
@@ -77,11 +78,14 @@ public struct JobTerms: Hashable, Codable, Sendable {
   public var unique: UniqueKey?
   public var lane: JobLane?
   public var tags: Set<String>
+  public var requires: Set<JobConstraint>
+  public var whenLost: JobConstraint.Loss
 
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
     timeout: Duration? = nil, deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil,
-    lane: JobLane? = nil, tags: Set<String> = []
+    lane: JobLane? = nil, tags: Set<String> = [], requires: Set<JobConstraint> = [],
+    whenLost: JobConstraint.Loss = .goesOn
   ) {
     self.priority = priority
     self.start = start
@@ -92,6 +96,8 @@ public struct JobTerms: Hashable, Codable, Sendable {
     self.unique = unique
     self.lane = lane
     self.tags = tags
+    self.requires = requires
+    self.whenLost = whenLost
   }
 }
 

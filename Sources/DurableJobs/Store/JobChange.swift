@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:keyOwner:)`` has the rules.
+/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:random:keyOwner:)`` has the rules.
 public enum JobChange: Hashable, Sendable {
   /// Runs it again, from its first attempt, if it failed or was cancelled; at once, if it waits for a time or is suspended.
   /// Refused if it has ended and another job has its unique key.
@@ -18,6 +18,8 @@ public enum JobChange: Hashable, Sendable {
   /// Ends an unfinished job with failure, from outside its handler. Nothing changes if it has failed already.
   case fail(message: String)
   case progress(JobProgress)
+  /// Ends a back-off within that time, at random: what it requires has returned. Refused for any other wait.
+  case wake(within: Duration)
   /// Makes a running or suspended job ready, its attempt given back, whoever runs it.
   case reset
 }
@@ -32,7 +34,7 @@ public struct ChangeReport: Hashable, Sendable {
 
   public struct Refusal: Hashable, Sendable {
     public var job: JobID
-    /// What ``JobCourse/apply(_:now:keyOwner:)`` said, as in "is running; cancel it first".
+    /// What ``JobCourse/apply(_:now:random:keyOwner:)`` said, as in "is running; cancel it first".
     public var message: String
 
     public init(job: JobID, message: String) {

@@ -41,16 +41,29 @@ public struct JobQuery: Sendable {
 
 /// Whose work is asked about.
 public enum WorkScope: Hashable, Sendable {
-  /// What a worker on these queues that knows these kinds can serve.
-  case worker(queues: Set<String>, kinds: Set<String>)
-  /// What any living worker can serve of this queue, and jobs of these kinds.
-  case queue(String, kinds: Set<String> = [])
+  /// What a worker on these queues that knows these kinds, and for which these conditions hold, can serve.
+  case worker(queues: Set<String>, kinds: Set<String>, satisfied: Set<JobConstraint> = [])
+  /// What any living worker can serve of this queue, and these, of which the store may not have heard.
+  case queue(String, and: [WorkerReach] = [])
+}
+
+/// What a worker can serve of its queues.
+public struct WorkerReach: Hashable, Sendable {
+  public var kinds: Set<String>
+  /// By what it knows itself.
+  public var satisfied: Set<JobConstraint>
+
+  public init(kinds: Set<String>, satisfied: Set<JobConstraint> = []) {
+    self.kinds = kinds
+    self.satisfied = satisfied
+  }
 }
 
 /// What keeps a scope from being idle.
 ///
 /// Idle means: no job that can be served is ready or running, and none that was claimed before waits for its next
-/// attempt. Not waited for: a first start that is ahead, what is suspended or paused, and kinds that nobody knows.
+/// attempt. Not waited for: a first start that is ahead, what is suspended or paused, kinds that nobody knows,
+/// and what requires a condition that does not hold.
 public struct OutstandingWork: Hashable, Sendable {
   /// Jobs that can be served and are ready or running.
   public var active: Int

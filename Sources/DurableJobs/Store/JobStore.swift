@@ -56,7 +56,7 @@ public protocol JobStore: AnyObject, Sendable {
   func counts(where filter: JobFilter) async throws -> JobCounts
 
   /// What is still to be done for `scope`; see ``OutstandingWork``. A scheduled job that is due counts as ready. A worker
-  /// is living while its lease has not lapsed, and can serve the queues and kinds of its last claim.
+  /// is living while its lease has not lapsed, and can serve what it said with its last claim.
   func outstanding(_ scope: WorkScope) async throws -> OutstandingWork
 
   func settings() async throws -> [StoreSetting]
@@ -80,6 +80,8 @@ public enum StoreSetting: Hashable, Sendable {
   case queue(String, isPaused: Bool)
   /// So many jobs of a lane run at once, at least 1, which is the default.
   case lane(String, width: Int)
+  /// The condition holds for every worker, or for none, whatever they say; nil leaves it to them, which is the default.
+  case constraint(JobConstraint, satisfied: Bool?)
 }
 
 extension StoreSetting {
@@ -92,6 +94,7 @@ extension StoreSetting {
       guard width >= 1 else {
         throw JobError(.invalidArgument, "the width of a lane is \(width); it must be at least 1")
       }
+    case .constraint(let constraint, _): try NewJob.check(name: constraint.rawValue, "the constraint")
     }
   }
 }

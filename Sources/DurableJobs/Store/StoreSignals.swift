@@ -22,7 +22,9 @@ public struct ForeignChange: OptionSet, Hashable, Sendable {
   public static let doubt = ForeignChange(rawValue: 8)
   /// A deadline was set: ask when to come again.
   public static let deadlines = ForeignChange(rawValue: 16)
-  public static let all: ForeignChange = [.work, .results, .stops]
+  /// Somebody set a condition by hand.
+  public static let settings = ForeignChange(rawValue: 32)
+  public static let all: ForeignChange = [.work, .results, .stops, .settings]
 }
 
 /// A change of one job, after its commit.

@@ -22,8 +22,9 @@ enum AttemptEnd {
     case let exit as JobExit where stopReason == nil || !exit.wrapsCancellation:
       switch exit.way {
       case .permanent(let error): return .failed(message: error.briefly.cutToMessage)
-      case .retry(let time, let error): return .retry(time, message: error.briefly.cutToMessage)
-      case .snooze(let time): return .snoozed(time)
+      case .retry(let time, let error):
+        return .retry(time, message: error.briefly.cutToMessage, isBackOff: exit.isBackOff)
+      case .snooze(let time): return .snoozed(time, isBackOff: exit.isBackOff)
       case .suspend(let reason): return .suspended(reason: reason.cutToMessage)
       case .crash: return .crashed
       }
@@ -34,7 +35,7 @@ enum AttemptEnd {
     }
     var error = error
     switch stopReason {
-    case .cancelled, .overdue, .suspended, .shutdown: return .interrupted
+    case .cancelled, .overdue, .suspended, .shutdown, .constraintLost: return .interrupted
     case .timedOut: error = TimedOut(limit: claim.timeout ?? .zero)
     case .claimLost, nil: break
     }

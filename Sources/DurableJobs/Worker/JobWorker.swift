@@ -14,6 +14,7 @@ public final class JobWorker: Sendable {
     var limits: [String: Int]
     var handlers = HandlerTable()
     var companions: [@Sendable () async -> Void] = []
+    var monitors: [JobConstraint: Monitor] = [:]
     var run: Run?
     var isHeld = false
 
@@ -24,7 +25,11 @@ public final class JobWorker: Sendable {
   private struct Run {
     let engine: WorkerEngine
     let task: Task<WorkerEngine.Summary, any Error>
+    let monitors: AsyncStream<(JobConstraint, Monitor)>.Continuation
   }
+
+  /// Tells whether a condition holds, until it is cancelled.
+  typealias Monitor = @Sendable (@escaping @Sendable (Bool) -> Void) async -> Void
 
   package let store: (any JobStore)?
   private let logger: Logger
@@ -87,6 +92,18 @@ public final class JobWorker: Sendable {
     }
   }
 
+  /// Runs jobs that require `constraint` while `monitor` says that it holds; see ``JobConstraint``. One that is provided while
+  /// the worker runs counts at once, and a new monitor for one that was provided from the next run on.
+  public func provide(_ constraint: JobConstraint, _ monitor: some ConstraintMonitor) {
+    let monitor: Monitor = { tell in for await isSatisfied in monitor.changes() { tell(isSatisfied) } }
+    setup.withLock { setup in
+      let isNew = setup.monitors.updateValue(monitor, forKey: constraint) == nil
+      guard isNew, let run = setup.run else { return }
+      run.engine.provides([constraint])
+      run.monitors.yield((constraint, monitor))
+    }
+  }
+
   /// What is to go on beside each run of this worker: it is cancelled at the end of the run, which waits for it.
   package func whileRunning(_ body: @escaping @Sendable () async -> Void) {
     setup.withLock { $0.companions.append(body) }
@@ -132,8 +149,8 @@ public final class JobWorker: Sendable {
   }
 
   /// Runs until nothing is left that this worker can do, or until it is stopped, and returns how many jobs of its queues are
-  /// in each state then. ``JobCounts/unfinished`` ones wait for a later start, are suspended, paused, or of a kind that it
-  /// does not know. See ``OutstandingWork``.
+  /// in each state then. ``JobCounts/unfinished`` ones wait for a later start, are suspended, paused, of a kind that it does
+  /// not know, or require what does not hold. See ``OutstandingWork``.
   ///
   /// Back-offs are waited for: a job that fails is run again, as its policy says, until it succeeds or has failed for
   /// good. With ten attempts, the default, that is hours.
@@ -195,6 +212,9 @@ public final class JobWorker: Sendable {
       let engine = WorkerEngine(
         goal: goal, limits: setup.room(limits), handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
+      let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
+      engine.provides(setup.monitors.keys)
+      for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }
       // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
       store.signals.localWorkers.add(engine)
       let task = Task(executorPreference: EngineThread.shared) { [companions = setup.companions] in
@@ -203,12 +223,13 @@ public final class JobWorker: Sendable {
           store.signals.watch.workersChanged()
         }
         return try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask(executorPreference: globalConcurrentExecutor) { await engine.hear(monitors) }
           for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
           defer { group.cancelAll() }
           return try await engine.drive()
         }
       }
-      let run = Run(engine: engine, task: task)
+      let run = Run(engine: engine, task: task, monitors: more)
       setup.run = run
       return run
     }

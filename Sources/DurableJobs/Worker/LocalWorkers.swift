@@ -14,6 +14,9 @@ package final class LocalWorkers: Sendable {
     all.filter { $0 !== one && $0.queues.contains(queue) }.reduce(into: []) { $0.formUnion($1.kinds) }
   }
 
+  /// What each of them can serve of that queue.
+  func reaches(in queue: String) -> [WorkerReach] { all.filter { $0.queues.contains(queue) }.map(\.reach) }
+
   /// Has all of them give their jobs back. For stores, before they close.
   package func giveBack() async { for engine in all { await engine.giveBack() } }
 

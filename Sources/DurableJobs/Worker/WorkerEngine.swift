@@ -19,6 +19,8 @@ final class WorkerEngine: Sendable {
     var handlers: HandlerTable
     /// That the store was closed, once it was.
     var closed: (any Error)?
+    /// What held for this worker when it last claimed.
+    var satisfied: Set<JobConstraint> = []
   }
 
   /// The handler that the calling task is, or was begun by.
@@ -61,6 +63,8 @@ final class WorkerEngine: Sendable {
         await renew()
       case .recover:
         await recover()
+      case .wake(let bite):
+        await wake(bite)
       case .interrupt:
         for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
       case .giveBack(let unstored):
@@ -131,6 +135,37 @@ final class WorkerEngine: Sendable {
     gate.open()
   }
 
+  /// Hears what monitors tell, those too that come later, until the task is cancelled.
+  func hear(_ monitors: AsyncStream<(JobConstraint, JobWorker.Monitor)>) async {
+    await withDiscardingTaskGroup { group in
+      for await (constraint, monitor) in monitors {
+        group.addTask { [self] in
+          await monitor { self.told(constraint, $0) }
+          if !Task.isCancelled {
+            shared.withLock { $0.state.monitorEnded(constraint) }
+            gate.open()
+          }
+        }
+      }
+    }
+  }
+
+  func provides(_ constraints: some Sequence<JobConstraint>) {
+    shared.withLock { for constraint in constraints { $0.state.constraints.provides(constraint) } }
+  }
+
+  private func told(_ constraint: JobConstraint, _ isSatisfied: Bool) {
+    interrupt { [uptime] state in
+      state.told(constraint, isSatisfied, uptime)
+      return state.interrupted(without: [constraint])
+    }
+    gate.open()
+  }
+
+  private func interrupt(_ which: (inout WorkerState) -> [RunningAttempt]) {
+    for attempt in shared.withLock({ which(&$0.state) }) { attempt.stop(.constraintLost, at: uptime) }
+  }
+
   private func hear(_ signal: StoreSignal) {
     let isNews = shared.withLock { $0.state.heard(signal) }
     if isNews { gate.open() }
@@ -140,7 +175,10 @@ final class WorkerEngine: Sendable {
 
   /// One transaction: results first, then a claim for the slots that they freed. Returns whether jobs were claimed.
   private func turn(_ settlements: [ClaimSettlement], _ free: [String: Int]?) async throws -> Bool {
-    let request = free.map { ClaimRequest(worker: id, queues: queues, kinds: kinds, free: $0) }
+    let (satisfied, absent) = shared.withLock { ($0.state.constraints.satisfied, $0.state.constraints.absent) }
+    let request = free.map {
+      ClaimRequest(worker: id, queues: queues, kinds: kinds, satisfied: satisfied, absent: absent, free: $0)
+    }
     do {
       let batch: SettlementBatch
       if settlements.isEmpty, let request {
@@ -163,10 +201,34 @@ final class WorkerEngine: Sendable {
         }
       }
       for attempt in attempts { begin(attempt) }
+      if request != nil { hasClaimed(with: satisfied) }
       return !attempts.isEmpty
     } catch {
       try failedTurn(settlements, wantedClaim: request != nil, error)
       return false
+    }
+  }
+
+  /// What was claimed may require what was lost meanwhile; and who waits for a queue to be idle asks what can be served now.
+  private func hasClaimed(with satisfied: Set<JobConstraint>) {
+    let isNews = shared.withLock { shared in
+      defer { shared.satisfied = satisfied }
+      return shared.satisfied != satisfied
+    }
+    if !satisfied.isEmpty { interrupt { $0.interrupted(without: satisfied) } }
+    if isNews { store.signals.watch.workersChanged() }
+  }
+
+  /// A bite of those whose back-off ends.
+  private func wake(_ bite: ConstraintState.Bite) async {
+    let filter = JobFilter.queues(queues) && .requires(bite.constraint) && .state(.scheduled)
+    do {
+      let report = try await store.change(
+        .wake(within: bite.window), where: filter, after: bite.after, limit: ConstraintState.bite)
+      shared.withLock { $0.state.constraints.woke(bite, next: report.next, uptime) }
+    } catch {
+      complain("back-offs could not be ended; trying again", error)
+      shared.withLock { $0.state.constraints.wakeFailed(bite, uptime) }
     }
   }
 
@@ -261,6 +323,11 @@ final class WorkerEngine: Sendable {
       if !report.unreadable.isEmpty {
         logger.error("jobs whose rows are damaged were suspended", metadata: ["jobs": "\(report.unreadable)"])
       }
+      let settings = try await store.settings().constraints
+      interrupt { [uptime] state in
+        state.learned(settings, uptime)
+        return state.interrupted()
+      }
     } catch {
       complain("recovery failed; trying again later", error)
     }
@@ -326,11 +393,11 @@ final class WorkerEngine: Sendable {
       "job": "\(claim.token.job)", "kind": "\(claim.kind)", "attempt": "\(claim.attempt)",
     ]
     switch result {
-    case .retry(let time, let message) where claim.attempt < claim.maxAttempts:
+    case .retry(let time, let message, _) where claim.attempt < claim.maxAttempts:
       metadata["error"] = "\(message)"
       if case .after(let wait) = time { metadata["again"] = "\(wait)" }
       logger.info("attempt failed", metadata: metadata)
-    case .retry(_, let message), .failed(let message):
+    case .retry(_, let message, _), .failed(let message):
       metadata["error"] = "\(message)"
       logger.error("job failed", metadata: metadata)
     case .suspended(let reason):
@@ -366,7 +433,8 @@ final class WorkerEngine: Sendable {
   var queues: Set<String> { shared.withLock { $0.state.queues } }
   var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
   private var attemptsAtWork: [RunningAttempt] { shared.withLock { Array($0.state.atWork.values) } }
-  private var scope: WorkScope {
-    shared.withLock { .worker(queues: $0.state.queues, kinds: $0.handlers.kinds) }
+  var reach: WorkerReach {
+    shared.withLock { WorkerReach(kinds: $0.handlers.kinds, satisfied: $0.state.constraints.satisfied) }
   }
+  private var scope: WorkScope { .worker(queues: queues, kinds: reach.kinds, satisfied: reach.satisfied) }
 }

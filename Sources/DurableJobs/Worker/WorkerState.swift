@@ -18,8 +18,10 @@ struct WorkerState: Sendable {
     case turn([ClaimSettlement], claim: [String: Int]?)
     /// Renew all claims that are held. Answered by `renewed` or `renewalFailed`.
     case renew
-    /// Answered by `recovered`.
+    /// Answered by `recovered` and `learned`.
     case recover
+    /// Answered by the constraints' `woke` or `wakeFailed`.
+    case wake(ConstraintState.Bite)
     /// Cancel all handlers.
     case interrupt
     /// Cancel all handlers, and give back all that is held without waiting for them. These results were not stored.
@@ -34,6 +36,7 @@ struct WorkerState: Sendable {
   private(set) var goal: Goal
   private var limits: [String: Int]
   private var knowsKinds: Bool
+  var constraints = ConstraintState()
 
   /// Attempts whose handlers have not returned: each takes a slot of its queue.
   private(set) var atWork: [ClaimToken: RunningAttempt] = [:]
@@ -120,6 +123,7 @@ struct WorkerState: Sendable {
       workMayWait = true
       return .recover
     }
+    if !isStopping, now >= notBefore, let bite = constraints.nextBite(now) { return .wake(bite) }
     if isOver { return .done }
     if mayAskIfIdle {
       mayBeIdle = false
@@ -165,12 +169,13 @@ struct WorkerState: Sendable {
     switch goal {
     case .none: return isStopping
     case .idle: return isStopping || isIdle
-    case .oneJob: return isStopping || hasClaimedOne || !workMayWait || !knowsKinds
+    case .oneJob: return isStopping || hasClaimedOne || !workMayWait && constraints.isKnown || !knowsKinds
     }
   }
 
   private var mayAskIfIdle: Bool {
     goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !mayClaim
+      && constraints.isKnown
   }
 
   /// There may be work, and this worker could take it.
@@ -178,7 +183,7 @@ struct WorkerState: Sendable {
 
   private func nextTime(_ now: Duration) -> Duration? {
     var times: [Duration?] = [graceEnd.flatMap { isInterrupted ? nil : $0 }]
-    if !isStopping { times += [nextRecovery, nextDue] }
+    if !isStopping { times += [nextRecovery, nextDue, constraints.nextTime] }
     if holdsClaims { times += [nextRenewal, progressDue] }
     if notBefore > now { times.append(notBefore) }
     return times.compactMap(\.self).min()
@@ -276,6 +281,37 @@ struct WorkerState: Sendable {
     }
   }
 
+  // MARK: Conditions
+
+  mutating func told(_ constraint: JobConstraint, _ isSatisfied: Bool, _ now: Duration) {
+    if constraints.told(constraint, isSatisfied, now) { conditionsChanged() }
+  }
+
+  /// What is set by hand, as it was read.
+  mutating func learned(_ settings: [JobConstraint: Bool], _ now: Duration) {
+    if constraints.set(settings, now) { conditionsChanged() }
+  }
+
+  /// It will tell nothing more.
+  mutating func monitorEnded(_ constraint: JobConstraint) {
+    constraints.ended(constraint)
+    conditionsChanged()
+  }
+
+  /// Its next claim says so, also to who asks what can be served.
+  private mutating func conditionsChanged() {
+    workMayWait = true
+    mayBeIdle = true
+  }
+
+  /// Who runs and is to be interrupted, since one of these conditions, or any if nil, does not hold any more.
+  func interrupted(without lost: Set<JobConstraint>? = nil) -> [RunningAttempt] {
+    atWork.values.filter { attempt in
+      attempt.claim.whenLost == .interrupts
+        && attempt.claim.requires.contains { !constraints.holds($0) && lost?.contains($0) ?? true }
+    }
+  }
+
   mutating func askedIfIdle(_ isIdle: Bool) { self.isIdle = isIdle && !mayClaim }
 
   // MARK: Events from handlers
@@ -345,6 +381,7 @@ struct WorkerState: Sendable {
       if change.contains(.stops) { stopsMayBeAsked = true }
       if change.contains(.doubt) { nextRenewal = .zero }
       if change.contains(.deadlines) { nextRecovery = .zero }
+      if change.contains(.settings) { nextRecovery = .zero }  // which reads them
       mayBeIdle = true
       return true
     }

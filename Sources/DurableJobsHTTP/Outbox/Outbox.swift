@@ -204,7 +204,7 @@
       let job = try? await store.jobs(JobQuery(.id(attempt.context.id), limit: 1)).first
       let age = Duration.seconds(now.timeIntervalSince(job?.createdAt ?? now))
       guard age < Self.patience else { return again(error, nil, attempt) }
-      return attempt.wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1)))
+      return attempt.wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1))).asBackOff
     }
 
     /// A message that was written just now is tried again soon; what has waited for a day is no worse off for a minute.
@@ -214,7 +214,7 @@
 
     private func again(_ error: RequestError, _ retryAfter: RetryAfter?, _ attempt: SendAttempt) -> JobExit {
       guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
-        return attempt.again(error, after: attempt.backOff(error))
+        return attempt.again(error, after: attempt.backOff(error)).asBackOff
       }
       if retryAfter.isForAll, let url = HTTPURL(attempt.request.url) { hosts.pause(url.origin, for: told) }
       // One that asks for too little is left the time that grows with each attempt.

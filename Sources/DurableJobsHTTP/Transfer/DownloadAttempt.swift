@@ -44,18 +44,18 @@
         tell(.failed(error, isFinal: true, retryAfter: nil))
         return JobExit.permanent(error)
       }
-      return again(error, after: backOff(error))
+      return again(error, after: backOff(error)).asBackOff
     }
 
-    func again(_ error: DownloadError, after time: Duration) -> any Error {
+    func again(_ error: DownloadError, after time: Duration) -> JobExit {
       tell(.failed(error, isFinal: false, retryAfter: time))
-      return JobExit.retry(after: time, because: error)
+      return .retry(after: time, because: error)
     }
 
-    func wait(_ reason: String, _ time: Duration) -> any Error {
+    func wait(_ reason: String, _ time: Duration) -> JobExit {
       tell(.waits(reason, for: time))
       report(news.withLock { $0.fraction }, "waits: \(reason)")
-      return JobExit.snooze(for: time)
+      return .snooze(for: time)
     }
 
     /// How long the next attempt would be waited for after this one.

@@ -104,7 +104,7 @@ struct Census: Sendable {
   }
 
   static let workersSQL =
-    "SELECT id,name,session,lease_until,kinds,queues,pid,started_at FROM durable_worker ORDER BY id"
+    "SELECT id,name,session,lease_until,kinds,queues,pid,started_at,satisfied,absent FROM durable_worker ORDER BY id"
   static let routesSQL = "SELECT id,scheduled FROM durable_route"
   static let claimsSQL = """
     SELECT id,claim FROM durable_job WHERE id IN(
@@ -146,7 +146,7 @@ struct Census: Sendable {
     while try rows.step() {
       let row = WorkerRow(
         id: rows.int(0), worker: WorkerID(rows.text(1) ?? ""), leaseUntil: rows.int(3), kinds: names(rows.text(4)),
-        queues: names(rows.text(5)))
+        queues: names(rows.text(5)), satisfied: Set(list: rows.text(8)), absent: Set(list: rows.text(9)))
       workers.append(
         Worker(row: row, session: rows.text(2) ?? "", process: rows.int(6), startedAt: rows.int(7)))
     }

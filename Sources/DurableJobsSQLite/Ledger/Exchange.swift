@@ -49,7 +49,8 @@ extension WriteTransaction: JobLedger {
   private func add(_ new: NewRow, after added: [JobID]) throws -> JobID {
     FaultPoint.insertBegun.reach()
     let (job, terms) = (new.job, new.job.terms)
-    let route = try memory.routes.intern(queue: job.queue, kind: job.kind, on: connection)
+    let route = try memory.routes.intern(
+      queue: job.queue, kind: job.kind, requires: terms.requires, on: connection)
     let runAt = new.course.runAt?.milliseconds
     let hot = try connection[.insertJob]
     hot.bind(1, route)

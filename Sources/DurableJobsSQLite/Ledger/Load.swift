@@ -58,11 +58,12 @@ extension WriteTransaction {
     // A promotion or a plain claim leaves the time in its place.
     let waits = [.scheduled, .suspended, .blocked, .skipped].contains(state)
     let runAt = waits ? statement.intOrNull(6) : nil
-    let course = JobCourse(
+    var course = JobCourse(
       state: state, attempt: statement.count(4), maxAttempts: terms.attempts, crashesInRow: statement.count(9),
       crashes: statement.count(10), runAt: runAt.map(Date.init(milliseconds:)),
       isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11),
       cause: statement.intOrNull(13).map(JobID.init(rawValue:)), isAfterFailure: links.contains(.afterFailure))
+    course.isBackOff = waits && links.contains(.backOff)
     let claim = ClaimNumber(rawValue: statement.int(5))
     let isHeld = state == .running ? try isStanding(claim.worker) : false
     if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }

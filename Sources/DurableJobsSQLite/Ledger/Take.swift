@@ -16,7 +16,8 @@ extension WriteTransaction {
       return batch
     }
     let free = request.free.filter { $0.value > 0 }.mapValues { min($0, Self.largestClaim) }
-    let routes = memory.routes.served(kinds: request.kinds, queues: request.queues.intersection(free.keys))
+    let routes = memory.routes.served(
+      kinds: request.kinds, queues: request.queues.intersection(free.keys), satisfied: request.satisfied)
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
     let picked = try pick(from: routes, free, &batch, &overdue)
@@ -51,6 +52,7 @@ extension WriteTransaction {
       var claimed = ClaimedJob(
         token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
         payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
+        requires: job.route.requires, whenLost: job.terms.interrupts == true ? .interrupts : .goesOn,
         inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
         steps: job.links.contains(.steps) ? try steps(of: job.id) : [:])
       if case .end? = deadline { claimed.deadline = deadline?.date }

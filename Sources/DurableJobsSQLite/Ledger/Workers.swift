@@ -31,6 +31,8 @@ extension WriteTransaction {
       grant.bind(2, row.leaseUntil)
       grant.bind(3, Self.list(row.kinds))
       grant.bind(4, Self.list(row.queues))
+      grant.bind(5, row.satisfied.list)
+      grant.bind(6, row.absent.list)
       try grant.run()
       if let index = rows.firstIndex(where: { $0.row.id == id }) { rows[index].row = row }
     } else {
@@ -51,6 +53,8 @@ extension WriteTransaction {
     insert.bind(6, process.host)
     insert.bind(7, process.pid)
     insert.bind(8, now)
+    insert.bind(9, row.satisfied.list)
+    insert.bind(10, row.absent.list)
     try insert.run()
     var made = row
     made.id = connection.lastInsertedID
@@ -158,7 +162,7 @@ extension WriteTransaction {
     return isStanding
   }
 
-  private static func list(_ names: Set<String>) -> String {
+  static func list(_ names: Set<String>) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes]
     return (try? encoder.encode(names.sorted())).map { String(decoding: $0, as: UTF8.self) } ?? "[]"

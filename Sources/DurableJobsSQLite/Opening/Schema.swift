@@ -25,7 +25,7 @@ enum Schema {
 
   /// Times are milliseconds since 1970.
   private static let first = """
-    -- `changes` counts changes of routes and pauses, which processes keep in memory. `stub`: see below.
+    -- `changes` counts changes of routes, pauses and constraints, which processes keep in memory. `stub`: see below.
     CREATE TABLE durable_meta(id INTEGER PRIMARY KEY CHECK(id=1), version INT NOT NULL, changes INT NOT NULL,
       stub INT NOT NULL);
     INSERT INTO durable_meta VALUES(1, 1, 0, 0);
@@ -123,5 +123,9 @@ enum Schema {
     ALTER TABLE durable_uniq_5 RENAME TO durable_uniq;
     -- When unfinished jobs are given up.
     CREATE TABLE durable_deadline(at INT NOT NULL, job INT NOT NULL, PRIMARY KEY(at,job)) WITHOUT ROWID;
+    -- Conditions that hold for all workers, or for none, because somebody set them; and what each worker says of others.
+    CREATE TABLE durable_constraint(name TEXT PRIMARY KEY, satisfied INT NOT NULL) WITHOUT ROWID;
+    ALTER TABLE durable_worker ADD COLUMN satisfied TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE durable_worker ADD COLUMN absent TEXT NOT NULL DEFAULT '[]';
     """
 }

@@ -23,7 +23,8 @@ func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointe
   var works: [RouteWork] = []
   for route in try RouteTotals.read(on: connection) where scope.contains(queue: route.queue) {
     var work = RouteWork(
-      queue: route.queue, kind: route.kind, isPaused: route.isPaused, left: route.counts, due: 0, isReturning: false)
+      queue: route.queue, kind: route.kind, requires: route.requires, isPaused: route.isPaused, left: route.counts,
+      due: 0, isReturning: false)
     if route.counts[.scheduled] > 0 {
       work.due = Int(try first(RouteTotals.dueSQL, route.id, now, on: connection) ?? 0)
       work.isReturning = try first(RouteTotals.returningSQL, route.id, now, on: connection) != nil
@@ -31,7 +32,8 @@ func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointe
     works.append(work)
   }
   let workers = try Census.readWorkers(on: connection).map(\.row)
-  return scope.outstanding(in: works, for: workers, at: now)
+  let setByHand = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
+  return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
 }
 
 func names(_ list: String?) -> Set<String> {
@@ -51,7 +53,14 @@ func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
   while try queues.step() { settings.append(.queue(queues.text(0) ?? "", isPaused: true)) }
   let lanes = try Statement(widthsSQL, on: connection)
   while try lanes.step() { settings.append(.lane(lanes.text(0) ?? "", width: lanes.count(1))) }
-  return settings
+  let constraints = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
+  return settings + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+}
+
+func readConstraints(_ rows: Statement) throws -> [JobConstraint: Bool] {
+  var constraints: [JobConstraint: Bool] = [:]
+  while try rows.step() { constraints[JobConstraint(rawValue: rows.text(0) ?? "")] = rows.int(1) != 0 }
+  return constraints
 }
 
 let widthsSQL = "SELECT name,width FROM durable_lane_width ORDER BY name"

@@ -65,6 +65,7 @@ struct JobPage {
     case .ids(let ids): isOne(of: ids)
     case .queues(let names): Self.isOne(of: routes.filter { names.contains($0.queue) })
     case .kinds(let names): Self.isOne(of: routes.filter { names.contains($0.kind) })
+    case .requires(let constraint): Self.isOne(of: routes.filter { $0.requires.contains(constraint) })
     case .states(let states): "j.state IN(\(Self.list(states.map(\.code))))"
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
     case .lane(let lane):

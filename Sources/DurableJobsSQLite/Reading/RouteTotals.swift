@@ -5,13 +5,15 @@ struct RouteTotals {
   let id: Int64
   let queue: String
   let kind: String
+  let requires: Set<JobConstraint>
   let isPaused: Bool
   var counts: JobCounts
   /// As far as the numbers themselves can tell.
   var isSound = true
 
   static let sql = """
-    SELECT r.id,q.name,r.kind,q.paused,r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped
+    SELECT r.id,q.name,r.kind,q.paused,r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped,
+      r.requires
     FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue
     """
   /// The running ones are few: never more than the workers have slots.
@@ -44,8 +46,8 @@ struct RouteTotals {
       if isCounting { counts[.ready] = max(rest, 0) }
       all.append(
         RouteTotals(
-          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "", isPaused: routes.int(3) != 0,
-          counts: counts,
+          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
+          requires: Set(list: routes.text(12)), isPaused: routes.int(3) != 0, counts: counts,
           isSound: rest >= 0 && (4...11).allSatisfy { routes.isInt($0) && routes.int($0) == routes.count($0) }))
     }
     return all
@@ -53,20 +55,21 @@ struct RouteTotals {
 
   /// A job of this route, as far as filters by queue, kind and state ask.
   func example(in state: JobState) -> JobSnapshot {
-    JobSnapshot(id: JobID(rawValue: 0), queue: queue, kind: kind, state: state, createdAt: .distantPast)
+    JobSnapshot(
+      id: JobID(rawValue: 0), queue: queue, kind: kind, requires: requires, state: state, createdAt: .distantPast)
   }
 }
 
 extension JobFilter {
-  /// Asks for nothing but queue, kind and state, which a route's totals can answer.
+  /// Asks for nothing but queue, kind, what is required and state, which a route's totals can answer.
   var isOfTotals: Bool { isOfRoute(orState: true) }
 
-  /// Asks for nothing but queue and kind.
+  /// The same without the state.
   var isOfRoute: Bool { isOfRoute(orState: false) }
 
   private func isOfRoute(orState: Bool) -> Bool {
     switch condition {
-    case .queues, .kinds: true
+    case .queues, .kinds, .requires: true
     case .states: orState
     case .ids, .tag, .key, .lane, .tooLarge: false
     case .and(let parts), .or(let parts): parts.allSatisfy { $0.isOfRoute(orState: orState) }
@@ -83,7 +86,7 @@ extension JobFilter {
       any.reduce([] as Set<JobState>?) { known, one in
         if let known, let states = one.states { known.union(states) } else { nil }
       }
-    case .ids, .queues, .kinds, .tag, .key, .lane, .not, .tooLarge: nil
+    case .ids, .queues, .kinds, .tag, .key, .lane, .requires, .not, .tooLarge: nil
     }
   }
 

@@ -79,7 +79,8 @@ private func snapshot(
   let enteredAt = Date(milliseconds: row.int(8))
   var job = JobSnapshot(
     id: JobID(rawValue: row.int(0)), queue: route.queue, kind: route.kind, key: terms.key,
-    tags: Set(terms.tags ?? []), lane: terms.jobLane, state: state, priority: JobPriority(rawValue: Int(row.int(3))),
+    tags: Set(terms.tags ?? []), lane: terms.jobLane, requires: route.requires, state: state,
+    priority: JobPriority(rawValue: Int(row.int(3))),
     attempt: row.count(5), maxAttempts: terms.attempts, timeout: terms.duration, crashes: row.count(12),
     createdAt: row.intOrNull(10).map(Date.init(milliseconds:)) ?? enteredAt,
     runAt: state == .scheduled ? row.intOrNull(7).map(Date.init(milliseconds:)) : nil,

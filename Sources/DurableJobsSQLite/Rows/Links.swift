@@ -28,6 +28,8 @@ struct Links: OptionSet {
   /// It has a row in `durable_deadline`.
   static let deadline = Links(rawValue: 16384)
   static let overdueAsked = Links(rawValue: 65536)
+  /// It waits, and for less if what it requires returns.
+  static let backOff = Links(rawValue: 32768)
   /// It waits for a date.
   static let dated = Links(rawValue: 2048)
 
@@ -52,6 +54,7 @@ extension Links {
     if course.crashes > 0 { insert(.crash) }
     if course.reason != nil { insert(.note) }
     if course.isDated { insert(.dated) }
+    if course.isBackOff { insert(.backOff) }
     if course.isAfterFailure { insert(.afterFailure) }
   }
 }

@@ -16,6 +16,8 @@ struct StoredTerms: Codable, Equatable {
   /// Deadlines.
   var startBy: Int64?
   var endBy: Int64?
+  /// The loss of what it requires does. What that is stands in its route.
+  var interrupts: Bool?
 
   init() {}
 
@@ -33,6 +35,7 @@ struct StoredTerms: Codable, Equatable {
     case nil: break
     }
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
+    interrupts = terms.whenLost == .interrupts ? true : nil
   }
 
   /// Throws if it is not what this type wrote.

@@ -1,19 +1,35 @@
-/// What a worker must be able to serve to run a job: its queue and its kind, as one number.
+import DurableJobs
+import Foundation
+
+/// What a worker must be able to serve to run a job: its queue, its kind and what it requires, as one number.
 struct Route: Hashable, Sendable {
   let id: Int64
   let queue: String
   let kind: String
+  let requires: Set<JobConstraint>
   var isPaused: Bool
+
+  /// What is required, as it is stored: nothing is no text.
+  static func text(of requires: Set<JobConstraint>) -> String { requires.isEmpty ? "" : requires.list }
 }
 
-/// The routes of the store, as the writer last read them. A route is never deleted, so what is here stays true; what is
-/// not, or a pause, may be news of another process, and `changes` tells.
+extension Set<JobConstraint> {
+  /// What can't be read is nothing, so that jobs are not kept from running by damage.
+  init(list: String?) { self = list?.isEmpty ?? true ? [] : Set(names(list).map { JobConstraint(rawValue: $0) }) }
+  var list: String { WriteTransaction.list(Set<String>(map(\.rawValue.composed))) }
+}
+
+/// The routes of the store, as the writer last read them, and what was set of constraints. A route is never deleted, so
+/// what is here stays true; what is not, or what was set, may be news of another process, and `changes` tells.
 final class RouteCache {
   private(set) var byID: [Int64: Route] = [:]
+  /// By queue and kind, of those that require nothing; and of the others.
   private var ids: [String: [String: Int64]] = [:]
+  private var constrained: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
+  private var setByHand: [JobConstraint: Bool] = [:]
   /// `durable_meta.changes` when all routes were read.
   private var changes: Int64 = -1
-  private var served: (kinds: Set<String>, queues: Set<String>, routes: [Route])?
+  private var served: (kinds: Set<String>, queues: Set<String>, satisfied: Set<JobConstraint>, routes: [Route])?
 
   /// Reads all routes if something changed since they were last read.
   func refresh(changes: Int64, on connection: WriterConnection) throws {
@@ -26,14 +42,18 @@ final class RouteCache {
     while try routes.step() {
       add(
         Route(
-          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "", isPaused: routes.int(3) != 0))
+          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
+          requires: Set(list: routes.text(4)), isPaused: routes.int(3) != 0))
     }
+    setByHand = try readConstraints(try connection[.constraints])
     self.changes = changes
   }
 
   /// The number of a route, which is made if there is none yet.
-  func intern(queue: String, kind: String, on connection: WriterConnection) throws -> Int64 {
-    if let id = ids[queue]?[kind] { return id }
+  func intern(
+    queue: String, kind: String, requires: Set<JobConstraint>, on connection: WriterConnection
+  ) throws -> Int64 {
+    if let id = requires.isEmpty ? ids[queue]?[kind] : constrained[requires]?[queue]?[kind] { return id }
     let findQueue = try connection[.findQueue]
     findQueue.bind(1, name: queue)
     let queueID: Int64
@@ -51,6 +71,7 @@ final class RouteCache {
     let find = try connection[.findRoute]
     find.bind(1, queueID)
     find.bind(2, name: kind)
+    find.bind(3, Route.text(of: requires))
     let id: Int64
     if try find.step() {
       id = find.int(0)
@@ -59,11 +80,12 @@ final class RouteCache {
       let insert = try connection[.insertRoute]
       insert.bind(1, queueID)
       insert.bind(2, name: kind)
+      insert.bind(3, Route.text(of: requires))
       try insert.run()
       id = connection.lastInsertedID
       try connection[.bumpChanges].run()
     }
-    add(Route(id: id, queue: queue, kind: kind, isPaused: isPaused))
+    add(Route(id: id, queue: queue, kind: kind, requires: requires, isPaused: isPaused))
     return id
   }
 
@@ -80,12 +102,15 @@ final class RouteCache {
   }
 
   /// The routes that a worker can serve now.
-  func served(kinds: Set<String>, queues: Set<String>) -> [Route] {
-    if let served, served.kinds == kinds, served.queues == queues { return served.routes }
-    let routes = byID.values
-      .filter { !$0.isPaused && queues.contains($0.queue) && kinds.contains($0.kind) }
-      .sorted { $0.id < $1.id }
-    served = (kinds, queues, routes)
+  func served(kinds: Set<String>, queues: Set<String>, satisfied: Set<JobConstraint>) -> [Route] {
+    if let served, served.kinds == kinds, served.queues == queues, served.satisfied == satisfied {
+      return served.routes
+    }
+    let holding = setByHand.holding(satisfied)
+    let routes = byID.values.filter {
+      !$0.isPaused && queues.contains($0.queue) && kinds.contains($0.kind) && $0.requires.isSubset(of: holding)
+    }.sorted { $0.id < $1.id }
+    served = (kinds, queues, satisfied, routes)
     return routes
   }
 
@@ -93,13 +118,18 @@ final class RouteCache {
   func forget() {
     byID = [:]
     ids = [:]
+    constrained = [:]
     served = nil
     changes = -1
   }
 
   private func add(_ route: Route) {
     byID[route.id] = route
-    ids[route.queue, default: [:]][route.kind] = route.id
+    if route.requires.isEmpty {
+      ids[route.queue, default: [:]][route.kind] = route.id
+    } else {
+      constrained[route.requires, default: [:]][route.queue, default: [:]][route.kind] = route.id
+    }
     served = nil
   }
 }

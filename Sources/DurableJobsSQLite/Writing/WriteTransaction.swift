@@ -89,6 +89,14 @@ final class WriteTransaction {
       case .lane(let name, let width):
         try run(width == 1 ? .deleteWidth : .putWidth, name, of: Int64(width))
         try run(LaneVerb(name, now: now))
+      case .constraint(let constraint, let isSatisfied):
+        let set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint]
+        set.bind(1, name: constraint.rawValue)
+        if let isSatisfied { set.bind(2, Int64(isSatisfied ? 1 : 0)) }
+        try set.run()
+        guard set.changes > 0 else { continue }
+        try connection[.bumpChanges].run()
+        news.tell([.work, .settings])
       }
     }
     news.here.insert(.work)

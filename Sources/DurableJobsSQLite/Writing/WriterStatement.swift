@@ -13,6 +13,7 @@ enum WriterStatement: Int, CaseIterable {
   case keyOwners, takeKey, releaseKey
   // Routes and queues
   case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
+  case constraints, setConstraint, clearConstraint
   // Claims
   case beforeClaim, nextDue, promote, mark
   // Settlements
@@ -70,16 +71,23 @@ enum WriterStatement: Int, CaseIterable {
     case .releaseKey: "DELETE FROM durable_uniq WHERE key=?1 AND job=?2"
 
     case .routes:
-      "SELECT r.id,q.name,r.kind,q.paused FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue"
+      "SELECT r.id,q.name,r.kind,q.paused,r.requires FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue"
     case .findQueue: "SELECT id,paused FROM durable_queue WHERE name=?1"
     case .insertQueue: "INSERT INTO durable_queue(name) VALUES(?1)"
-    case .findRoute: "SELECT id FROM durable_route WHERE queue=?1 AND kind=?2 AND requires=''"
-    case .insertRoute: "INSERT INTO durable_route(queue,kind) VALUES(?1,?2)"
+    case .findRoute: "SELECT id FROM durable_route WHERE queue=?1 AND kind=?2 AND requires=?3"
+    case .insertRoute: "INSERT INTO durable_route(queue,kind,requires) VALUES(?1,?2,?3)"
     case .pauseQueue:
       """
       INSERT INTO durable_queue(name,paused) VALUES(?1,?2)
       ON CONFLICT(name) DO UPDATE SET paused=excluded.paused WHERE paused<>excluded.paused
       """
+    case .constraints: "SELECT name,satisfied FROM durable_constraint ORDER BY name"
+    case .setConstraint:
+      """
+      INSERT INTO durable_constraint(name,satisfied) VALUES(?1,?2)
+      ON CONFLICT(name) DO UPDATE SET satisfied=excluded.satisfied WHERE satisfied<>excluded.satisfied
+      """
+    case .clearConstraint: "DELETE FROM durable_constraint WHERE name=?1"
     case .bumpChanges: "UPDATE durable_meta SET changes=(changes&\(Self.ring))+1 WHERE id=1"
     case .count:
       """
@@ -215,10 +223,11 @@ enum WriterStatement: Int, CaseIterable {
 
     case .insertWorker:
       """
-      INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,host,pid,started_at)
-      VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8)
+      INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,host,pid,started_at,satisfied,absent)
+      VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8,?9,?10)
       """
-    case .grantLease: "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4 WHERE id=?1"
+    case .grantLease:
+      "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4,satisfied=?5,absent=?6 WHERE id=?1"
     case .workerLease: "SELECT lease_until FROM durable_worker WHERE id=?1"
     case .renewLease: "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1 RETURNING asked"
     case .askStop: "UPDATE durable_worker SET asked=(asked&\(Self.ring))+1 WHERE id=?1"

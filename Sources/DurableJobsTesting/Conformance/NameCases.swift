@@ -40,7 +40,9 @@ extension StoreConformance {
         try same(try await trial.store.settings(), [.queue(one, isPaused: true)], "the settings")
         try await trial.store.configure([.queue(other, isPaused: false)])
         try same(try await trial.store.settings(), [], "the settings, once it is unpaused")
-        try same(try await trial.store.outstanding(.queue(other, kinds: [one])).active, 2, "jobs to be done")
+        try same(
+          try await trial.store.outstanding(.queue(other, and: [WorkerReach(kinds: [one])])).active, 2,
+          "jobs to be done")
         let claimed = try await trial.claim(kinds: [other], [one: 2])
         try same(claimed.map(\.token.job), ids, "jobs claimed")
       }

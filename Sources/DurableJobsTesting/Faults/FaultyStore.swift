@@ -17,6 +17,8 @@ public final class FaultyStore: JobStore {
     case attemptKept
     /// Claims one job more than there is room for.
     case overCapacity
+    /// Claims what requires a condition that does not hold.
+    case constraintsIgnored
     /// Stores the jobs of an insertion one by one.
     case splitInsertion
     /// Tells of new jobs before they are stored.
@@ -192,6 +194,7 @@ public final class FaultyStore: JobStore {
     switch fault {
     case .overCapacity: request.free = request.free.mapValues { $0 + 1 }
     case .wrongOrder: return try await claimLast(request)
+    case .constraintsIgnored: request.satisfied = ["c1", "c2"]
     default: break
     }
     var batch = try await base.claim(request)

@@ -7,6 +7,7 @@ struct HistoryMaker {
   static let queues = ["q1", "q2"]
   static let kinds = ["k1", "k2", "k3"]
   private static let lanes = ["l", "m"]
+  private static let constraints: [JobConstraint] = ["c1", "c2"]
   private static let workers = ["w1", "w2", "w3"].map { WorkerID($0) }
 
   let policy: StorePolicy
@@ -18,13 +19,15 @@ struct HistoryMaker {
   private let crowd: Int
   /// How many of a hundred jobs wait for others.
   private let dependent: Int
-  /// How many of them are in a lane.
+  /// How many of them are in a lane, and how many require something.
   private let ordered: Int
   /// How many of them have a deadline.
   private let timed: Int
+  private let constrained: Int
 
   private enum Sort {
-    case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, widen, page, advance
+    case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, widen, constrain, page,
+      advance
     case stepClock
   }
 
@@ -32,7 +35,8 @@ struct HistoryMaker {
     var random = SeededNumbers(seed: seed)
     steps = random.lean([
       (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
-      (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.page, 2), (.advance, 7), (.stepClock, 3),
+      (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.constrain, 2), (.page, 2), (.advance, 7),
+      (.stepClock, 3),
     ])
     results = random.lean([
       (.succeeded(output: nil), 3), (.retry(.now, message: "r"), 4), (.failed(message: "f"), 1), (.snoozed(.now), 2),
@@ -41,11 +45,13 @@ struct HistoryMaker {
     changes = random.lean([
       (.retry, 4), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
       (.complete(output: nil), 1), (.fail(message: "f"), 1), (.progress(JobProgress(fraction: 0)), 1), (.reset, 1),
+      (.wake(within: .zero), 3),
     ])
     crowd = random.pick([2, 6, 40])
     dependent = random.pick([0, 30, 70])
     ordered = random.pick([0, 0, 20, 60])
     timed = random.pick([0, 0, 10, 40])
+    constrained = random.pick([0, 20, 60])
     var policy = StorePolicy()
     policy.maxCrashesInRow = random.pick([2, 4, 5])
     policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
@@ -78,6 +84,7 @@ struct HistoryMaker {
     case .silence: return .silence(.seconds(random.pick([20, 60])), isLasting: random.chance(70))
     case .pause: return .pause(random.pick(Self.queues), random.chance(25))
     case .widen: return .widen(random.pick(Self.lanes), random.pick([1, 1, 2, 3]))
+    case .constrain: return .constrain(random.pick(Self.constraints), random.pick([nil, nil, true, false]))
     case .page:
       return .page(
         JobQuery(
@@ -139,12 +146,17 @@ struct HistoryMaker {
         unique: random.chance(40) ? unique(&replacing) : nil,
         lane: random.chance(ordered)
           ? JobLane(random.pick(Self.lanes), failedHead: random.pick([.holds, .letsNextRun])) : nil,
-        tags: random.chance(30) ? some(["a", "b"]) : [])
+        tags: random.chance(30) ? some(["a", "b"]) : [], requires: requires(),
+        whenLost: random.chance(20) ? .interrupts : .goesOn)
       let payload = Data((0..<random.pick([0, 2, 100])).map { UInt8($0) })
       return NewJob(
         queue: random.pick(Self.queues), kind: random.pick(Self.kinds), payload: payload, terms: terms,
         edges: edges(run, siblings: place))
     }
+  }
+
+  private mutating func requires() -> Set<JobConstraint> {
+    random.chance(constrained) ? random.pick([["c1"], ["c2"], ["c1", "c2"]]) : []
   }
 
   /// Mostly one that has something to do: it is in doubt, is to stop a job, or holds claims.
@@ -163,7 +175,8 @@ struct HistoryMaker {
       $1 > 0 || random.chance(50)
     }
     return ClaimRequest(
-      worker: worker, queues: queues, kinds: some(Self.kinds), free: Dictionary(uniqueKeysWithValues: free),
+      worker: worker, queues: queues, kinds: some(Self.kinds),
+      satisfied: random.pick([[], ["c1"], ["c1"], ["c1", "c2"]]), free: Dictionary(uniqueKeysWithValues: free),
       lease: lease())
   }
 
@@ -199,8 +212,9 @@ struct HistoryMaker {
       let result: ClaimSettlement.Result =
         switch random.pick(results) {
         case .succeeded: .succeeded(output: output())
-        case .retry(_, let message): .retry(time(at: run.oracle.now), message: message)
-        case .snoozed: .snoozed(time(at: run.oracle.now))
+        case .retry(_, let message, _):
+          .retry(time(at: run.oracle.now), message: message, isBackOff: random.chance(80))
+        case .snoozed: .snoozed(time(at: run.oracle.now), isBackOff: random.chance(30))
         case let other: other
         }
       return ClaimSettlement(token: claim.token, result: result, progress: progress(20))
@@ -214,6 +228,7 @@ struct HistoryMaker {
     case .suspend: .suspend(reason: reason())
     case .complete: .complete(output: output())
     case .progress(let progress): .progress(self.progress(100) ?? progress)
+    case .wake: .wake(within: .milliseconds(random.pick([0, 1000, 5000])))
     case let other: other
     }
   }
@@ -230,6 +245,7 @@ struct HistoryMaker {
     let leaves: [JobFilter] = [
       .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),
       .key(random.pick(["one", "two"])), .lane(random.pick(Self.lanes)), .id(id),
+      .requires(random.pick(Self.constraints)),
       .state(random.pick([.running, .suspended, .succeeded, .failed, .cancelled, .blocked, .skipped])),
     ]
     let (first, second) = (random.pick(leaves), random.pick(leaves))

@@ -51,6 +51,9 @@ struct HistoryRun {
     case .widen(let lane, let width):
       try await store.configure([.lane(lane, width: width)])
       oracle.setWidth(width, of: lane)
+    case .constrain(let constraint, let isSatisfied):
+      try await store.configure([.constraint(constraint, satisfied: isSatisfied)])
+      oracle.setByHand[constraint] = isSatisfied
     case .page(let query):
       try same(try await store.jobs(query).map(\.id), oracle.jobs(query).map(\.id), "the jobs of \(query)")
     case .advance(let duration): advance(by: duration)
@@ -73,7 +76,9 @@ struct HistoryRun {
     try same(replies.count, jobs.count, "the number of jobs that stand for new ones")
     let gone = oracle.replaced(by: jobs)
     for (place, (job, reply)) in zip(jobs, replies).enumerated() {
-      let (owner, unfinished) = (oracle.owners(of: job.terms.unique).last, oracle.unfinishedOwners(of: job.terms.unique))
+      let (owner, unfinished) = (
+        oracle.owners(of: job.terms.unique).last, oracle.unfinishedOwners(of: job.terms.unique)
+      )
       var (job, disposition) = (job, InsertedJob.Disposition.inserted)
       switch job.terms.unique?.policy {
       case .append where !unfinished.isEmpty && oracle.wrong != .appendsToNobody:
@@ -109,6 +114,8 @@ struct HistoryRun {
       try same(claimed.attempt, log.attempt, "the attempt claimed of job \(log.id)")
       try same(claimed.maxAttempts, job.terms.maxAttempts, "the attempts of job \(log.id)")
       try same(claimed.timeout, job.terms.timeout, "the timeout of job \(log.id)")
+      try same(claimed.requires, job.terms.requires, "what job \(log.id) requires")
+      try same(claimed.whenLost, job.terms.whenLost, "what becomes of job \(log.id) when that is lost")
       try same(claimed.inputs, oracle.inputs(of: log.id), "the inputs of job \(log.id)")
       let deadline: Date? = if case .end = log.deadline { log.openDeadline } else { nil }
       try same(claimed.deadline, deadline, "the deadline of job \(log.id)")
@@ -201,8 +208,9 @@ struct HistoryRun {
       let counts = oracle.counts(filter).withDueJobsMerged
       try same(try await store.counts(where: filter).withDueJobsMerged, counts, "the counts of \(filter)")
     }
-    let worker = WorkScope.worker(queues: Set(HistoryMaker.queues), kinds: ["k1", "k2"])
-    for scope in HistoryMaker.queues.map({ .queue($0) }) + [.queue("q1", kinds: ["k1"]), worker] {
+    let worker = WorkScope.worker(queues: Set(HistoryMaker.queues), kinds: ["k1", "k2"], satisfied: ["c1"])
+    let local = WorkScope.queue("q1", and: [WorkerReach(kinds: ["k1"], satisfied: ["c2"])])
+    for scope in HistoryMaker.queues.map({ .queue($0) }) + [local, worker] {
       let work = try await store.outstanding(scope).withDueJobsMerged
       try same(work, oracle.outstanding(scope).withDueJobsMerged, "the outstanding work of \(scope)")
     }
@@ -210,6 +218,7 @@ struct HistoryRun {
       if case .queue(let name, isPaused: true) = $0 { name } else { nil }
     }
     try same(Set(paused), oracle.pausedQueues, "the paused queues")
+    try same(try await store.settings().constraints, oracle.setByHand, "what is set of conditions")
     var widths: [String: Int] = [:]
     for case .lane(let name, let width) in try await store.settings() { widths[name] = width }
     try same(widths, oracle.widths.filter { $0.value != 1 }, "the widths of lanes")

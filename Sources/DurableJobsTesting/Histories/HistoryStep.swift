@@ -15,6 +15,7 @@ enum HistoryStep: Sendable {
   case silence(Duration, isLasting: Bool)
   case pause(String, Bool)
   case widen(String, Int)
+  case constrain(JobConstraint, Bool?)
   case page(JobQuery)
   case advance(Duration)
   case stepClock(Duration)

@@ -49,7 +49,7 @@
         queue: job.queue, kind: ShellCommand.kind, payload: payload,
         terms: JobTerms(
           maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
-          unique: jobOptions.unique, lane: jobOptions.lane, tags: jobOptions.tags)
+          unique: jobOptions.unique, lane: jobOptions.lane, tags: jobOptions.tags, requires: jobOptions.requires)
       ).check()
       let store = try options.open()
       let added = try await store.queue(job.queue).enqueue(command, after: job.dependencies, options: jobOptions)

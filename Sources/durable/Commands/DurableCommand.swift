@@ -27,7 +27,7 @@
           name: "Act:",
           subcommands: [
             RetryCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self, CompleteCommand.self,
-            FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self,
+            FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
           ]),
       ])
   }

@@ -83,6 +83,12 @@
     var list: String?
     @Flag(help: "Only store the downloads and print their ids; 'durable work' fetches them.") var detach = false
     @Option(help: ArgumentHelp("The queue to put them in.", valueName: "name")) var queue = "default"
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp(
+        "Only while this holds: network, externalPower, diskSpace, or a name of your own. May be repeated.",
+        valueName: "constraint"))
+    var requires: [String] = []
     @OptionGroup var options: StoreOptions
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
@@ -97,7 +103,8 @@
       }
       let store = try options.open()
       let intake = try await DownloadIntake(
-        store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline, isWaitedFor: !detach)
+        store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline,
+        requires: Set(requires.map { JobConstraint(rawValue: $0) }), isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }
       var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
@@ -202,6 +209,7 @@
         throw ValidationError("--timeout is \(timeout); it must be more than 0")
       }
       try NewJob.check(queue: queue)
+      for name in requires { try StoreSetting.constraint(JobConstraint(rawValue: name), satisfied: nil).check() }
       guard detach else { return }
       for (option, isGiven) in [
         ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),

@@ -74,7 +74,8 @@
       try NewJob(
         queue: job.queue, kind: SendRequest.kind, payload: Data(),
         terms: JobTerms(
-          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key, tags: jobOptions.tags)
+          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key, tags: jobOptions.tags,
+          requires: jobOptions.requires)
       ).check()
       let store = try options.open()
       request.body = try body.body(keptIn: store.store)

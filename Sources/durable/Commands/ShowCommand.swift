@@ -52,6 +52,9 @@
       facts.append(("queue", job.queue))
       if let key = job.key { facts.append(("key", key)) }
       if let lane = job.lane { facts.append(("lane", lane.name)) }
+      if !job.requires.isEmpty {
+        facts.append(("requires", job.requires.sorted().map(\.rawValue).joined(separator: ", ")))
+      }
       if !job.edges.isEmpty { facts.append(("after", job.edges.map(\.forPeople).joined(separator: ", "))) }
       if !job.steps.isEmpty { facts.append(("steps", job.steps.joined(separator: ", "))) }
       if !job.tags.isEmpty { facts.append(("tags", job.tags.sorted().joined(separator: ", "))) }

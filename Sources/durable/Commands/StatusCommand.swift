@@ -10,8 +10,8 @@
       commandName: "status",
       abstract: "Show where everything stands.",
       discussion: """
-        A line a job, the newest last, and how many there are in each state; then the queues that are paused, and who \
-        works on what.
+        A line a job, the newest last, and how many there are in each state; then the queues that are paused, what jobs \
+        require and does not hold, and who works on what.
         """)
 
     @Flag(help: "List every job, not only the newest 20.") var all = false
@@ -57,6 +57,8 @@
       Screen.out.line(counts.forPeople)
       let paused = try await store.pausedQueues
       if !paused.isEmpty { Talk.line("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
+      let absent = try await store.constraints().filter { !$0.holds && $0.jobs > 0 }
+      for constraint in absent { Talk.line("\(constraint.name.withVisibleControls): \(constraint.words)") }
       let workers = WorkerSummary(try await workers(store))
       Talk.line(
         "Workers: \(workers.text ?? "none. Start one with: \(store.command("work", queue: queue ?? "default"))")")
@@ -93,7 +95,7 @@
         StatusRecord(
           store: store.path, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
           counts: CountsRecord(counts: counts), paused: try await store.pausedQueues.sorted(),
-          workers: try await workers(store).map { WorkerRecord($0) }))
+          constraints: try await store.constraints(), workers: try await workers(store).map { WorkerRecord($0) }))
     }
 
     /// Of the queue that is asked about.
@@ -107,6 +109,7 @@
     var jobs: [JobRecord] = []
     var counts = CountsRecord()
     var paused: [String] = []
+    var constraints: [ConstraintRecord] = []
     var workers: [WorkerRecord] = []
   }
 
@@ -115,6 +118,8 @@
     var state: String
     var queues: [String]
     var kinds: [String]
+    /// What it provides, and whether that holds.
+    var constraints: [String: Bool]
     var since: Date
 
     init(_ worker: StoredWorker) {
@@ -122,6 +127,9 @@
       state = worker.standing.rawValue
       queues = worker.queues.sorted()
       kinds = worker.kinds.sorted()
+      constraints = Dictionary(
+        (worker.satisfied.map { ($0.rawValue, true) } + worker.absent.map { ($0.rawValue, false) })
+      ) { $1 }
       since = worker.since
     }
   }

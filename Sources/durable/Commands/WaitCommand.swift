@@ -106,7 +106,7 @@
   extension OpenStore {
     /// Whether neither a worker that lives nor 'durable work' could do anything in a queue now.
     fileprivate func isIdle(_ queue: String) async throws -> Bool {
-      try await store.outstanding(.queue(queue, kinds: Self.kinds)).isIdle
+      try await store.outstanding(.queue(queue, and: [Self.reach])).isIdle
     }
 
     fileprivate func untilIdle(_ queue: String) async throws {

@@ -14,6 +14,9 @@
         A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, or what \
         --grace says, then interrupts it: it goes back and runs again later. SIGTERM does the same, and exits with 0. \
         Ctrl-C twice ends everything at once. A command never outlives its worker; a download goes on where it was.
+
+        It provides the constraints network, externalPower and diskSpace (1 GB free beside the store): jobs that require \
+        one of these run while it holds.
         """)
 
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
@@ -51,6 +54,7 @@
         Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),
         logger: WorkerLog.logger { Talk.error($0) })
       handler.register(with: worker)
+      store.provideSystemConstraints(to: worker)
       let netrc = try DownloadWords.netrc()
       Outbox(of: store.store, netrc: netrc) { log.tell($0, $1, $2) }.register(with: worker)
       Downloader(

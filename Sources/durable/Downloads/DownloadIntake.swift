@@ -25,15 +25,16 @@
     /// Whether somebody waits for what is asked for: then what is new goes before what waits for itself, and before what
     /// somebody waited for earlier, so that a small file need not wait for a long list; what is joined keeps its place,
     /// but goes on if it waits for a time or was suspended.
-    init(_ store: any JobStore, queue: String, maxAttempts: Int?, deadline: JobDeadline? = nil, isWaitedFor: Bool)
-      async throws
-    {
+    init(
+      _ store: any JobStore, queue: String, maxAttempts: Int?, deadline: JobDeadline? = nil,
+      requires: Set<JobConstraint> = [], isWaitedFor: Bool
+    ) async throws {
       self.store = store
       self.queue = queue
       self.isWaitedFor = isWaitedFor
       options = JobOptions(
         priority: isWaitedFor ? try await Self.highestPriority(store, queue) : nil, maxAttempts: maxAttempts,
-        deadline: deadline)
+        deadline: deadline, requires: requires)
     }
 
     private static func highestPriority(_ store: any JobStore, _ queue: String) async throws -> JobPriority {

@@ -4,6 +4,7 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
+  import DurableJobsSystem
   import Foundation
 
   /// Fetches downloads in the foreground until each has ended, whoever runs it: this process, or another beside it.
@@ -159,6 +160,7 @@
           JobQueue(queue, store: store), maxConcurrentJobs: slots,
           logger: WorkerLog.logger { [display] in display.say($0) })
         downloader.register(with: worker)
+        worker.provideSystemConstraints(of: URL(fileURLWithPath: store.path ?? "/").deletingLastPathComponent())
         state.workers[queue] = worker
         return worker
       }

@@ -42,6 +42,13 @@
     @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
+        "Only while this holds: network, externalPower, diskSpace, or a name of your own. May be repeated.",
+        valueName: "constraint"))
+    var requires: [String] = []
+    @Flag(help: "End it when what it requires is lost; it runs again when that returns.") var interruptWhenLost = false
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp(
         "Only once this job has succeeded: its id, or a key, also one that comes later. May be repeated.",
         valueName: "job"))
     var after: [String] = []
@@ -75,8 +82,9 @@
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
-          deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0)) }, key: key,
-        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0) }, tags: Set(tag))
+        deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0)) }, key: key,
+        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0) }, tags: Set(tag),
+        requires: Set(requires.map { JobConstraint(rawValue: $0) }), whenLost: interruptWhenLost ? .interrupts : nil)
     }
 
     /// What stands behind the last colon is the policy.
@@ -85,7 +93,8 @@
       let word = String(text[text.index(after: colon)...])
       guard let policy = UniqueKey.Policy(rawValue: word) else {
         throw ValidationError(
-          "--unique \(text): the policy is keep, replace or append, and not '\(word)'. A key with a colon needs one too")
+          "--unique \(text): the policy is keep, replace or append, and not '\(word)'. A key with a colon needs one too"
+        )
       }
       return UniqueKey(String(text[..<colon]), policy: policy)
     }

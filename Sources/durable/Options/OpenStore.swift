@@ -4,6 +4,7 @@
   import DurableJobsHTTP
   import DurableJobsProcess
   import DurableJobsSQLite
+  import DurableJobsSystem
   import Foundation
 
   /// A store that is open, and where it is.
@@ -16,6 +17,8 @@
 
     /// What 'durable work' runs.
     static let kinds: Set = [ShellCommand.kind, Download.kind, SendRequest.kind]
+    /// The same, where all holds that it knows of.
+    static let reach = WorkerReach(kinds: kinds, satisfied: [.network, .externalPower, .diskSpace])
 
     private static let opened = Lock<[SQLiteStore]>([])
 
@@ -46,6 +49,11 @@
         for case .queue(let name, isPaused: true) in try await store.settings() { paused.insert(name) }
         return paused
       }
+    }
+
+    /// Has a worker say what holds on this machine, and where this store is.
+    func provideSystemConstraints(to worker: JobWorker) {
+      worker.provideSystemConstraints(of: URL(fileURLWithPath: path).deletingLastPathComponent())
     }
 
     /// What to type to do `verb` to a queue of this store, as in "durable work --queue slow".

@@ -58,6 +58,7 @@
     var errors: [Failure]
     var tags: [String]
     @OrNull var lane: String?
+    var requires: [String]
     /// What it waits for, or waited for.
     var after: [Need]
     /// The job whose end skipped it.
@@ -89,6 +90,7 @@
       errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
       tags = job.tags.sorted()
       lane = job.lane?.name
+      requires = job.requires.map(\.rawValue).sorted()
       after = job.edges.map { Need($0) }
       cause = job.cause
       self.worker = worker.map { Holder(process: $0.process, state: $0.standing.rawValue) }

@@ -8,6 +8,8 @@
   enum Obstacle: Hashable, Sendable {
     case paused(queue: String)
     case noWorker(queue: String)
+    /// What it requires and what does not hold; some of it, no worker speaks of, and nobody has set it.
+    case absent([JobConstraint], unprovided: [JobConstraint])
     /// Who looks will take it back.
     case workerDied
     /// Its first start is ahead.
@@ -21,7 +23,8 @@
     /// All that keeps this job, what it waits for by itself first. `workers` are those of its store; one that works it
     /// `here` needs no other.
     static func all(
-      of job: JobSnapshot, paused: Set<String>, workers: [StoredWorker], here: Bool = false, now: Date = Date()
+      of job: JobSnapshot, paused: Set<String>, setByHand: [JobConstraint: Bool] = [:], workers: [StoredWorker],
+      here: Bool = false, now: Date = Date()
     ) -> [Obstacle] {
       var all: [Obstacle] = []
       switch job.state {
@@ -47,15 +50,26 @@
       }
       if paused.contains(job.queue) {
         all.append(.paused(queue: job.queue))
-      } else if !here, !workers.contains(where: { $0.serves(job.queue, job.kind) }) {
-        all.append(.noWorker(queue: job.queue))
+      } else if !here {
+        let serving = workers.filter { $0.serves(job.queue, job.kind) }
+        // Of what the one lacks that lacks least.
+        let lacking = serving.map { job.requires.subtracting(setByHand.holding($0.satisfied)) }.min {
+          $0.count < $1.count
+        }
+        guard let lacking else { return all + [.noWorker(queue: job.queue)] }
+        guard !lacking.isEmpty, job.state != .blocked else { return all }
+        let provided = serving.reduce(into: Set(setByHand.keys)) { $0.formUnion($1.satisfied.union($1.absent)) }
+        all.append(
+          .absent(lacking.intersection(provided).sorted(), unprovided: lacking.subtracting(provided).sorted()))
       }
       return all
     }
 
     static func all(of job: JobSnapshot, in store: OpenStore, here: Bool = false) async throws -> [Obstacle] {
       guard !job.state.isFinished else { return [] }
-      return all(of: job, paused: try await store.pausedQueues, workers: try await store.store.workers(), here: here)
+      return all(
+        of: job, paused: try await store.pausedQueues, setByHand: try await store.store.settings().constraints,
+        workers: try await store.store.workers(), here: here)
     }
 
     var isLackOfWorker: Bool { if case .noWorker = self { true } else { false } }
@@ -67,6 +81,9 @@
         "Job \(id) waits: the queue '\(queue)' is paused; '\(store.command("unpause", queue: queue))' lets it go on"
       case .noWorker(let queue):
         "Job \(id) waits: no worker is running for it. Start one with: \(store.command("work", queue: queue))"
+      case .absent(let absent, let unprovided):
+        "Job \(id) waits for " + Self.words(absent, unprovided)
+          + (unprovided.first.map { "; 'durable constraint set \($0) yes' says that it holds" } ?? "")
       case .workerDied: "Job \(id): its worker has died; it is run again here"
       case .early(let time): "Job \(id) waits for its time, \(time.forPeople)"
       case .backOff(let time, let attempt, let count, let message):
@@ -77,6 +94,15 @@
       case .suspended(let reason):
         "Job \(id) is suspended\(reason.map { ": \($0.withoutPasswords)" } ?? ""); 'durable resume \(id)' lets it go on"
       }
+    }
+  }
+
+  extension Obstacle {
+    /// As in "network; vpn, which no worker provides".
+    private static func words(_ absent: [JobConstraint], _ unprovided: [JobConstraint]) -> String {
+      let lists = [absent, unprovided].map { $0.map(\.rawValue).joined(separator: ", ") }
+      return [lists[0], lists[1].isEmpty ? "" : "\(lists[1]), which no worker provides"].filter { !$0.isEmpty }
+        .joined(separator: "; ")
     }
   }
 

@@ -22,15 +22,24 @@
       self.here = here
     }
 
+    /// The worker here looked, and did not take a job that is ready.
+    mutating func found(nothingFor job: JobSnapshot) {
+      guard job.state == .ready, !job.requires.isEmpty, !isPaused else { return }
+      tell(.absent(job.requires.sorted(), unprovided: []), of: job.id)
+    }
+
+    private mutating func tell(_ obstacle: Obstacle, of id: JobID) {
+      guard told.insert(obstacle).inserted else { return }
+      Talk.line(obstacle.text(of: id, in: store).withVisibleControls)
+    }
+
     /// Looks, but no more often than once a second while the job stays as it is.
     mutating func look(at job: JobSnapshot) async throws {
       let now = ContinuousClock.now
       if let last, last.state == job.state, last.attempt == job.attempt, now < last.at + .seconds(1) { return }
       last = (job.state, job.attempt, now)
       obstacles = try await Obstacle.all(of: job, in: store, here: here)
-      for obstacle in obstacles where told.insert(obstacle).inserted {
-        Talk.line(obstacle.text(of: job.id, in: store).withVisibleControls)
-      }
+      for obstacle in obstacles { tell(obstacle, of: job.id) }
     }
 
     /// Runs `body`, and looks at `job` meanwhile.

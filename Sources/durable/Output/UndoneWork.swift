@@ -25,7 +25,15 @@
           let foreign = try await store.store.counts(
             where: here && .state(.ready) && !.kinds(OpenStore.kinds))[.ready]
           if foreign > 0 { lines.append("\(foreign) ready, of kinds that run in another program") }
-          if left[.ready] > foreign { lines.append("\(left[.ready] - foreign) ready to run") }
+          let names = try await store.store.required().keys.sorted()
+          let requiring = names.map { JobFilter.requires($0) }.reduce(!.all) { $0 || $1 }
+          let bound = try await store.store.counts(
+            where: here && .state(.ready) && .kinds(OpenStore.kinds) && requiring)[.ready]
+          if bound > 0 {
+            lines.append("\(bound) ready, which require \(names.map(\.rawValue).joined(separator: " or "))")
+          }
+          let rest = left[.ready] - foreign - bound
+          if rest > 0 { lines.append("\(rest) ready to run") }
         } else {
           lines.append("\(left[.ready]) ready; paused: \(held.joined(separator: ", "))")
         }

@@ -27,6 +27,7 @@
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
       let handler = runs == .commands ? registerCommands(with: worker) { result in code.withLock { $0 = result } } : nil
       if runs == .requests { try registerRequests(with: worker) }
+      store.provideSystemConstraints(to: worker)
       let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
@@ -97,7 +98,10 @@
         try await report.look(at: job)
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
         // Who runs the next job first takes back what a dead worker has left.
-        if isDue && !report.isPaused || report.isLost, try await worker.runNext() { continue }
+        if isDue && !report.isPaused || report.isLost {
+          if try await worker.runNext() { continue }
+          report.found(nothingFor: job)
+        }
         try await Task.sleep(for: Self.interval)
       }
     }

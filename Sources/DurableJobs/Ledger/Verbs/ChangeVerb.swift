@@ -76,7 +76,7 @@ package struct ChangeVerb: Verb {
     if change == .retry, mayReopen(row) {
       course.reopen(now: now)
     } else {
-      try course.apply(change, now: now, keyOwner: book.keyOwner(besides: row))
+      try course.apply(change, now: now, random: .random(in: 0...1), keyOwner: book.keyOwner(besides: row))
     }
     if change == .remove { return try remove(row) }
     if row.course.state.isFinished {
@@ -99,7 +99,7 @@ package struct ChangeVerb: Verb {
         saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage)
       case .progress(let progress):
         saved.store(progress)
-      case .retry, .cancel, .suspend, .resume, .remove, .reset:
+      case .retry, .cancel, .suspend, .resume, .remove, .wake, .reset:
         break
       }
     }

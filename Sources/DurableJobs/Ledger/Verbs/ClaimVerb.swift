@@ -48,14 +48,19 @@ package struct ClaimVerb: Verb {
     let leaseUntil = WorkerRow.lease(request.lease, from: now)
     guard var row, row.claims + 1 < ClaimNumber.limit else {
       return WorkerRow(
-        id: nil, worker: request.worker, leaseUntil: leaseUntil, kinds: request.kinds, queues: request.queues)
+        id: nil, worker: request.worker, leaseUntil: leaseUntil, kinds: request.kinds, queues: request.queues,
+        satisfied: request.satisfied, absent: request.absent)
     }
     let (left, length) = (row.leaseUntil &- now, leaseUntil - now)  // a wild lease is too long, or too short
-    let isNews = row.kinds != request.kinds || row.queues != request.queues
+    let isNews =
+      row.kinds != request.kinds || row.queues != request.queues || row.satisfied != request.satisfied
+      || row.absent != request.absent
     guard isNews || left < length / 3 * 2 || left > length else { return nil }
     row.leaseUntil = leaseUntil
     row.kinds = request.kinds
     row.queues = request.queues
+    row.satisfied = request.satisfied
+    row.absent = request.absent
     return row
   }
 }

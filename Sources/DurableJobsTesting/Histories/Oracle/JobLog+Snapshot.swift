@@ -6,7 +6,7 @@ extension JobLog {
   func snapshot(in state: JobState) -> JobSnapshot {
     var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
-      state: state,
+      requires: job.terms.requires, state: state,
       priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
       crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
       startedAt: last(\.isClaim).map { entries[$0].at },
@@ -61,7 +61,7 @@ extension JobLog {
       switch entries[index].event {
       case .reported(let result) where before.asked?.stop == .overdue && !result.isFinal: message = words
       case .died where before.asked?.stop == .overdue: message = words
-      case .reported(.failed(let text)), .reported(.retry(_, let text)), .givenUp(let text): message = text
+      case .reported(.failed(let text)), .reported(.retry(_, let text, _)), .givenUp(let text): message = text
       case .died where self.before(index + 1).standing == .failed:
         let deaths = before.crashes + 1
         message = "the process ended during the attempt, \(deaths) time\(deaths == 1 ? "" : "s")"

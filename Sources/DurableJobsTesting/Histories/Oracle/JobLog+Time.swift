@@ -50,8 +50,8 @@ extension JobLog {
     let time: JobTime
     switch entries[turn].event {
     case .inserted: time = job.terms.start
-    case .reported(.retry(let named, _)): time = named
-    case .reported(.snoozed(let named)):
+    case .reported(.retry(let named, _, _)): time = named
+    case .reported(.snoozed(let named, _)):
       // Sooner than a snooze can end, it is no date.
       guard let date = named.promise(at: entries[turn].at).date, date >= entries[turn].at.later(by: 100) else {
         return false
@@ -63,15 +63,30 @@ extension JobLog {
     return if case .at = time { true } else { false }
   }
 
+  /// It waits for no date, and for less if what it requires returns.
+  var isBackOff: Bool {
+    guard standing == .ready || standing == .suspended || standing == .skipped, due.date != nil, !isDated else {
+      return false
+    }
+    switch entries[turn].event {
+    case .reported(.retry(_, _, let isBackOff)), .reported(.snoozed(_, let isBackOff)):
+      return isBackOff || wrong == .wakeEndsAnyWait
+    case .woken: return true
+    case .held, .released, .skipped, .reopened: return before(turn).isBackOff
+    default: return false
+    }
+  }
+
   private var promise: Due {
     let (event, at) = (entries[turn].event, entries[turn].at)
     switch event {
     case .inserted: return job.terms.start.promise(at: at)
-    case .reported(.retry(let time, _)): return time.promise(at: at)
-    case .reported(.snoozed(let time)):
+    case .reported(.retry(let time, _, _)): return time.promise(at: at)
+    case .reported(.snoozed(let time, _)):
       let least = at.later(by: wrong == .snoozeOfNoTime ? 0 : 100)
       return .at(max(time.promise(at: at).date ?? at, least)).ahead(of: at)
     case .died: return backOff
+    case .woken(let window): return .within(at...at.later(by: Int64(window / .milliseconds(1))))
     case .held, .reopened: return before(turn).due.ahead(of: at)
     case .skipped: return before(turn).due
     case .released: return wrong == .resumeForgetsTime ? .now : before(turn).due.ahead(of: at)

@@ -16,6 +16,8 @@ struct JobLog {
     case released
     /// Somebody did not want to wait for its time.
     case hurried
+    /// What it requires has returned: it begins again within that time.
+    case woken(within: Duration)
     case startedAnew
     /// It was skipped, and keeps its time.
     case reopened

@@ -54,6 +54,10 @@ extension Oracle {
         return .refusal("job \(child)")
       }
       return isRunning ? refusal : .removal
+    case .wake(let window):
+      guard state == .scheduled, job.isBackOff, let date = job.due.date else { return .refusal("back-off") }
+      let isSoon = date <= now.later(by: Int64(window / .milliseconds(1))) && wrong != .wakePutsOff
+      return isSoon ? .nothing : .happens(.woken(within: window))
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }
   }
@@ -76,6 +80,7 @@ extension Oracle {
 
   private mutating func change(_ change: JobChange, _ ids: ArraySlice<JobID>) -> ([JobID], [Refusal]) {
     var changed: [JobID] = []
+    var reopened: [JobID] = []
     var refused: [Refusal] = []
     for id in ids {
       let index = index(of: id)!
@@ -83,13 +88,15 @@ extension Oracle {
       case .refusal(let name):
         refused.append((id, name))
         continue
-      case .happens(let event): note(event, index)
+      case .happens(let event):
+        if change == .retry, state(jobs[index]).isFinished { reopened.append(id) }
+        note(event, index)
       case .removal: remove(id)
       case .nothing: break
       }
       changed.append(id)
     }
-    followEnds(new: change == .retry ? followRetries(of: changed) : [])
+    followEnds(new: change == .retry ? followRetries(of: reopened) : [])
     return (changed, refused)
   }
 
@@ -104,6 +111,7 @@ extension Oracle {
     case .tag(let tag): job.job.terms.tags.contains(tag)
     case .key(let key): job.job.terms.key == key
     case .lane(let name): job.job.terms.lane?.name == name
+    case .requires(let constraint): job.job.terms.requires.contains(constraint)
     case .and(let all): all.allSatisfy { isOne(job, of: $0) }
     case .or(let any): any.contains { isOne(job, of: $0) }
     case .not(let a): !isOne(job, of: a)
@@ -126,20 +134,23 @@ extension Oracle {
 
   func outstanding(_ scope: WorkScope) -> OutstandingWork {
     let inScope: [JobLog]
-    let canBeServed: (JobLog) -> Bool
+    let reaches: [WorkerReach]
     switch scope {
-    case .worker(let queues, let kinds):
+    case .worker(let queues, let kinds, let satisfied):
       inScope = jobs.filter { queues.contains($0.job.queue) }
-      canBeServed = { kinds.contains($0.job.kind) }
-    case .queue(let queue, let kinds):
+      reaches = [WorkerReach(kinds: kinds, satisfied: satisfied)]
+    case .queue(let queue, let more):
       let workers = workers.filter {
         $0.queues.contains(queue) && ($0.isLiving(at: now) || wrong == .silentWorkerServes && !$0.isOver)
       }
       inScope = jobs.filter { $0.job.queue == queue }
-      canBeServed = { job in kinds.contains(job.job.kind) || workers.contains { $0.kinds.contains(job.job.kind) } }
+      reaches = more + workers.map(\.reach)
     }
-    let served = inScope.filter(canBeServed)
-    let startable = served.filter { wrong == .pausedIsActive || !pausedQueues.contains($0.job.queue) }
+    let served = inScope.filter { job in reaches.contains { $0.kinds.contains(job.job.kind) } }
+    let startable = served.filter { job in
+      guard wrong == .pausedIsActive || !pausedQueues.contains(job.job.queue) else { return false }
+      return reaches.contains { $0.kinds.contains(job.job.kind) && hasAll(job, $0.satisfied, at: .absentIsActive) }
+    }
     let left = Dictionary(grouping: inScope, by: state).mapValues(\.count).filter { !$0.key.isFinished }
     return OutstandingWork(
       active: served.count { state($0) == .running } + startable.count { state($0) == .ready },

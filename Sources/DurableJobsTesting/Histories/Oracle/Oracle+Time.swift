@@ -36,14 +36,8 @@ extension Oracle {
     }
     for index in jobs.indices where jobs[index].hasWaited(until: now) && !waits(jobs[index]) { note(.cameDue, index) }
     followEnds()
-    // Who was needed by one that went just now may go in the same recovery, or in the next.
-    while true {
-      let expired = jobs.filter { job in
-        guard isExpired(job), !isWithinWindow(job) else { return false }
-        if isKept(job.id) { return wrong == .neededExpires }
-        return !(mayLinger.contains(job.id) && left.contains(job.id))
-      }
-      if expired.isEmpty { break }
+    // Who was kept by one that goes may go with it, in a later bite.
+    while case let expired = jobs.filter({ isToGo($0, left) }), !expired.isEmpty {
       for job in expired { remove(job.id) }
       report.pruned += expired.count
     }
@@ -51,6 +45,12 @@ extension Oracle {
     let next = jobs.compactMap(\.openDeadline).min().map { Duration.milliseconds($0.milliseconds - now.milliseconds) }
     report.comeAgain = [report.comeAgain, next].compactMap(\.self).min()
     return report
+  }
+
+  private func isToGo(_ job: JobLog, _ left: Set<JobID>) -> Bool {
+    guard isExpired(job), !isWithinWindow(job) else { return false }
+    if isKept(job.id) { return wrong == .neededExpires }
+    return !(mayLinger.contains(job.id) && left.contains(job.id))
   }
 
   private func holdsJobs(_ worker: Int) -> Bool { jobs.contains { $0.claim?.worker == worker } }

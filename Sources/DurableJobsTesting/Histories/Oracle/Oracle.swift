@@ -13,6 +13,8 @@ struct Oracle {
   var jobs: [JobLog] = []
   var workers: [WorkerLog] = []
   var pausedQueues: Set<String> = []
+  /// What people set of conditions, for all workers.
+  var setByHand: [JobConstraint: Bool] = [:]
   /// By child.
   var needs: [JobID: [Need]] = [:]
   /// Those that ran after the last verb.
@@ -144,7 +146,8 @@ struct Oracle {
   func choice(for request: ClaimRequest) -> Choice {
     let served = jobs.filter { job in
       request.kinds.contains(job.job.kind) && request.queues.contains(job.job.queue)
-        && request.free[job.job.queue] ?? 0 > 0 && (wrong == .pausedIsClaimed || !pausedQueues.contains(job.job.queue))
+        && request.free[job.job.queue] ?? 0 > 0 && hasAll(job, request.satisfied, at: .absentIsClaimed)
+        && (wrong == .pausedIsClaimed || !pausedQueues.contains(job.job.queue))
     }
     let ready = served.filter { state($0) == .ready }.sorted { a, b in
       let (first, second) = (a.job.terms.priority, b.job.terms.priority)
@@ -164,6 +167,14 @@ struct Oracle {
     choice.nextDue = served.compactMap { state($0) == .scheduled ? $0.due.date : nil }.min()
       .map { .milliseconds($0.milliseconds - now.milliseconds) }
     return choice
+  }
+
+  /// All that the job requires holds for a worker that says `satisfied`.
+  func hasAll(_ job: JobLog, _ satisfied: Set<JobConstraint>, at rule: WrongRule) -> Bool {
+    job.job.terms.requires.allSatisfy { constraint in
+      let own = satisfied.contains(constraint)
+      return wrong == rule || (wrong == .workersWordGoesFirst && own ? own : setByHand[constraint] ?? own)
+    }
   }
 
   /// The worker's claim gives it its lease, and it has these jobs now.

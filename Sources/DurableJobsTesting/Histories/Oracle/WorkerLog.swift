@@ -8,6 +8,7 @@ struct WorkerLog {
   /// Of its last claim.
   var kinds: Set<String>
   var queues: Set<String>
+  var satisfied: Set<JobConstraint>
   /// When its lease was found lapsed since it last gave a sign of life, by a clock that never steps.
   var doubts: [Duration] = []
   var isOver = false
@@ -17,7 +18,10 @@ struct WorkerLog {
     leaseUntil = now.later(by: request.lease.milliseconds)
     kinds = request.kinds
     queues = request.queues
+    satisfied = request.satisfied
   }
+
+  var reach: WorkerReach { WorkerReach(kinds: kinds, satisfied: satisfied) }
 
   func isLiving(at now: Date) -> Bool { !isOver && leaseUntil > now }
 }

@@ -23,6 +23,8 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case laneIgnored, laneIsAStack, failedHeadLetsGo
   // Claims
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
+  // Conditions
+  case absentIsClaimed, absentIsActive, workersWordGoesFirst, wakeEndsAnyWait, wakePutsOff
   // Time
   case dateMoves, waitKeepsDate, waitStartsAnew, failedExpireEarly, cancelledNeverExpire
   // Workers

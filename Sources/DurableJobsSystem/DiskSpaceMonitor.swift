@@ -1,0 +1,47 @@
+import DurableJobs
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Whether a volume has room: for ``JobConstraint/diskSpace``. Looked at once a minute, as no system tells of it.
+public struct DiskSpaceMonitor: ConstraintMonitor {
+  private static let interval = Duration.seconds(60)
+
+  private let least: Int64
+  private let path: String
+
+  /// Bytes that are free for this user on the volume of a file or a folder. Once there was less, it takes a tenth more to be
+  /// enough again: what is written and deleted meanwhile does not start and stop jobs.
+  public init(atLeast least: Int64, of url: URL) {
+    self.least = least
+    path = url.path
+  }
+
+  public func changes() -> some AsyncSequence<Bool, Never> {
+    let was = Lock(true)
+    return Polling(Self.interval) { [least, path] in
+      let free = Self.free(path)
+      return was.withLock { was in
+        was = Self.isEnough(free, least: least, was: was)
+        return was
+      }
+    }
+  }
+
+  /// Of a volume that can't be looked at nothing is known, and nothing is held up.
+  static func isEnough(_ free: Int64?, least: Int64, was: Bool) -> Bool {
+    guard let free else { return true }
+    return free >= (was ? least : least.addingReportingOverflow(least / 10).partialValue)
+  }
+
+  private static func free(_ path: String) -> Int64? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    return Int64(
+      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+}

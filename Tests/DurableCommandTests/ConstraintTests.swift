@@ -1,0 +1,158 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import Subprocess
+  import Testing
+
+  @testable import DurableJobsSQLite
+  @testable import durable
+
+  @Suite("Constraints at the shell")
+  struct ConstraintTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("what is required and set by hand runs in a worker that is there, and is shown")
+    func byHand() async throws {
+      let id = try await durable.add("--requires", "office-hours", "--", "echo", "open")
+      let listed = try await durable("constraint")
+      #expect(listed.line == "office-hours  no worker provides it, required by 1 job")
+      #expect(try await durable("show", "\(id)").text.contains("requires   office-hours"))
+      #expect(try await durable.job(id)["requires"] as? [String] == ["office-hours"])
+      let drained = try await durable("work", "--drain")
+      #expect(drained.status == .exited(0))
+      #expect(drained.stderr.contains("Left: 1 ready, which require office-hours"), "\(drained.stderr)")
+      let durable = durable
+      _ = try await durable.work { worker in
+        let other = try await durable.add("--", "true")
+        try await worker.says("ended", other)
+        let status = try await durable("status").stderr
+        #expect(status.contains("office-hours: no worker provides it, required by 1 job"), "\(status)")
+        #expect(try await durable.state(id) == "ready")
+        let set = try await durable("constraint", "set", "office-hours", "yes")
+        #expect(set.line == "office-hours: holds, set by hand, required by 1 job")
+        try await worker.says("ended", id)
+        let lines = try await durable("constraint", "list").text
+        for line in ["diskSpace", "externalPower", "network", "office-hours   holds, set by hand"] {
+          #expect(lines.contains(line), "\(lines)")
+        }
+      }
+      #expect(try await durable.state(id) == "succeeded")
+      let cleared = try await durable("constraint", "set", "office-hours", "clear", "--json").json
+      #expect(cleared["set"] is NSNull)
+      #expect(try await durable("constraint", "list", "--json").text == "[]\n")
+    }
+
+    @Test(
+      "a running command ends when what it requires is set not to hold, and runs again when it is left to the worker")
+    func interrupted() async throws {
+      let fifo = try Fifo(in: durable)
+      try await durable("constraint", "set", "vpn", "yes")
+      let id = try await durable.add(
+        "--requires", "vpn", "--interrupt-when-lost", "--shell", "--",
+        "echo begun > \(fifo.path); test -e \(durable.folder)/calm || exec sleep 1000")
+      let durable = durable
+      _ = try await durable.work { worker in
+        #expect(await fifo.said() == "begun")
+        try await durable("constraint", "set", "vpn", "no")
+        try await worker.says("ended", id)
+        let job = try await durable.job(id)
+        #expect(job["state"] as? String == "ready")
+        #expect(job["attempt"] as? Int == 0)
+        #expect(FileManager.default.createFile(atPath: durable.folder + "/calm", contents: nil))
+        try await durable("constraint", "set", "vpn", "yes")
+        #expect(await fifo.said() == "begun")
+        #expect(try await durable("wait", "\(id)").status == .exited(0))
+      }
+      #expect(try await durable.job(id)["attempt"] as? Int == 1)
+    }
+
+    @Test("names and values that are none are refused")
+    func refusals() async throws {
+      #expect(try await durable("constraint", "set", "", "yes").status == .exited(2))
+      #expect(try await durable("constraint", "set", "a", "perhaps").status == .exited(2))
+      #expect(try await durable("add", "--requires", "", "--", "true").status == .exited(2))
+      #expect(try await durable("constraint").line == "nothing is required, set or provided")
+      #expect(!FileManager.default.fileExists(atPath: durable.store))
+    }
+
+    @Test("what keeps a job is told: what does not hold, and what nobody provides")
+    func obstacles() {
+      let job = JobSnapshot(
+        id: JobID(rawValue: 7), queue: "q", kind: "k", requires: ["network", "vpn", "a"], state: .ready,
+        createdAt: Date())
+      func worker(_ satisfied: Set<JobConstraint>, _ absent: Set<JobConstraint>) -> StoredWorker {
+        StoredWorker(
+          process: 1, since: Date(), queues: ["q"], kinds: ["k"], satisfied: satisfied, absent: absent, jobs: [],
+          standing: .alive)
+      }
+      func all(_ setByHand: [JobConstraint: Bool], _ workers: StoredWorker...) -> [Obstacle] {
+        Obstacle.all(of: job, paused: [], setByHand: setByHand, workers: workers)
+      }
+      #expect(all([:]) == [.noWorker(queue: "q")])
+      #expect(all([:], worker(["a"], ["network"])) == [.absent(["network"], unprovided: ["vpn"])])
+      #expect(all([:], worker([], []), worker(["a", "vpn"], [])) == [.absent([], unprovided: ["network"])])
+      #expect(all(["a": false], worker(["a", "vpn", "network"], [])) == [.absent(["a"], unprovided: [])])
+      #expect(all(["a": true, "vpn": true], worker(["network"], [])) == [])
+    }
+
+    @Test(
+      "a request that requires the network waits without an attempt where there is none, and is sent when there is one",
+      .enabled(if: Self.mayUnshare, "no network namespace can be made here"))
+    func network() async throws {
+      // In a network of its own with nothing but loopback, in which nobody answers.
+      let line = """
+        set -e
+        ip link set lo up
+        "$DURABLE" send POST http://127.0.0.1:9/ --requires network > id
+        "$DURABLE" add --requires network -- sh -c 'echo online > said' > id2
+        mkfifo said lines
+        "$DURABLE" work > lines 2> work.err &
+        worker=$!
+        exec 3< lines
+        "$DURABLE" add -- true > /dev/null
+        "$DURABLE" wait 3
+        "$DURABLE" show 1 --json > before.json
+        "$DURABLE" constraint list > before.txt
+        ip link add dummy0 type dummy
+        ip addr add 10.99.0.2/24 dev dummy0
+        ip link set dummy0 up
+        ip route add default dev dummy0
+        cat said
+        "$DURABLE" wait 2
+        grep -m 1 'waits .*send POST' <&3
+        "$DURABLE" constraint list > after.txt
+        kill $worker
+        wait $worker || true
+        """
+      let outcome = try await durable.shell("timeout 120 unshare -n bash -c \(SystemQuote.quoted(line))")
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(outcome.text.contains("online\n"), "\(outcome.text)")
+      func text(_ name: String) throws -> String {
+        try String(contentsOfFile: durable.folder + "/" + name, encoding: .utf8)
+      }
+      #expect(try text("before.json").contains(#""attempt":0"#))
+      #expect(try text("before.json").contains(#""state":"ready""#))
+      #expect(try text("before.txt").contains("network        does not hold, required by 2 jobs"))
+      #expect(try text("after.txt").contains("network        holds"))
+    }
+
+    private enum SystemQuote {
+      static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: #"'\''"#) + "'" }
+    }
+
+    /// Tried once, as only that tells.
+    private static let mayUnshare: Bool = {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", "command -v ip && unshare -n ip link add dummy0 type dummy"]
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      guard (try? process.run()) != nil else { return false }
+      process.waitUntilExit()
+      if process.terminationStatus != 0 { print("skipped: no network namespace can be made here (unshare, ip)") }
+      return process.terminationStatus == 0
+    }()
+  }
+#endif

@@ -228,7 +228,8 @@
               of: version.total ?? download.size,
               request.host)
             fruitless = part.length > before ? 0 : fruitless + 1
-            guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
+            // A page that is shorter has another reason, and is told as one.
+            guard part.length >= end ?? (isPage ? 0 : download.size ?? 0), fruitless < 3 else {
               throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
             }
           } catch let error as DownloadError where error.code == .connection && part.length > before {

@@ -49,7 +49,7 @@
     public var acceptsUnknownLength: Bool
     /// Sent with each request to the URL's own host, and never to another one that it redirects to.
     public var headers: [Header]
-    /// Whether a file that is there already may be replaced.
+    /// Whether a file that is there already may be replaced; never one that came or changed while this was fetched.
     public var overwrites: Bool
     /// Whether a file that is there already is taken for the one that is wanted: with a `sha256` if that fits, else unless
     /// the server tells another size, or a change that is later than the file's own time. Another file is replaced if this
@@ -59,6 +59,7 @@
     public var keepsServerTime: Bool
     /// The absolute path of a file of certificates (PEM) that are trusted in place of the system's.
     public var caCertificates: String?
+    var nonce = Nonce()
 
     public init(
       from url: URL, to folder: URL, named name: String? = nil, sha256: String? = nil, size: Int64? = nil,
@@ -80,7 +81,7 @@
   }
 
   extension Download {
-    /// Reads what was stored before ``acceptsUnknownLength`` and ``skipsExisting`` were there, too.
+    /// Reads what was stored before some of it was there, too.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       url = try values.decode(URL.self, forKey: .url)
@@ -94,6 +95,7 @@
       skipsExisting = try values.decodeIfPresent(Bool.self, forKey: .skipsExisting) ?? false
       keepsServerTime = try values.decode(Bool.self, forKey: .keepsServerTime)
       caCertificates = try values.decodeIfPresent(String.self, forKey: .caCertificates)
+      nonce = try values.decodeIfPresent(Nonce.self, forKey: .nonce) ?? Nonce()
     }
 
     /// What it is known by, and what there is one unfinished download of: its URL and its destination.
@@ -128,7 +130,12 @@
         throw refuse("'\(sha256)' is no SHA-256; it has 64 hexadecimal digits")
       }
       if let size, size < 0 { throw refuse("a file can't have \(size) bytes") }
-      for header in headers { try header.validate() }
+      for header in headers {
+        try header.validate()
+        if ["range", "if-range"].contains(header.name.lowercased()) {
+          throw refuse("the header \(header.name) can't be given: a download asks by itself for what it lacks")
+        }
+      }
     }
   }
 

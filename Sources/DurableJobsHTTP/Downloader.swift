@@ -38,6 +38,8 @@
     public enum Event: Sendable {
       /// It has its turn at its host.
       case began
+      /// The file comes without something that was asked for.
+      case remarked(String)
       /// So many bytes of the file were here before; the rest of it comes now.
       case goesOn(from: Int64)
       /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
@@ -63,7 +65,6 @@
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
     /// That files in their place were brought by their jobs.
     private let proofs = UntilStored<Transfer.NamingProof> { $0.remove() }
-    private let serverNamed: ServerNamedFiles
     private let subscription: StoreSignals.Subscription
 
     /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
@@ -82,7 +83,6 @@
       self.permissions = permissions
       self.netrc = netrc?.standardizedFileURL.path
       self.onEvent = onEvent
-      serverNamed = ServerNamedFiles(store)
       hosts = Hosts(seats: limits.perHost, clock: store.clock)
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }
       clients = Clients(connectTimeout: limits.connectTimeout)
@@ -105,7 +105,6 @@
         attempt.tell(.began)
         let result = try await transfer(attempt).run()
         if let proof = result.proof { proofs.add(proof, of: context.id) }
-        await serverNamed.add(result.file, of: download, at: store.clock.now)
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
@@ -116,8 +115,8 @@
     private func transfer(_ attempt: DownloadAttempt) throws -> Transfer {
       let download = attempt.download
       return try Transfer(
-        job: attempt.job, download: download,
-        request: FileRequest(download, clients: clients, proxies: proxies, netrc: netrc),
+        job: KnownJob(attempt.job, of: download), download: download,
+        request: FileRequest(download, clients: clients, proxies: proxies, hosts: hosts, netrc: netrc),
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
@@ -126,9 +125,14 @@
           let query = JobQuery(
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
             detail: .payload, order: .newestFirst, limit: 10)
-          return try await store.jobs(query).map { ($0.id, download.isAsked(by: $0)) }
-        }, cameSince: { [serverNamed] in try await serverNamed.came(to: $0, since: attempt.job, besides: download) },
-        store: store.path)
+          return try await store.jobs(query).map { job in
+            let other = Download(of: job)
+            return (KnownJob(job.id, of: other), other?.asks(as: download) == true)
+          }
+        },
+        cameSince: { [store] in
+          try await ServerNamedFiles(store: store).came(to: $0, $1, since: attempt.job, besides: download)
+        }, remark: { attempt.tell(.remarked($0)) }, store: store.path)
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
@@ -136,8 +140,7 @@
       switch try await hosts.enter(url.origin, patience: .seconds(1)) {
       case .seat(let seat): return seat
       case .isBusy: throw Setback.hasNoTurn(.seconds(.random(in: 1...3)))
-      case .isPaused(let rest):
-        throw Setback.heldUp(by: "\(url.hostAndPort) asked to wait", for: rest + .seconds(.random(in: 0...0.5)))
+      case .isPaused(let rest): throw Hosts.isPaused(url, rest)
       }
     }
 
@@ -154,11 +157,11 @@
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)
       case Setback.heldUp(let reason, let time): return attempt.wait(reason, time)
-      case Setback.busy(let error, let retryAfter):
+      case Setback.busy(let error, let retryAfter, let origin):
         guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
           return attempt.fail(error, isFinal: false)
         }
-        if retryAfter.isForAll, let url = try? attempt.download.address { hosts.pause(url.origin, for: told) }
+        if retryAfter.isForAll { hosts.pause(origin, for: told) }
         // One that asks for too little is left the time that grows with each attempt.
         return attempt.again(error, after: max(told, attempt.backOff(error)))
       default:
@@ -181,29 +184,33 @@
     /// then or not, if it asked as this one does.
     private static func recorded(
       _ download: Download, path: String, _ store: any JobStore
-    ) async throws -> (DownloadedFile, JobID)? {
+    ) async throws -> (DownloadedFile, KnownJob)? {
       var named = download
       for name in [nil, (path as NSString).lastPathComponent] {
         named.name = name
         let query = JobQuery(
           .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: [.payload, .output],
           order: .newestFirst, limit: 1)
-        guard let job = try await store.jobs(query).first, download.isAsked(by: job), let output = job.output,
-          let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path
+        guard let job = try await store.jobs(query).first, let other = Download(of: job), other.asks(as: download),
+          let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
+          file.path == path
         else { continue }
-        return (file, job.id)
+        return (file, KnownJob(job.id, of: other))
       }
       return nil
     }
   }
 
   extension Download {
-    /// Whether that job asked the server in the same name, and for the same: what came then may be another user's.
-    fileprivate func isAsked(by job: JobSnapshot) -> Bool {
-      guard let payload = job.payload, let other = try? JSONDecoder().decode(Download.self, from: payload) else {
-        return false
+    /// Nil if its payload is none.
+    init?(of job: JobSnapshot) {
+      guard let payload = job.payload, let download = try? JSONDecoder().decode(Download.self, from: payload) else {
+        return nil
       }
-      return other.url == url && other.headers == headers
+      self = download
     }
+
+    /// Whether both ask the server in the same name, and for the same: what comes else may be another user's.
+    fileprivate func asks(as other: Download) -> Bool { url == other.url && headers == other.headers }
   }
 #endif

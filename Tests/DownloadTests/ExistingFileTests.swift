@@ -1,9 +1,10 @@
 #if HTTP
   import DurableJobs
-  import DurableJobsHTTP
   import Foundation
   import LyingServer
   import Testing
+
+  @testable import DurableJobsHTTP
 
   /// What is in the file's place already, and whose it is.
   @Suite struct ExistingFileTests {
@@ -225,6 +226,45 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test func `what another process brought since is not replaced by who has replaced files before`() async throws {
+      server.serve("/0", .file(content))
+      server.serve("/1", .file(content).with("Content-Disposition", "attachment; filename=a.bin"))
+      server.serve("/a.bin", .file(changed))
+      let (store, worker) = (setting.jobs.queue.store, setting.jobs.worker)
+      let processes = (0..<2).map { _ in Downloader(store: store, environment: [:]) }
+      processes[0].register(with: worker)
+      try setting.folder.write("old", to: "0")
+      #expect(try await setting.fetch(setting.download(server.url("/0"), overwrites: true)).state == .succeeded)
+      let late = try setting.download(server.url("/a.bin"), overwrites: true)
+      let id = try await setting.jobs.queue.enqueue(late).id
+      try await setting.jobs.queue.suspend(id)
+      processes[1].register(with: worker)
+      #expect(try await setting.fetch(setting.download(server.url("/1"))).state == .succeeded)
+      processes[0].register(with: worker)
+      try await setting.jobs.queue.resume(id)
+      let job = try await setting.fetch(late)
+      #expect(job.id == id)
+      #expect(job.state == .failed)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test(arguments: [1000, 1_000_000], [false, true])
+    func `what changed since the attempt began is not replaced`(size: Int64, wasThere: Bool) async throws {
+      server.serve("/a.bin", .file(Content(size)).holding(after: size / 2))
+      if wasThere { try setting.folder.write("old", to: "a.bin") }
+      let download = try setting.download(server.url("/a.bin"), overwrites: true)
+      async let job = setting.fetch(download)
+      await server.held("/a.bin")
+      try setting.folder.write("edited", to: "a.bin")
+      server.release()
+      #expect(try await job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(try setting.folder.text("a.bin") == "edited")
+      server.serve("/a.bin", .file(Content(size)))
+      #expect(try await setting.fetch(download).state == .succeeded)
+      #expect(try setting.folder.holds(Content(size), as: "a.bin"))
+    }
+
     // MARK: Parts
 
     @Test(
@@ -354,6 +394,30 @@
       #expect(!setting.folder.names.contains("a.bin"))
     }
 
+    @Test(arguments: [(100, true), (3_000_000, true), (3_000_000, false)])
+    func `a part that somebody else changes while it grows does not become the file`(length: Int64, hasSum: Bool)
+      async throws
+    {
+      server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
+      let download = try setting.download(server.url("/a.bin"), sha256: hasSum ? content.sha256 : nil)
+      async let job = setting.fetch(download)
+      await server.held("/a.bin")
+      try await setting.received(300_000)
+      #expect(truncate(setting.folder.path("a.bin.part"), off_t(length)) == 0)
+      server.release()
+      let done = try await job
+      if length < content.size {
+        #expect(done.state == .failed)
+        #expect(setting.errors.map(\.code) == [.wrongContent])
+        #expect(!setting.folder.names.contains("a.bin"))
+      } else {
+        #expect(done.state == .succeeded)
+        #expect(done.lastError.contains("was changed by something else"), "\(done.lastError)")
+        #expect(try setting.folder.holds(content, as: "a.bin"))
+        #expect(setting.folder.names == ["a.bin"])
+      }
+    }
+
     @Test func `a part that was removed while it grew has the file begin anew`() async throws {
       server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
       async let job = fetch()
@@ -389,14 +453,17 @@
       var status = stat()
       #expect(stat(setting.folder.path("a.bin"), &status) == 0)
       let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+      let wanted = try setting.download(server.url("/a.bin"), sha256: String(repeating: "0", count: 64))
+      let id = try await setting.jobs.queue.enqueue(wanted).id
+      let stored = try await setting.jobs.queue.jobs(where: .id(id), detail: .payload).first
+      let nonce = try #require(stored.flatMap { Download(of: $0) }?.nonce.text)
       try setting.folder.write(
         """
-        {"url":"\(server.url("/a.bin"))","version":{},"isDecoded":false,"highest":0,"whole":{"job":2,"name":"a.bin",\
-        "size":\(content.size),"modified":\(modified)}}
+        {"url":"\(server.url("/a.bin"))","version":{},"isDecoded":false,"highest":0,"whole":{"job":2,"nonce":"\(nonce)",\
+        "name":"a.bin","size":\(content.size),"modified":\(modified)}}
 
         """, to: "a.bin.part.json")
-      let wrong = String(repeating: "0", count: 64)
-      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: wrong))
+      let job = try await setting.fetch(wanted)
       #expect(job.state == .failed)
       #expect(job.lastError.contains("--overwrite"), "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))

@@ -20,13 +20,26 @@
     }
 
     /// A job of this download that was cancelled.
-    private func cancelled() async throws -> JobID {
+    private func cancelled() async throws -> KnownJob {
       let handle = try await setting.jobs.queue.enqueue(download)
       try await handle.cancel()
-      return handle.id
+      let job = try await setting.jobs.queue.jobs(where: .id(handle.id), detail: .payload).first.flatMap {
+        Download(of: $0)
+      }
+      try #require(job?.nonce.text != nil)
+      return KnownJob(handle.id, of: job)
     }
 
-    private func mark(_ job: JobID, _ url: String = "") -> String {
+    /// What a crash leaves of a large file that has its name.
+    private func putRecord(of job: KnownJob) throws {
+      let status = try #require(try Folder(path: setting.folder.url.path).status(of: "a.bin"))
+      var record = PartRecord(url: download.url.absoluteString)
+      record.whole = PartRecord.Whole(
+        job: job.id, nonce: job.nonce, name: "a.bin", size: status.size, modified: status.modified)
+      try record.lines.write(to: URL(filePath: setting.folder.path("a.bin.part.json")))
+    }
+
+    private func mark(_ job: KnownJob, _ url: String = "") -> String {
       setting.folder.path(FileName(harmless: "a.bin").mark(for: url.isEmpty ? download.url.absoluteString : url, job))
     }
 
@@ -41,7 +54,7 @@
       var next = download
       next.sha256 = sha256
       let found = try await setting.fetch(next)
-      #expect(found.id != job)
+      #expect(found.id != job.id)
       #expect(found.state == .succeeded, "\(found.lastError)")
       #expect(server.requests.isEmpty)
       #expect(setting.folder.names == ["a.bin"])
@@ -50,10 +63,7 @@
     @Test func `a large one is known by its record, which goes`() async throws {
       let job = try await cancelled()
       try put()
-      let status = try #require(try Folder(path: setting.folder.url.path).status(of: "a.bin"))
-      var record = PartRecord(url: download.url.absoluteString)
-      record.whole = PartRecord.Whole(job: job, name: "a.bin", size: status.size, modified: status.modified)
-      try record.lines.write(to: URL(filePath: setting.folder.path("a.bin.part.json")))
+      try putRecord(of: job)
       let found = try await setting.fetch(download)
       #expect(found.state == .succeeded, "\(found.lastError)")
       #expect(server.requests.isEmpty)
@@ -69,6 +79,26 @@
       #expect(setting.errors.map(\.code) == [.fileExists])
       #expect(try setting.folder.text("a.bin") == "precious")
       #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test(arguments: [false, true], [nil, "other"] as [String?])
+    func `what a job of another store left is not what the job of the same number here brought`(
+      isSmall: Bool, nonce: String?
+    ) async throws {
+      try Data(changed.bytes).write(to: URL(filePath: setting.folder.path("a.bin")))
+      let theirs = KnownJob(JobID(rawValue: 1), nonce: nonce)
+      if isSmall {
+        #expect(link(setting.folder.path("a.bin"), mark(theirs)) == 0)
+      } else {
+        try putRecord(of: theirs)
+      }
+      var next = download
+      next.overwrites = true
+      let found = try await setting.fetch(next)
+      #expect(found.id == theirs.id)
+      #expect(found.state == .succeeded, "\(found.lastError)")
+      #expect(found.file?.wasThere == false)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
     @Test func `a second name of another download's job tells nothing`() async throws {

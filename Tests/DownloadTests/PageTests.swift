@@ -68,6 +68,15 @@
     }
 
     @Test(arguments: [Answer.Framing.length, .chunked])
+    func `a page that is asked for by its size comes`(framing: Answer.Framing) async throws {
+      let text = String(repeating: "<p>One.</p>", count: 1000)
+      server.serve("/about", .page(200, text).framed(framing))
+      let job = try await setting.fetch(setting.download(server.url("/about"), size: Int64(text.utf8.count)))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.text("about") == text)
+    }
+
+    @Test(arguments: [Answer.Framing.length, .chunked])
     func `a page that is asked for by its checksum comes, though it is cut`(framing: Answer.Framing) async throws {
       let text = String(repeating: "<p>One.</p>", count: 100_000)
       let page = Answer.page(200, text).framed(framing)

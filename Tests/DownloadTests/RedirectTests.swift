@@ -53,17 +53,6 @@
       #expect(server.requests.map { $0["Host"] } == ["b"])
     }
 
-    @Test func `a range of one's own is not asked for: resuming needs that header`() async throws {
-      server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(content))
-      let headers = [Download.Header("range", "bytes=5-9"), .init("If-Range", "\"other\""), .init("TE", "gzip")]
-      let job = try await setting.fetch(setting.download(server.url("/a.bin"), headers: headers), from: server)
-      #expect(job.state == .succeeded, "\(job.lastError)")
-      #expect(try setting.folder.holds(content, as: "a.bin"))
-      #expect(server.requests.map { $0["Range"] } == [nil, "bytes=300000-"])
-      #expect(server.requests.map { $0["If-Range"] } == [nil, Answer.etag])
-      #expect(server.requests.allSatisfy { $0["TE"] == nil })
-    }
-
     @Test func `headers and credentials go to the first host, also over its redirects`() async throws {
       server.serve("/a.bin", .redirect(to: "/b.bin"))
       server.serve("/b.bin", .file(content))

@@ -119,18 +119,23 @@
       #expect(try await jobs[0].snapshot.state == .succeeded)
     }
 
-    @Test(arguments: [429, 503]) func `who is redirected to a server that wants to be left alone leaves its host alone`(
+    @Test(arguments: [429, 503]) func `the server that wants to be left alone is, and not who redirects to it`(
       status: Int
     ) async throws {
       let other = try await LyingServer(on: "127.0.0.2")
-      server.serve("/a.bin", .redirect(to: other.url("/c.bin")))
+      for path in ["/a.bin", "/d.bin"] { server.serve(path, .redirect(to: other.url(path))) }
       server.serve("/b.bin", .file(content))
-      other.serve("/c.bin", .page(status).with("Retry-After", "30"), .file(content))
+      other.serve("/a.bin", .page(status).with("Retry-After", "30"), .file(content))
+      other.serve("/d.bin", .file(content))
       let jobs = try await setting.jobs.queue.enqueue(contentsOf: [
         setting.download(server.url("/a.bin")), setting.download(server.url("/b.bin")),
+        setting.download(server.url("/d.bin")),
       ])
       try await setting.jobs.drain()
-      #expect(server.requests.map(\.path) == ["/a.bin"])
+      #expect(server.requests.map(\.path) == ["/a.bin", "/b.bin", "/d.bin"])
+      #expect(other.requests.map(\.path) == ["/a.bin"])
+      #expect(try await jobs[1].snapshot.state == .succeeded)
+      #expect(try await jobs[2].snapshot.failures.isEmpty)
       try await setting.jobs.advance(by: .seconds(40))
       for job in jobs { #expect(try await job.snapshot.state == .succeeded) }
     }

@@ -190,6 +190,21 @@
       #expect(job.file?.modified == 1_767_608_430_000_000_000)
     }
 
+    @Test func `a file that has the URL's name does not stand in the way of one that its server named before`()
+      async throws
+    {
+      let answer = Answer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
+      // The first look is at the file that is there.
+      server.serve(
+        "/a.bin", answer, answer.breaking(after: 300_000), answer.notRepeating("Content-Disposition", "Last-Modified"))
+      try setting.folder.write("precious", to: "a.bin")
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [7, nil, 300_000])
+      #expect(try setting.folder.text("a.bin") == "precious")
+      #expect(try setting.folder.holds(content, as: "b.bin"))
+    }
+
     @Test func `a range that is shorter than what was asked for is gone on from`() async throws {
       let requests = try await fetch(
         .file(content).breaking(after: 300_000), .file(content).ranges(.atMost(200_000)))

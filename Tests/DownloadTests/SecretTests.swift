@@ -148,7 +148,7 @@
 
     @Test(
       arguments: [true, false],
-      ["Connection", "Transfer-Encoding", "Content-Length", "TE", "Upgrade", "Keep-Alive", "Host", "Range"])
+      ["Connection", "Transfer-Encoding", "Content-Length", "TE", "Upgrade", "Keep-Alive", "Host"])
     func `a header of the connection's own does no harm`(speaksHTTP2: Bool, name: String) async throws {
       let server = try await LyingServer(
         certificate: speaksHTTP2 ? SecureTests.certificate : nil, speaksHTTP2: speaksHTTP2)

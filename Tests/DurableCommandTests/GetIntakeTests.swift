@@ -78,6 +78,19 @@
       #expect(counts[.ready] == count - 1)
     }
 
+    @Test("one that another job waits for does not give way")
+    func isNeeded() async throws {
+      let old = try await take(downloads(0..<2), intake())
+      let queue = JobQueue(store: store)
+      let waiting = try await queue.enqueue(
+        downloads(5..<6)[0], after: [queue.handle(JobID(rawValue: 2), as: Download.self)])
+      let new = try await intake().take(downloads(0..<2, overwriting: true)[...])
+      #expect(new == [job(4), .isNeededOtherwise(JobID(rawValue: 2), by: waiting.id)])
+      #expect(try await store.jobs([JobID(rawValue: 1)], detail: [])[JobID(rawValue: 1)]?.state == .cancelled)
+      #expect(try await store.jobs([waiting.id], detail: [])[waiting.id]?.state == .blocked)
+      #expect(old == [job(1), job(2)])
+    }
+
     @Test("a number of attempts that is given counts for what was asked for before, too, unless that runs")
     func attempts() async throws {
       func attempts(_ count: Int?) async throws -> Int? {

@@ -224,6 +224,7 @@
         (["POST", "https://h", "--data", "@."], "it is a folder"),
         (["POST", "https://h", "--json", "{hush"], "--json: the text is no JSON"),
         (["POST", "https://h", "--json", "{}", "--data", "x"], "--data and --json"),
+        (["POST", "https://h", "--json", " nul"], "it is no JSON text"),
         (["POST", "https://h", "--idempotency-key", "a b"], "the idempotency key must have"),
         (["POST", "https://h", "--idempotency-key", "a", "--no-idempotency-key"], "exclude each other"),
         (["POST", "https://h", "--max-attempts", "0"], "--max-attempts is 0"),

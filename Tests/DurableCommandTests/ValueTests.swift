@@ -18,6 +18,18 @@
       #expect(DurationArgument(argument: text)?.duration == .milliseconds(milliseconds))
     }
 
+    @Test(
+      "what begins as a JSON text after --json is the body, and what any other command has there is not",
+      arguments: [
+        ("true", true), ("false", true), ("null", true), ("-", true), (" {\"a\": 1}", true), ("\n[1]", true),
+        ("-7", true),
+        ("POST", false), ("true-method", false), ("--follow", false), ("-H", false), ("http://h", false),
+      ])
+    func parting(word: String, isBody: Bool) {
+      #expect(SendCommand.partingJSON(["send", "--json", word])[1] == (isBody ? "--json-body" : "--json"))
+      #expect(SendCommand.partingJSON(["status", "--json", word])[1] == "--json")
+    }
+
     @Test("what is no length of time", arguments: ["", "s", "-5", "5x", "1e3", "5 m", "∞", "999999d", "1..2", "٣"])
     func noDurations(text: String) { #expect(DurationArgument(argument: text) == nil) }
 

@@ -64,8 +64,8 @@
     var new: FileName { FileName(beside("~new")) }
 
     /// A second name that a file of this name has until the success of `job` is stored. No other job looks for it.
-    func mark(for url: String, _ job: JobID) -> String {
-      beside("~" + Self.hash("\(url) \(job)")) + Self.markEnding
+    func mark(for url: String, _ job: KnownJob) -> String {
+      beside("~" + Self.hash("\(url) \(job.id) \(job.nonce ?? "")")) + Self.markEnding
     }
 
     private func beside(_ mark: String) -> String { Self.cut(description, roomFor: mark.utf8.count) + mark }

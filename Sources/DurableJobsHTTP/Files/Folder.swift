@@ -66,7 +66,8 @@
         case EISDIR, ENXIO: throw DownloadError(.fileExists, "\(path(of: name)) is no plain file; remove it")
         case EACCES, EROFS, EPERM:
           throw DownloadError(
-            .unusableFolder, "can't write to \(path(of: name)): \(SystemError.words())")
+            .unusableFolder,
+            "can't \(flags & O_ACCMODE == O_RDONLY ? "read" : "write to") \(path(of: name)): \(SystemError.words())")
         default: throw DownloadError.disk("open", path(of: name))
         }
       }
@@ -221,20 +222,28 @@
     let size: Int64
     /// Nanoseconds since 1970.
     let modified: Int64
+    /// When it last got other bytes, another name or another owner, likewise.
+    let changed: Int64
     let inode: UInt64
     let links: Int
     let owner: UInt32
+
+    /// The same file with the same bytes, by all that is to be seen without reading them.
+    func isAs(_ other: FileStatus) -> Bool {
+      inode == other.inode && size == other.size && modified == other.modified
+    }
 
     init(_ status: stat) {
       isRegular = status.st_mode & S_IFMT == S_IFREG
       isFolder = status.st_mode & S_IFMT == S_IFDIR
       size = Int64(status.st_size)
       #if canImport(Darwin)
-        let time = status.st_mtimespec
+        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
       #else
-        let time = status.st_mtim
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
       #endif
-      modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+      self.modified = Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec)
+      self.changed = Int64(changed.tv_sec) &* 1_000_000_000 &+ Int64(changed.tv_nsec)
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
       owner = status.st_uid

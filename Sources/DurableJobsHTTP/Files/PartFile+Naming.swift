@@ -7,26 +7,31 @@
     /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
+    /// `remark` is told what the file has not got, though it was asked for.
     func finish(
-      as final: FileName, by job: JobID, modified: Date?, sha256: String?, replacing: Bool
+      as final: FileName, by job: KnownJob, modified: Date?, sha256: String?, replacing: Bool,
+      remark: (String) -> Void = { _ in }
     ) throws -> DownloadedFile? {
       if !replacing {
-        switch try nameFromMemory(as: final, modified: modified, sha256: sha256) {
+        switch try nameFromMemory(as: final, modified: modified, sha256: sha256, remark: remark) {
         case .done(let file): return file
         case .isTaken: return nil
         case .isImpossible: break
         }
       }
       let (files, part) = try state.withLock { (try $0.part.files(), $0.part) }
-      if let modified { try files.bytes.set(modified: modified, part.path) }
+      if let summed = state.withLock({ $0.summed }), try status(of: files.bytes, part).modified != summed.modified {
+        throw changed(part)
+      }
+      if let modified { try files.bytes.set(modified: modified, part.path).map(remark) }
       try trusting { try folder.flush(files.bytes, part.path) }
-      let status = try status(of: files.bytes, part.name.part)
+      let status = try status(of: files.bytes, part)
       let tail = try files.bytes.tail(before: status.size, part.path)
       try state.withLock { state in
         try state.part.change { record in
           (record.flushed, record.tail) = (status.size, tail)
           record.whole = PartRecord.Whole(
-            job: job, name: final.description, size: status.size, modified: status.modified)
+            job: job.id, nonce: job.nonce, name: final.description, size: status.size, modified: status.modified)
         }
       }
       try trusting { try folder.flush(files.record, part.recordPath) }
@@ -46,7 +51,9 @@
 
     /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the job, which keeps
     /// that name beside the other until the success is stored.
-    private func nameFromMemory(as final: FileName, modified: Date?, sha256: String?) throws -> Naming {
+    private func nameFromMemory(
+      as final: FileName, modified: Date?, sha256: String?, remark: (String) -> Void
+    ) throws -> Naming {
       guard let bytes = state.withLock({ $0.part.isInMemory ? $0.part.early : nil }) else { return .isImpossible }
       guard let file = try? folder.lock(mark) else { return .isImpossible }
       var isNamed = false
@@ -54,7 +61,7 @@
       if let permissions { fchmod(file.number, mode_t(permissions)) }
       try file.cut(to: 0, folder.path(of: mark))
       _ = try bytes.withUnsafeBytes { try file.write($0, at: 0, folder.path(of: mark)) }
-      if let modified { try file.set(modified: modified, folder.path(of: mark)) }
+      if let modified { try file.set(modified: modified, folder.path(of: mark)).map(remark) }
       try folder.flush(file, folder.path(of: mark))
       let status = try status(of: file, mark)
       try folder.checkPlace()
@@ -70,6 +77,19 @@
 
     /// The record that is left when a file has its name, if it had one.
     var leftRecord: String? { state.withLock { $0.part.isInMemory ? nil : $0.part.name.record } }
+
+    /// Of the file that the bytes of `part` are in, if it has no more and no less than came: somebody else may write, too.
+    func status(of file: Descriptor, _ part: Part) throws -> FileStatus {
+      let status = try status(of: file, part.name.part)
+      guard status.size == part.length else { throw changed(part) }
+      return status
+    }
+
+    /// Nobody knows what is in it, so it goes.
+    private func changed(_ part: Part) -> DownloadError {
+      discard()
+      return DownloadError(.disk, "\(part.path) was changed by something else while it grew; the file begins anew")
+    }
 
     private func status(of file: Descriptor, _ name: String) throws -> FileStatus {
       let path = folder.path(of: name)
@@ -88,7 +108,7 @@
     /// A file that an earlier attempt of the same job named before it could tell so, by the record of one of its parts, and
     /// that record. What is left of the other part goes.
     static func recorded(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob
     ) throws -> (file: DownloadedFile, record: String)? {
       for (name, other) in [(name, name.new), (name.new, name)] {
         guard let file = try named(name, in: folder, download, by: job) else { continue }
@@ -99,11 +119,12 @@
     }
 
     private static func named(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: JobID
+      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
         let record = PartRecord(try file.read(folder.path(of: name.record))),
-        record.url == download.url.withoutCredentials, let whole = record.whole, whole.job == job,
+        record.url == download.url.withoutCredentials, let whole = record.whole,
+        KnownJob(whole.job, nonce: whole.nonce) == job,
         let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified
       else { return nil }

@@ -15,6 +15,8 @@
       var part: Part
       /// The other one, which may be empty; nil if its name is another download's.
       var aside: Part?
+      /// What the file was when its checksum was taken.
+      var summed: FileStatus?
 
       mutating func turn() {
         guard let other = aside else { return }
@@ -28,8 +30,6 @@
     let permissions: Int?
     let state: Lock<State>
     private let hasChecksum: Bool
-    /// Of what is here, if somebody wants it.
-    private let sha256: Lock<SHA256?>
 
     /// Somebody else holds it, or what is there is not this download's.
     enum Taken: Error {
@@ -38,14 +38,12 @@
       case isForeign(DownloadError, ofURL: String?)
     }
 
-    /// Takes up what is there: of two versions the longer. Throws ``Taken``. With `sha256`, reads what is here to have its
-    /// checksum.
+    /// Takes up what is there: of two versions the longer. Throws ``Taken``.
     init(_ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
       self.folder = folder
       self.mark = mark
       self.permissions = permissions
       hasChecksum = sha256 != nil
-      self.sha256 = Lock(nil)
       var state = State(part: try Part(name, in: folder, url: url, sha256: sha256, permissions: permissions))
       do {
         state.aside = try Part(name.new, in: folder, url: url, sha256: sha256, permissions: permissions)
@@ -55,16 +53,6 @@
       }
       if let aside = state.aside, aside.length > state.part.length { state.turn() }
       self.state = Lock(state)
-      try sum()
-    }
-
-    /// The checksum of what is here begins anew.
-    private func sum() throws {
-      guard hasChecksum else { return }
-      let (file, part) = try state.withLock { ($0.part.isInMemory ? nil : try $0.part.files().bytes, $0.part) }
-      var sum = SHA256()
-      if let file { sum = try file.sha256(length: part.length, part.path) } else { sum.update(data: part.early) }
-      sha256.withLock { $0 = sum }
     }
 
     var path: String { state.withLock { $0.part.path } }
@@ -73,8 +61,18 @@
     var length: Int64 { state.withLock { $0.part.length } }
     /// Nothing of it is on the disk.
     var isInMemory: Bool { state.withLock { $0.part.isInMemory } }
-    /// Of what is here; nil if it was not asked for.
-    var checksum: String? { sha256.withLock { $0?.finalize().hexadecimal } }
+
+    /// Of what is here. It is read from the file, and not taken as it comes: what another program wrote there, too, would
+    /// get the file's name.
+    func checksum() throws -> String {
+      let (file, part) = try state.withLock { ($0.part.isInMemory ? nil : try $0.part.files().bytes, $0.part) }
+      guard let file else { return SHA256.hash(data: Data(part.early)).hexadecimal }
+      // Some file systems set its time when it is flushed.
+      try trusting { try folder.flush(file, part.path) }
+      let status = try status(of: file, part)
+      state.withLock { $0.summed = status }
+      return try file.sha256(length: part.length, part.path).finalize().hexadecimal
+    }
 
     // MARK: Growing
 
@@ -93,22 +91,20 @@
     func begin(_ version: FileVersion, mayTurn: Bool) throws -> Bool {
       // What is put aside is not flushed any more.
       if !isInMemory, resumable > record.flushed { try flush(length) }
-      let hasTurned = try state.withLock { state in
+      return try state.withLock { state in
         if mayTurn, let aside = state.aside, aside.canGoOn(hasChecksum: hasChecksum),
           let validator = version.validator, aside.record.version.validator == validator
         {
           state.turn()
-          return true
+          return false
         }
         let highest = [state.part, state.aside].compactMap { $0 }.map { max($0.record.highest, $0.length) }.max()
         if let aside = state.aside, aside.length < state.part.length, state.part.canGoOn(hasChecksum: hasChecksum) {
           state.turn()
         }
         try state.part.startOver(highest: highest ?? 0)
-        return false
+        return true
       }
-      try sum()
-      return !hasTurned
     }
 
     /// What the server says of the file whose bytes come now.
@@ -147,7 +143,6 @@
         let end = try place.file.write(bytes, at: place.begin, place.path)
         state.withLock { $0.part.grew(to: end) }
       }
-      sha256.withLock { $0?.update(bufferPointer: bytes) }
     }
 
     /// The first `length` bytes, written before, are on the disk when this returns, and so is the record that says so. May

@@ -34,6 +34,7 @@
     struct Whole: Codable, Equatable {
       /// The job that brought it.
       var job: JobID
+      var nonce: String?
       var name: String
       var size: Int64
       var modified: Int64

@@ -21,7 +21,7 @@
     func remove(_ name: String) { unlink(path(of: name)) }
 
     /// Copies `beginning` and all that follows in `source`, and flushes it. Returns the copy's name. `what` is for errors,
-    /// which are ``RequestError``.
+    /// which are ``RequestError``. The copy is locked while it is made, for what comes through a pipe may be long in coming.
     func copy(_ source: Descriptor, _ what: String, after beginning: Data) throws -> String {
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
         throw RequestError(.disk("make the folder", path))
@@ -30,6 +30,7 @@
       let target = path(of: name)
       let copy = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
       guard copy.number >= 0 else { throw RequestError(.disk("write to", target)) }
+      flock(copy.number, LOCK_EX)
       do {
         var piece = beginning
         var length: Int64 = 0
@@ -37,10 +38,16 @@
           length = try piece.withUnsafeBytes { try copy.write($0, at: length, target) }
           piece = try source.next(1 << 18, what)
         }
+        // As old as it is now, however long ago the last byte came.
+        futimens(copy.number, nil)
         try copy.flush(target)
         // With its name, which the job that is stored next relies on.
         let folder = Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         if folder.number >= 0 { try folder.flush(path) }
+        var status = stat()
+        guard fstat(copy.number, &status) == 0, status.st_nlink > 0 else {
+          throw RequestError(.unusableBody, "\(target) was deleted while it was made")
+        }
         return name
       } catch {
         unlink(target)
@@ -48,17 +55,14 @@
       }
     }
 
-    /// Deletes copies that no job of the store will send any more, and that are old enough to have been stored.
+    /// Deletes copies that no job of the store will send any more, that are old enough to have been stored, and that nobody
+    /// is making.
     func sweep(_ store: any JobStore) async throws {
       // Stores that are in no file share a folder, which goes with the process.
       guard store.path != nil else { return }
       let oldest = Date(timeIntervalSinceNow: -4 * 3600)
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      var left = Set(
-        names.filter { name in
-          let times = try? FileManager.default.attributesOfItem(atPath: path(of: name))
-          return (times?[.modificationDate] as? Date).map { $0 < oldest } ?? false
-        })
+      var left = Set(names.filter { isLeft($0, before: oldest) })
       var after: JobID?
       while !left.isEmpty {
         let page = try await store.jobs(
@@ -72,6 +76,17 @@
         after = page.last?.id
       }
       for name in left { remove(name) }
+    }
+  }
+
+  extension BodyFolder {
+    private func isLeft(_ name: String, before date: Date) -> Bool {
+      let file = Descriptor(open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
+      // Who makes it sets its time before he lets it go.
+      guard flock(file.number, LOCK_SH | LOCK_NB) == 0, let status = try? FileStatus(of: file, name) else {
+        return false
+      }
+      return Double(status.modified) / 1e9 < date.timeIntervalSince1970
     }
   }
 

@@ -16,6 +16,7 @@
     let secrets: [Data]
     let clients: Clients
     let proxies: Proxies
+    let hosts: Hosts
     let standstill: Standstill
     /// Where the body is, if it is in a file.
     let bodyPath: String?
@@ -25,7 +26,8 @@
     /// The server does not do what was asked.
     enum Refusal: Error {
       case final(RequestError)
-      case forNow(RequestError, RetryAfter?)
+      /// `by` is the origin that says so.
+      case forNow(RequestError, RetryAfter?, by: String)
     }
 
     /// The answer, if it is a success. Throws ``Refusal``, ``RequestError``, ``Setback``, ``DownloadError``, or
@@ -33,7 +35,7 @@
     func answer() async throws -> HTTPAnswer {
       let file = try bodyPath.map { path in
         try FileBody(path: path) { [standstill, onProgress] sent, length in
-          standstill.moved()
+          if sent < length { standstill.moved() } else { standstill.awaitsAnswer() }
           onProgress(sent, length)
         }
       }
@@ -55,7 +57,7 @@
         case .failed(let reason):
           throw Refusal.final(await refusal(reason, response, redaction))
         case .failedForNow(let reason, let retryAfter):
-          throw Refusal.forNow(await refusal(reason, response, redaction), retryAfter)
+          throw Refusal.forNow(await refusal(reason, response, redaction), retryAfter, by: url.origin)
         case .redirect(let target):
           guard let next = url.following(target) else {
             throw refused(
@@ -67,6 +69,7 @@
               redaction(
                 "the server redirects from https to \(next.description.withoutQuery), where the request is not sent"))
           }
+          if next.origin != url.origin { try hosts.checkPause(of: next) }
           url = next
         }
       }
@@ -89,6 +92,7 @@
         body: {
           file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
         }, isStreamed: file != nil, caCertificates: request.caCertificates)
+      if file?.length ?? 0 > 0 { standstill.moved() } else { standstill.awaitsAnswer() }
       return try await sent.response(by: clients, through: proxies)
     }
 

@@ -36,6 +36,7 @@
 
     private let store: any JobStore
     private let stallTimeout: Duration
+    private let answerTimeout: Duration
     private let netrc: String?
     private let secret: @Sendable (String) async throws -> String?
     private let onEvent: @Sendable (JobContext, SendRequest, Event) -> Void
@@ -55,15 +56,18 @@
     /// `netrc` is a file of users and passwords of hosts as for a ``Downloader``, used where no header is `Authorization`.
     ///
     /// A connection has `connectTimeout` to come about, and is given up when nothing has moved for `stallTimeout`, neither
-    /// of the request nor of the answer.
+    /// of the request nor of the answer. Between these a server has `answerTimeout` for its work: a request that is given up
+    /// then may have been carried out, and is sent again.
     public init(
       store: any JobStore, connectTimeout: Duration = .seconds(15), stallTimeout: Duration = .seconds(60),
-      netrc: URL? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+      answerTimeout: Duration = .seconds(600), netrc: URL? = nil,
+      environment: [String: String] = ProcessInfo.processInfo.environment,
       secret: @escaping @Sendable (_ name: String) async throws -> String? = { _ in nil },
       onEvent: @escaping @Sendable (JobContext, SendRequest, Event) -> Void = { _, _, _ in }
     ) {
       self.store = store
       self.stallTimeout = stallTimeout
+      self.answerTimeout = answerTimeout
       self.netrc = netrc?.standardizedFileURL.path
       self.secret = secret
       self.onEvent = onEvent
@@ -102,9 +106,7 @@
       attempt.tell(.began)
       do {
         let url = try HTTPURL(checking: request.url)
-        if case .isPaused(let rest) = try await hosts.enter(url.origin, patience: .zero) {
-          throw Undelivered.waits("\(url.hostAndPort) asked to wait", rest + .seconds(.random(in: 0...0.5)))
-        }
+        try hosts.checkPause(of: url)
         let answer = try await delivery(of: request, to: url, attempt).answer()
         if let name = request.body.copy { sent.add(name, of: context.id) }
         attempt.tell(.succeeded(answer))
@@ -116,7 +118,6 @@
 
     /// Why a request was not sent.
     private enum Undelivered: Error {
-      case waits(String, Duration)
       case held(String)
       /// Nobody could be reached, or nobody who knows a secret.
       case isOffline(RequestError)
@@ -143,8 +144,8 @@
         _ = try proxies.proxy(for: url)
         return Delivery(
           request: request, url: url, headers: headers, netrc: netrc,
-          secrets: secrets, clients: clients, proxies: proxies,
-          standstill: Standstill(after: stallTimeout, clock: store.clock),
+          secrets: secrets, clients: clients, proxies: proxies, hosts: hosts,
+          standstill: Standstill(after: stallTimeout, answerAfter: answerTimeout, clock: store.clock),
           bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
           onProgress: attempt.sent)
       } catch let error as DownloadError {
@@ -180,18 +181,19 @@
     /// What the job is told of an attempt that brought no answer.
     private func end(_ error: any Error, _ attempt: SendAttempt) async -> any Error {
       switch error {
-      case Undelivered.waits(let reason, let time): return attempt.wait(reason, time)
+      case Setback.heldUp(let reason, let time): return attempt.wait(reason, time)
       case Undelivered.held(let reason): return attempt.hold(reason)
       case Undelivered.isOffline(let error): return await offline(error, attempt)
       case Delivery.Refusal.final(let error): return attempt.fail(error)
-      case Delivery.Refusal.forNow(let error, let retryAfter): return again(error, retryAfter, attempt)
+      case Delivery.Refusal.forNow(let error, let retryAfter, let origin):
+        return again(error, attempt, retryAfter, by: origin)
       case let error as RequestError where error.code == .unusableBody: return attempt.fail(error)
-      case let error as RequestError: return again(error, nil, attempt)
+      case let error as RequestError: return again(error, attempt)
       // The proxy's, or that of the file of certificates.
       case Setback.final(let error): return attempt.hold(error.message)
       case let error as DownloadError where error.code == .invalidDownload: return attempt.hold(error.message)
       case let error as DownloadError where error.isUnreached: return await offline(RequestError(error), attempt)
-      case let error as DownloadError: return again(RequestError(error), nil, attempt)
+      case let error as DownloadError: return again(RequestError(error), attempt)
       default:
         attempt.tell(.stopped)
         return error
@@ -203,7 +205,7 @@
       let now = store.clock.now
       let job = try? await store.jobs(JobQuery(.id(attempt.context.id), limit: 1)).first
       let age = Duration.seconds(now.timeIntervalSince(job?.createdAt ?? now))
-      guard age < Self.patience else { return again(error, nil, attempt) }
+      guard age < Self.patience else { return again(error, attempt) }
       return attempt.wait(error.message, Self.offlineWait(age: age, random: .random(in: 0...1))).asBackOff
     }
 
@@ -212,11 +214,13 @@
       min(max(age / 8, .seconds(1)), .seconds(60)) * (0.5 + random / 2)
     }
 
-    private func again(_ error: RequestError, _ retryAfter: RetryAfter?, _ attempt: SendAttempt) -> JobExit {
+    private func again(
+      _ error: RequestError, _ attempt: SendAttempt, _ retryAfter: RetryAfter? = nil, by origin: String = ""
+    ) -> JobExit {
       guard let retryAfter, let told = retryAfter.wait(now: store.clock.now) else {
         return attempt.again(error, after: attempt.backOff(error)).asBackOff
       }
-      if retryAfter.isForAll, let url = HTTPURL(attempt.request.url) { hosts.pause(url.origin, for: told) }
+      if retryAfter.isForAll { hosts.pause(origin, for: told) }
       // One that asks for too little is left the time that grows with each attempt.
       return attempt.again(error, after: max(told, attempt.backOff(error)))
     }

@@ -15,7 +15,7 @@
     init(status: Int, _ headers: HTTPHeaders, to method: SendRequest.Method) {
       let reason = HTTPResponseStatus(statusCode: status).reasonPhrase
       let answer = "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")"
-      let location = headers.first(name: "Location")
+      let location = headers.location
       let retryAfter = RetryAfter(headers, status: status)
       self =
         switch (status, location) {
@@ -27,11 +27,8 @@
           .failed(
             "\(answer), and leads to \(target.withoutSecrets). Whether it has done what was asked it does not say; if it "
               + "has not, send the request there")
-        case (408, _), (425, _), (429, _): .failedForNow(answer, retryAfter)
-        case (501, _), (505, _): .failed(answer)
-        case (500..., _): .failedForNow(answer, retryAfter)
-        // Whoever says when to come again wants to be asked again.
-        case (400..<500, _) where retryAfter != nil: .failedForNow(answer, retryAfter)
+        case _ where RetryAfter.mayPass(status, retryAfter): .failedForNow(answer, retryAfter)
+        case (301...303, nil), (307...308, nil): .failed("\(answer), and doesn't say where to ask")
         default: .failed(answer)
         }
     }

@@ -4,31 +4,46 @@
   /// Notices a connection over which nothing moves any more.
   struct Standstill: Sendable {
     private let limit: Duration
+    private let answerLimit: Duration
     private let clock: any JobClock
-    /// When something moved last; nil once there is nothing to watch.
-    private let last: Lock<Duration?>
+    /// When something moved last, and how long nothing may move from then on; nil once there is nothing to watch.
+    private let state: Lock<(last: Duration, limit: Duration)?>
     private let gate = Gate()
 
-    init(after limit: Duration, clock: any JobClock) {
+    /// `answerLimit` holds while the server has all that is sent, and has not begun to answer.
+    init(after limit: Duration, answerAfter answerLimit: Duration, clock: any JobClock) {
       self.limit = limit
+      self.answerLimit = answerLimit
       self.clock = clock
-      last = Lock(clock.uptime)
+      state = Lock((clock.uptime, limit))
     }
 
     /// Something moves.
-    func moved() { last.withLock { if $0 != nil { $0 = clock.uptime } } }
+    func moved() { moved(limit) }
+
+    /// The last of the request has gone.
+    func awaitsAnswer() { moved(answerLimit) }
+
+    private func moved(_ limit: Duration) {
+      let isOther = state.withLock { state in
+        guard let old = state else { return false }
+        state = (clock.uptime, limit)
+        return old.limit != limit
+      }
+      if isOther { gate.open() }
+    }
 
     /// Runs `body`; ends it, and throws ``RequestError/Code/stalled``, when nothing has moved for too long.
     func watching<R: Sendable>(_ host: String, _ body: @escaping @Sendable () async throws -> R) async throws -> R {
       try await withThrowingTaskGroup { group in
         group.addTask {
           defer {
-            last.withLock { $0 = nil }
+            state.withLock { $0 = nil }
             gate.open()
           }
           return try await body()
         }
-        while let last = last.withLock({ $0 }), !Task.isCancelled {
+        while let (last, limit) = state.withLock({ $0 }), !Task.isCancelled {
           let left = limit - (clock.uptime - last)
           guard left > .zero else {
             throw RequestError(.stalled, "\(host) took nothing and said nothing for \(limit.seconds.formatted()) s")

@@ -66,9 +66,9 @@
       case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
       case 301, 302, 303, 307, 308:
-        headers.first(name: "Location").map { .redirect(to: $0) }
+        headers.location.map { .redirect(to: $0) }
           ?? .failed(DownloadError(.unusableAnswer, "the server redirects (\(status)) without saying where to"))
-      case 408, 425, 429, 500...: .failedForNow(refusal, retryAfter: retryAfter)
+      case _ where RetryAfter.mayPass(status, retryAfter): .failedForNow(refusal, retryAfter: retryAfter)
       default: .failed(refusal)
       }
     }
@@ -218,6 +218,11 @@
       let name = question.isNameGiven ? question.name : fileName ?? question.name
       return ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
     }
+  }
+
+  extension HTTPHeaders {
+    /// Where a redirect leads to; nil if it says nothing of that.
+    var location: String? { first(name: "Location").flatMap { $0.isEmpty ? nil : $0 } }
   }
 
   extension DownloadError {

@@ -13,14 +13,16 @@
     let download: Download
     let clients: Clients
     let proxies: Proxies
+    let hosts: Hosts
     /// Read anew for each attempt; nil if there is none, or if the download brings what is sent in its place.
     private let netrc: Netrc?
 
     /// Throws ``DownloadError`` if the URL can't be one, or the file of passwords can't be read.
-    init(_ download: Download, clients: Clients, proxies: Proxies, netrc: String?) throws {
+    init(_ download: Download, clients: Clients, proxies: Proxies, hosts: Hosts, netrc: String?) throws {
       self.download = download
       self.clients = clients
       self.proxies = proxies
+      self.hosts = hosts
       url = try download.address
       let isGiven = download.headers.contains { $0.name.lowercased() == "authorization" } || url.credentials != nil
       self.netrc = isGiven ? nil : try netrc.map { try Netrc(path: $0) }
@@ -31,6 +33,8 @@
 
     struct Reply {
       var answer: Answer
+      /// Whose answer it is.
+      var origin: String
       var body: HTTPClientResponse.Body
     }
 
@@ -43,13 +47,14 @@
         let answer = Answer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         guard case .redirect(let target) = answer.verdict(on: question) else {
-          return Reply(answer: answer, body: response.body)
+          return Reply(answer: answer, origin: url.origin, body: response.body)
         }
         guard let next = url.following(target) else {
           throw Setback.final(
             DownloadError(
               .unusableAnswer, "the server redirects to '\(target.withoutSecrets)', which is no http or https URL"))
         }
+        if next.origin != url.origin { try hosts.checkPause(of: next) }
         way = way.leading(from: url, to: next)
         url = next
       }
@@ -80,8 +85,8 @@
           headers.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
         }
       }
-      // What resuming needs is not for others to set, nor what a connection needs.
-      for name in ["Range", "If-Range", "TE"] { headers.remove(name: name) }
+      // What a connection needs is not for others to set.
+      headers.remove(name: "TE")
       if question.offset > 0 {
         headers.add(name: "Range", value: "bytes=\(question.offset)-")
         if let validator = question.known.validator { headers.add(name: "If-Range", value: validator) }

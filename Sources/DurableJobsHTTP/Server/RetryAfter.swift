@@ -39,6 +39,18 @@
     }
   }
 
+  extension RetryAfter {
+    /// Whether the same request may get a better answer than that status later: the server has too much to do, met an error
+    /// that may pass, or says itself when to come again. What it can't do at all (501, 505) it can't do then.
+    static func mayPass(_ status: Int, _ retryAfter: RetryAfter?) -> Bool {
+      switch status {
+      case 408, 425, 429: true
+      case 400..<500: retryAfter != nil
+      default: status >= 500 && status != 501 && status != 505
+      }
+    }
+  }
+
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older ways that a recipient has to read. RFC 9110, section 5.6.7.
   enum HTTPDate {
     private static let formats = [

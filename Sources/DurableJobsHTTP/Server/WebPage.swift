@@ -20,7 +20,7 @@
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
       guard isPage else { return false }
       if let total, total == question.size ?? question.known.total { return false }
-      return question.hasPart && question.known.isPage != true || question.size != nil
+      return question.hasPart && question.known.isPage != true || question.size != nil && total != nil
         || Self.isNoPage(named: question.name)
     }
 

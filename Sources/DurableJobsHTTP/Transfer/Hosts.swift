@@ -71,6 +71,16 @@
       return seat.map { .seat($0) } ?? .isBusy
     }
 
+    /// Throws ``Setback/heldUp(by:for:)`` while that host asked to be left alone.
+    func checkPause(of url: HTTPURL) throws {
+      let rest = hosts.withLock { $0[url.origin]?.pausedUntil ?? .zero } - clock.uptime
+      if rest > .zero { throw Self.isPaused(url, rest) }
+    }
+
+    static func isPaused(_ url: HTTPURL, _ rest: Duration) -> Setback {
+      .heldUp(by: "\(url.hostAndPort) asked to wait", for: rest + .seconds(.random(in: 0...0.5)))
+    }
+
     /// What one download is told to wait beyond this may be meant for its file alone.
     static let longestPause = Duration.seconds(60)
 

@@ -2,66 +2,47 @@
   import DurableJobs
   import Foundation
 
-  /// Which downloads brought files under names that servers gave them, and when: one that was asked for before does not
-  /// replace them. What other processes brought is read from the store, once.
-  final class ServerNamedFiles: Sendable {
-    private struct State {
-      var files: [String: (identity: String, at: Date)] = [:]
-      var isRead = false
-      /// With so many, those that nobody asks for any more are looked for.
-      var many = 1000
-    }
-
-    private let store: any JobStore
-    private let state = Lock(State())
-
-    init(_ store: any JobStore) { self.store = store }
-
-    /// It came, at that time, and nothing if it has the name that was expected.
-    func add(_ file: DownloadedFile, of download: Download, at time: Date) async {
-      guard !file.wasThere, !(file.path as NSString).lastPathComponent.utf8.elementsEqual(download.expectedName.utf8)
-      else { return }
-      let isMany = state.withLock { state in
-        if state.files[file.path].map({ $0.at <= time }) ?? true { state.files[file.path] = (download.identity, time) }
-        return state.files.count > state.many
-      }
-      if isMany { try? await forget() }
-    }
+  /// What downloads brought under names that servers gave them: one that was asked for before does not replace it. No job
+  /// can be looked up by such a name, so all are read; but only for a file that was not there before the download was
+  /// asked for, by the file's own time.
+  struct ServerNamedFiles: Sendable {
+    let store: any JobStore
 
     /// Whether another download than that brought the file at that path after `job` was asked for.
-    func came(to path: String, since job: JobID, besides download: Download) async throws -> Bool {
-      if !state.withLock({ $0.isRead }) { try await read() }
-      guard let came = state.withLock({ $0.files[path] }), came.identity != download.identity,
-        let job = try await store.jobs(JobQuery(.id(job), limit: 1)).first
+    func came(to path: String, _ file: FileStatus, since job: JobID, besides download: Download) async throws -> Bool {
+      guard let job = try await store.jobs(JobQuery(.id(job), limit: 1)).first,
+        file.mayBeYounger(than: .seconds(store.clock.now.timeIntervalSince(job.createdAt)), now: Date())
       else { return false }
-      return job.createdAt <= came.at
-    }
-
-    private func read() async throws {
-      var query = JobQuery(.kind(Download.self) && .state(.succeeded), detail: [.payload, .output], limit: 1000)
+      var query = JobQuery(
+        .kind(Download.self) && .state(.succeeded), detail: [.payload, .output], order: .newestFirst, limit: 1000)
       while true {
-        let jobs = try await store.jobs(query)
-        let decoder = JSONDecoder()
-        for job in jobs {
-          guard let download = job.payload.flatMap({ try? decoder.decode(Download.self, from: $0) }),
-            let file = job.output.flatMap({ try? decoder.decode(DownloadedFile.self, from: $0) })
-          else { continue }
-          await add(file, of: download, at: job.finishedAt ?? job.createdAt)
+        let others = try await store.jobs(query)
+        if others.contains(where: {
+          $0.key != download.identity && $0.finishedAt ?? .distantPast >= job.createdAt && Self.brought(path, by: $0)
+        }) {
+          return true
         }
-        guard let last = jobs.last, jobs.count == query.limit else { break }
-        query.after = last.id
+        guard others.count == query.limit else { return false }
+        query.after = others.last?.id
       }
-      state.withLock { $0.isRead = true }
     }
 
-    /// What came before all that is unfinished was asked for stands in nobody's way.
-    private func forget() async throws {
-      let unfinished = JobState.allCases.filter { !$0.isFinished }.map { JobFilter.state($0) }.reduce(!.all, ||)
-      let oldest = try await store.jobs(JobQuery(.kind(Download.self) && unfinished, limit: 1)).first?.createdAt
-      state.withLock { state in
-        state.files = state.files.filter { oldest ?? .distantFuture <= $0.value.at }
-        state.many = max(1000, 2 * state.files.count)
-      }
+    private static func brought(_ path: String, by job: JobSnapshot) -> Bool {
+      guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
+        file.path == path, !file.wasThere, let download = Download(of: job)
+      else { return false }
+      return !(path as NSString).lastPathComponent.utf8.elementsEqual(download.expectedName.utf8)
+    }
+  }
+
+  extension FileStatus {
+    /// File systems have clocks of their own, and some tell no more than seconds.
+    static let clockDifference = Duration.seconds(60)
+
+    /// Whether it may have got its name or its bytes within that time.
+    func mayBeYounger(than age: Duration, now: Date) -> Bool {
+      let latest = Double(max(modified, changed)) / 1e9
+      return now.timeIntervalSince1970 - latest <= (age + Self.clockDifference).seconds
     }
   }
 #endif

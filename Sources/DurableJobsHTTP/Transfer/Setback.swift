@@ -10,7 +10,7 @@
     case heldUp(by: String, for: Duration)
     /// Others that talk to the same host go first, and there is nothing to tell.
     case hasNoTurn(Duration)
-    /// The server can't serve it now, and may say when to come again.
-    case busy(DownloadError, RetryAfter?)
+    /// The server at that origin can't serve it now, and may say when to come again.
+    case busy(DownloadError, RetryAfter?, by: String)
   }
 #endif

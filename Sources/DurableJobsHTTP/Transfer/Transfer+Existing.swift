@@ -104,7 +104,8 @@
       guard !download.overwrites else {
         return DownloadError(
           .fileExists,
-          "\(path) was brought by another download since this one was asked for, and is not replaced; ask for it again")
+          "\(path) has changed, or was brought by another download, since this one was asked for, and is not replaced; "
+            + "ask for it again")
       }
       let why =
         download.sha256 != nil

@@ -4,19 +4,21 @@
 
   /// One attempt to bring a file here: from what is here already to the file under its own name.
   struct Transfer {
-    let job: JobID
+    let job: KnownJob
     let download: Download
     let request: FileRequest
     let reception: Reception
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
-    let recorded: @Sendable (String) async throws -> (DownloadedFile, JobID)?
+    let recorded: @Sendable (String) async throws -> (DownloadedFile, KnownJob)?
     /// The last jobs of this store with the same download that ended without success, and whether they asked as this one
     /// does.
-    let ended: @Sendable () async throws -> [(job: JobID, isSame: Bool)]
+    let ended: @Sendable () async throws -> [(job: KnownJob, isSame: Bool)]
     /// Whether another download here brought the file at that path, under a name of its server's, after this one was asked
     /// for.
-    let cameSince: @Sendable (String) async throws -> Bool
+    let cameSince: @Sendable (String, FileStatus) async throws -> Bool
+    /// Told what the file has not got, though it was asked for.
+    let remark: @Sendable (String) -> Void
     let url: String
     /// The name that is given, or that the URL gives.
     let name: FileName
@@ -30,10 +32,11 @@
 
     /// Throws ``DownloadError`` if the name that is given can't be one.
     init(
-      job: JobID, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
-      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, JobID)?,
-      ended: @escaping @Sendable () async throws -> [(job: JobID, isSame: Bool)],
-      cameSince: @escaping @Sendable (String) async throws -> Bool, store: String?
+      job: KnownJob, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
+      recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, KnownJob)?,
+      ended: @escaping @Sendable () async throws -> [(job: KnownJob, isSame: Bool)],
+      cameSince: @escaping @Sendable (String, FileStatus) async throws -> Bool,
+      remark: @escaping @Sendable (String) -> Void, store: String?
     ) throws {
       self.job = job
       self.download = download
@@ -43,6 +46,7 @@
       self.recorded = recorded
       self.ended = ended
       self.cameSince = cameSince
+      self.remark = remark
       self.store = store
       url = download.url.withoutCredentials
       if let wish = download.name {
@@ -89,8 +93,9 @@
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
       let part = try part(in: folder)
+      let before = folder.status(of: name.description)
       do {
-        let file = try await reception.watching(part) { try await fetch(part) }
+        let file = try await reception.watching(part) { try await fetch(part, before) }
         let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
         return Result(file: file, proof: file.wasThere ? nil : proof)
       } catch is PartFile.Taken {
@@ -137,7 +142,8 @@
 
     // MARK: Fetching
 
-    private func fetch(_ part: PartFile) async throws -> DownloadedFile {
+    /// `before` is what was in the file's place when the attempt began.
+    private func fetch(_ part: PartFile, _ before: FileStatus?) async throws -> DownloadedFile {
       let wasBegun = part.length > 0
       var isInPieces = wasBegun
       var question = Answer.Question(
@@ -152,9 +158,7 @@
       var asksForAll = false
       // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
       let there =
-        part.folder.status(of: name.description).flatMap {
-          mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil
-        } ?? 0
+        before.flatMap { mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil } ?? 0
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
       // What a cut leaves is gone on from at once, once; then others go first.
@@ -195,11 +199,15 @@
         case .failed(let error):
           throw Setback.final(error)
         case .failedForNow(let error, let retryAfter):
-          throw Setback.busy(error, retryAfter)
+          throw Setback.busy(error, retryAfter, by: reply.origin)
         case .body(let from, let end, let version):
+          // With a part of a file not all is said again that was said with the whole of it.
+          let old = from > 0 && !onlyLooks ? part.record : nil
+          let (serverName, modified) = (reply.answer.fileName ?? old?.name, reply.answer.lastModified ?? old?.modified)
           let told = ServerFile(
-            version, modified: reply.answer.lastModified, wasJustModified: reply.answer.wasJustModified)
-          if let file = try await conflict(reply.answer.fileName, told, part) { return file }
+            version, modified: modified,
+            wasJustModified: old.map { $0.version.wasJustModified == true } ?? reply.answer.wasJustModified)
+          if let file = try await conflict(serverName, told, part) { return file }
           if onlyLooks, from > 0 {
             asksForAll = true
             continue
@@ -213,11 +221,8 @@
           }
           isInPieces = from > 0
           mayBeCut = reply.answer.end == .untold && version.total == nil && download.size == nil
-          // With a part of a file not all is said again that was said with the whole of it.
-          let old = from > 0 ? part.record : nil
           try part.learn(
-            version, serverName: reply.answer.fileName ?? old?.name,
-            modified: reply.answer.lastModified ?? old?.modified, isDecoded: question.decodes,
+            version, serverName: serverName, modified: modified, isDecoded: question.decodes,
             takesRanges: from > 0 ? true : reply.answer.takesRanges)
           try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
@@ -228,7 +233,8 @@
               of: version.total ?? download.size,
               request.host)
             fruitless = part.length > before ? 0 : fruitless + 1
-            guard part.length >= end ?? download.size ?? 0, fruitless < 3 else {
+            // A page that is shorter has another reason, and is told as one.
+            guard part.length >= end ?? (isPage ? 0 : download.size ?? 0), fruitless < 3 else {
               throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
             }
           } catch let error as DownloadError where error.code == .connection && part.length > before {
@@ -240,7 +246,7 @@
         }
       }
       let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage, mayBeCut: mayBeCut)
-      return try await finish(part, sha256)
+      return try await finish(part, before, sha256)
     }
 
     /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
@@ -275,8 +281,9 @@
         throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
       }
       guard let wanted = download.sha256?.lowercased() else { return nil }
-      guard let sum = part.checksum, sum == wanted else {
-        let text = "the file's SHA-256 is \(part.checksum ?? "unknown"), not \(wanted)"
+      let sum = try part.checksum()
+      guard sum == wanted else {
+        let text = "the file's SHA-256 is \(sum), not \(wanted)"
         guard mayBeCut, !isPage else { throw wrong(text, part, isInPieces: isInPieces, isPage: isPage) }
         throw DownloadError(
           .connection, "\(text); the server doesn't say where the file ends, so the connection may have been cut")
@@ -293,19 +300,21 @@
       return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
     }
 
-    private func finish(_ part: PartFile, _ sha256: String?) async throws -> DownloadedFile {
+    private func finish(_ part: PartFile, _ before: FileStatus?, _ sha256: String?) async throws -> DownloadedFile {
       let final = finalName(part.record.name)
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
       var replaces = try await replaces(final, part.folder)
-      if replaces, part.folder.status(of: final.description) != nil,
-        try await cameSince(part.folder.path(of: final.description))
-      {
-        replaces = false
+      // Who asked for this knew of neither: not of what came after that, nor of what changed since the attempt began, as
+      // while its process stood still and another one did its work.
+      if replaces, let there = part.folder.status(of: final.description) {
+        let isKnown = final == name ? before.map(there.isAs) ?? false : true
+        let cameSince = try await cameSince(part.folder.path(of: final.description), there)
+        replaces = isKnown && !cameSince
       }
       guard
         let file = try part.finish(
-          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces)
+          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces, remark: remark)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }

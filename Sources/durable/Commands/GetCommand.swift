@@ -236,7 +236,7 @@
         for (download, entry) in zip(page, try await intake.take(page)) {
           switch entry {
           case .job(let id, _): ids.append(id)
-          case .runsOtherwise(let id): refusals.append(download.runsOtherwise(as: id))
+          case .runsOtherwise, .isNeededOtherwise: refusals.append(download.refusal(entry))
           }
         }
       }
@@ -264,10 +264,17 @@
   }
 
   extension Download {
-    /// What to say where job `id` fetches it now with other options.
-    func runsOtherwise(as id: JobID) -> String {
-      "job \(id) is fetching \(url.withoutCredentials) already, with other options. Wait for it, or end it with: "
-        + "durable cancel \(id)"
+    /// What to say where another job stands in its way.
+    func refusal(_ entry: DownloadIntake.Entry) -> String {
+      switch entry {
+      case .job: ""
+      case .runsOtherwise(let id):
+        "job \(id) is fetching \(url.withoutCredentials) already, with other options. Wait for it, or end it with: "
+          + "durable cancel \(id)"
+      case .isNeededOtherwise(let id, let waiting):
+        "job \(id) is to fetch \(url.withoutCredentials) with other options, and job \(waiting) waits for it. "
+          + "Leave it so, or end both with: durable cancel \(id)"
+      }
     }
   }
 #endif

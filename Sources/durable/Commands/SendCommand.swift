@@ -99,6 +99,11 @@
     /// Without its body.
     private func request() throws -> SendRequest {
       guard words.count == 2 else {
+        if options.json, words.count > 2 {
+          throw ValidationError(
+            "a method and a URL are wanted, and there are \(words.count) words. If one of them is meant as the body, it is "
+              + "no JSON text; give that with --json-body")
+        }
         let isMethodMissing = words.count == 1 && words[0].contains("://")
         throw ValidationError(
           isMethodMissing
@@ -142,12 +147,17 @@
     }
 
     /// `--json TEXT` is `--json-body TEXT`; the same word without one is of every command. No method, no URL and no option
-    /// begins as a JSON text or `@` does.
+    /// begins as a JSON text or `@` does, but for `true` and its like, which are no methods, and `-` for standard input.
     static func partingJSON(_ words: [String]) -> [String] {
       guard words.first == "send" else { return words }
       return words.indices.map { index in
-        let next = words[(index + 1)...].first?.first
-        if words[index] == "--json", let next, "{[\"@0123456789".contains(next) { return "--json-body" }
+        let next = words[(index + 1)...].first?.drop(while: \.isWhitespace)
+        if words[index] == "--json", let next, let first = next.first,
+          "{[\"@0123456789".contains(first) || ["true", "false", "null", "-"].contains(next)
+            || first == "-" && next.dropFirst().first?.isNumber == true
+        {
+          return "--json-body"
+        }
         return words[index].hasPrefix("--json=")
           ? "--json-body=" + words[index].dropFirst("--json=".count) : words[index]
       }

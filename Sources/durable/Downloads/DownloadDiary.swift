@@ -10,9 +10,11 @@
     var queue: String
     var number: Int
     var of: Int
+  }
 
+  extension JobAttempt {
     init(_ context: JobContext) {
-      (job, queue, number, of) = (context.id, context.queue, context.attempt, context.maxAttempts)
+      self.init(job: context.id, queue: context.queue, number: context.attempt, of: context.maxAttempts)
     }
   }
 
@@ -22,9 +24,13 @@
       var began: Duration
       /// Bytes that were there when it began.
       var first: Int64?
+      /// What the file has not got, though it was asked for.
+      var remark: String?
     }
 
     private var courses: [JobID: Course] = [:]
+    /// What was said last that a download waits for: while it waits for the same again and again, nothing is said of it.
+    private var waits: [JobID: String] = [:]
 
     /// The line for this event, if it is worth one.
     mutating func line(
@@ -35,7 +41,10 @@
       switch event {
       case .began:
         courses[attempt.job] = Course(began: now)
-        return line
+        return waits[attempt.job] == nil ? line : nil
+      case .remarked(let text):
+        courses[attempt.job]?.remark = text
+        return nil
       case .goesOn(let bytes):
         if courses[attempt.job]?.first == nil { courses[attempt.job]?.first = bytes }
         return nil
@@ -43,19 +52,24 @@
         return nil
       case .waits(let reason, let time):
         courses[attempt.job] = nil
+        let waited = waits.updateValue(reason, forKey: attempt.job)
+        guard reason != waited else { return nil }
         line.mark = .waits
         line.detail = "\(time.roughly): \(reason)"
         return line
       case .succeeded(let file):
         let course = courses.removeValue(forKey: attempt.job)
-        return WorkLine(
+        waits[attempt.job] = nil
+        var line = WorkLine(
           id: attempt.job, file, came: file.size - (course?.first ?? 0), in: course.map { now - $0.began })
+        if let remark = course?.remark { line.detail += "; \(remark)" }
+        return line
       case .failed(let error, let isFinal, let retryAfter):
-        courses[attempt.job] = nil
+        (courses[attempt.job], waits[attempt.job]) = (nil, nil)
         line.fail(attempt, error.message, isFinal: isFinal, retryAfter)
         return line
       case .stopped:
-        courses[attempt.job] = nil
+        (courses[attempt.job], waits[attempt.job]) = (nil, nil)
         line.mark = .back
         line.detail = "goes on where it is"
         return line

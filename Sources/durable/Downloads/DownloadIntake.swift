@@ -13,6 +13,8 @@
       case job(JobID, queue: String)
       /// Somebody fetches it now with other options.
       case runsOtherwise(JobID)
+      /// It is asked for with other options, and that job waits for it.
+      case isNeededOtherwise(JobID, by: JobID)
 
       var queue: String? { if case .job(_, let queue) = self { queue } else { nil } }
     }
@@ -64,7 +66,12 @@
           }
         }
         // One that was asked for with other options, another checksum for one, is not what is asked for now, nor is its end.
-        let unfinished = others.filter { !$0.job.state.isFinished }
+        var unfinished = others.filter { !$0.job.state.isFinished }
+        guard !unfinished.isEmpty else { continue }
+        // What waits for one would be skipped with it.
+        let waiting = try await waiting(for: Set(unfinished.map(\.job.id)))
+        for (index, job) in unfinished { entries[index] = waiting[job.id].map { .isNeededOtherwise(job.id, by: $0) } }
+        unfinished.removeAll { waiting[$0.job.id] != nil }
         guard !unfinished.isEmpty else { continue }
         let running = try await giveWay(unfinished.map(\.job.id))
         for (index, job) in unfinished where running.contains(job.id) { entries[index] = .runsOtherwise(job.id) }
@@ -91,6 +98,20 @@
     private func isOther(_ job: JobSnapshot, than download: Download) -> Bool {
       if let stored = Download(job), stored != download { return true }
       return job.maxAttempts != options.maxAttempts ?? job.maxAttempts && job.state != .running && !job.state.isFinished
+    }
+
+    /// For each of these jobs that another waits for, the first that does.
+    private func waiting(for ids: Set<JobID>) async throws -> [JobID: JobID] {
+      var found: [JobID: JobID] = [:]
+      var query = JobQuery(.states([.blocked, .suspended]), detail: .edges, limit: 1000)
+      while true {
+        let jobs = try await store.jobs(query)
+        for job in jobs {
+          for case .job(let id) in job.edges.map(\.target) where ids.contains(id) { found[id] = found[id] ?? job.id }
+        }
+        guard jobs.count == query.limit else { return found }
+        query.after = jobs.last?.id
+      }
     }
 
     /// Cancels these jobs; what they brought stays for others. Returns those that run.

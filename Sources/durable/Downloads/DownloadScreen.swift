@@ -186,6 +186,7 @@
           waits(id, reason: error.message, until: retryAfter.map { now + $0 })
         }
       case .stopped: isQueued(id)
+      case .remarked: break
       @unknown default: break
       }
     }

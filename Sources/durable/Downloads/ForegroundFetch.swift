@@ -138,8 +138,8 @@
           state.jobs.append(id)
           state.unfinished.insert(id)
         }
-      case .runsOtherwise(let id):
-        let message = download.runsOtherwise(as: id)
+      case .runsOtherwise(let id), .isNeededOtherwise(let id, _):
+        let message = download.refusal(entry)
         display.refuse(because: id, name: download.expectedName, message)
         state.withLock { $0.failures.append((id, download.expectedName, message)) }
       }

@@ -25,8 +25,8 @@
           ?? .text(word, type: Self.formType)
       case (nil, let word?):
         let type = "application/json"
-        if word.hasPrefix("@") {
-          self = .file(String(word.dropFirst()), type: type, option: "--json")
+        if word.hasPrefix("@") || word == "-" {
+          self = .file(word == "-" ? word : String(word.dropFirst()), type: type, option: "--json")
         } else {
           guard StoredJSON.isJSON(Data(word.utf8)) else { throw ValidationError("--json: the text is no JSON") }
           self = .text(word, type: type)

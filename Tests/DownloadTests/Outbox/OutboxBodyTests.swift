@@ -1,10 +1,11 @@
 #if HTTP
   import DurableJobs
-  import DurableJobsHTTP
   import DurableJobsSQLite
   import Foundation
   import LyingServer
   import Testing
+
+  @testable import DurableJobsHTTP
 
   @Suite struct OutboxBodyTests {
     let server: LyingServer
@@ -124,6 +125,48 @@
       #expect(copies.count == 2)
       #expect(Set(copies).subtracting(old).count == 1)
       withExtendedLifetime(young) {}
+    }
+
+    @Test func `a copy that is still being made is not deleted, however long nothing of it has come`() async throws {
+      server.serve("/photos", .page(200))
+      server.serve("/", .page(200))
+      let path = folder.path("pipe")
+      #expect(mkfifo(path, 0o600) == 0)
+      async let copied = {
+        try await withTaskExecutorPreference(DiskThreads.shared) { [store] in
+          try await Self.copy(path, beside: store)
+        }
+      }()
+      let pipe = try await withTaskExecutorPreference(DiskThreads.shared) { try await Self.open(path) }
+      try await withTaskExecutorPreference(DiskThreads.shared) { [content] in
+        try await Self.write(content.bytes(0..<70_000), to: pipe)
+      }
+      while copies.first.flatMap({ folder.size("jobs.sqlite-outbox/\($0)") }) ?? 0 < 65_537 { await Task.yield() }
+      let copy = folder.path("jobs.sqlite-outbox/\(copies[0])")
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -24 * 3600)], ofItemAtPath: copy)
+      // The first request that is sent has old copies looked for.
+      try await queue.enqueue(SendRequest(.get, try server.at("/")))
+      try await worker.runUntilIdle()
+      #expect(server.requests.count == 1)
+      try pipe.close()
+      let body = try await copied
+      #expect(copies.count == 1)
+      let sent = try await queue.enqueue(SendRequest(.post, try server.at("/photos"), body: body))
+      try await worker.runUntilIdle()
+      #expect(try await sent.value.status == 200)
+      #expect(server.requests("/photos").map { $0.body == content.bytes(0..<70_000) } == [true])
+    }
+
+    // What blocks, for the threads that may.
+    private static func copy(_ path: String, beside store: SQLiteStore) async throws -> SendRequest.Body {
+      try SendRequest.Body.file(URL(filePath: path), copiedBeside: store)
+    }
+    private static func open(_ path: String) async throws -> FileHandle {
+      try FileHandle(forWritingTo: URL(filePath: path))
+    }
+    private static func write(_ bytes: [UInt8], to pipe: FileHandle) async throws {
+      try pipe.write(contentsOf: Data(bytes))
     }
 
     @Test func `a copy is of one job: enqueued twice, it is sent once`() async throws {

@@ -148,6 +148,22 @@
       #expect(try await setting.job(first.id).state == .succeeded)
     }
 
+    @Test func `the host that wants to be left alone is, and not who redirects to it`() async throws {
+      let other = try await LyingServer()
+      for path in ["/orders", "/others"] { server.serve(path, .redirect(307, to: other.url(path))) }
+      server.serve("/free", .page(200))
+      other.serve("/orders", .page(503).with("Retry-After", "30"), .page(200))
+      other.serve("/others", .page(200))
+      let first = try await setting.attempt(try post())
+      #expect(try await setting.attempt(try post("/free")).state == .succeeded)
+      let waiting = try await setting.attempt(try post("/others"))
+      #expect(waiting.state == .scheduled)
+      #expect(waiting.attempt == 0)
+      #expect(other.requests.map(\.path) == ["/orders"])
+      try await setting.jobs.advance(by: .seconds(40))
+      for job in [first, waiting] { #expect(try await setting.job(job.id).state == .succeeded) }
+    }
+
     @Test func `of a long body the beginning is kept, and it says so`() async throws {
       server.serve("/a", .page(200, String(repeating: "é", count: 100_000)))
       let answer = try #require(try await setting.send(SendRequest(.get, try server.at("/a"))).answer)
@@ -297,11 +313,12 @@
       #expect(setting.events.contains { if case .stopped = $0 { true } else { false } })
     }
 
-    @Test func `a server that says nothing for a minute is given up, and asked again`() async throws {
+    @Test func `a server has ten minutes for its work, and is asked again then`() async throws {
       server.serve("/orders", .silence, .page(200))
       let id = try await setting.jobs.queue.enqueue(try post()).id
       async let drained = setting.jobs.drain()
       await server.held("/orders")
+      let began = setting.jobs.clock.uptime
       // Time passes until the attempt has ended, however often its timer has to be set anew.
       while setting.errors.isEmpty {
         if !setting.jobs.clock.timers.isEmpty { setting.jobs.clock.advance(by: .seconds(60)) }
@@ -309,6 +326,7 @@
       }
       _ = try await drained
       #expect(setting.errors.map(\.code) == [.stalled])
+      #expect(setting.jobs.clock.uptime - began >= .seconds(600))
       try await setting.jobs.advance(by: .seconds(60))
       #expect(try await setting.job(id).state == .succeeded)
       #expect(server.keys("/orders") == ["k-1", "k-1"])

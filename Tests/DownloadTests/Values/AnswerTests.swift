@@ -306,12 +306,24 @@
       #expect(verdict(206, headers + ["ETag": "\"a\""], resuming) == "body 100-1000")
     }
 
-    @Test(arguments: [400, 401, 403, 404, 405, 410, 451, 204, 304]) func `These stay as they are`(status: Int) {
+    @Test(arguments: [400, 401, 403, 404, 405, 410, 451, 204, 304, 501, 505]) func `These stay as they are`(status: Int)
+    {
       #expect(verdict(status, [:]).hasPrefix("failed: the server answered \(status)"))
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599]) func `These may pass`(status: Int) {
       #expect(verdict(status, [:]).hasPrefix("failed for now: the server answered \(status)"))
+    }
+
+    @Test func `Whoever says when to come again may be asked again, and what leads nowhere may not`() {
+      for status in [403, 404, 503] {
+        #expect(verdict(status, ["Retry-After": "5"]).hasPrefix("failed for now: the server answered \(status)"))
+      }
+      #expect(verdict(501, ["Retry-After": "5"]).hasPrefix("failed: "))
+      for headers in [[:], ["Location": ""]] as [HTTPHeaders] {
+        #expect(verdict(302, headers) == "failed: the server redirects (302) without saying where to")
+      }
+      #expect(verdict(302, ["Location": "/a"]) == "redirect to /a")
     }
 
     @Test func `What may be resumed from is a strong tag, or a date`() {

@@ -27,5 +27,15 @@
       #expect(try file.read("record") == line)
       withExtendedLifetime(disk) {}
     }
+
+    #if os(Linux)
+      @Test func `a time that can't be set is told, and what else is wrong is an error`() throws {
+        typealias Make = @convention(c) (UInt32, Int32) -> Int32
+        let make = try #require(dlsym(nil, "eventfd"))
+        let timeless = Descriptor(unsafeBitCast(make, to: Make.self)(0, 0))
+        #expect(try timeless.set(modified: Date(), "a.bin")?.hasPrefix("can't set the time of a.bin: ") == true)
+        #expect(throws: DownloadError.self) { try Descriptor(-1).set(modified: Date(), "a.bin") }
+      }
+    #endif
   }
 #endif

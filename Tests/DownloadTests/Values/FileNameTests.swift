@@ -117,7 +117,7 @@
         let apart = name.apart(for: "https://example.org/a")
         for beside in [
           name.record, name.new.record, apart.record, apart.new.record,
-          name.mark(for: "https://example.org/a", JobID(rawValue: 7)),
+          name.mark(for: "https://example.org/a", KnownJob(JobID(rawValue: 7), nonce: "n")),
         ] {
           try #require(beside.utf8.count <= 255, "\(scalars)")
         }

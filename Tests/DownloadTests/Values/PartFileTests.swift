@@ -10,7 +10,7 @@
     let testFolder: TestFolder
     let folder: Folder
     let name = FileName(harmless: "a.bin")
-    let job = JobID(rawValue: 7)
+    let job = KnownJob(JobID(rawValue: 7), nonce: "n")
     var mark: String { name.mark(for: "http://example.org/a.bin", job) }
     let download: Download
 
@@ -138,11 +138,12 @@
         let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
         #expect(file?.size == 5)
       }
-      func recorded(_ download: Download, by other: Int64 = 7) throws -> DownloadedFile? {
-        try PartFile.recorded(name, in: folder, download, by: JobID(rawValue: other))?.file
+      func recorded(_ download: Download, by other: Int64 = 7, nonce: String = "n") throws -> DownloadedFile? {
+        try PartFile.recorded(name, in: folder, download, by: KnownJob(JobID(rawValue: other), nonce: nonce))?.file
       }
       #expect(try recorded(download)?.size == 5)
       #expect(try recorded(download, by: 8) == nil)
+      #expect(try recorded(download, nonce: "m") == nil)
       var other = download
       other.size = 6
       #expect(try recorded(other) == nil)
@@ -158,6 +159,43 @@
       #expect(try recorded(download) == nil)
     }
 
+    @Test(arguments: ["1234", "123456"]) func `A part that somebody else changed gets no name, and goes`(text: String)
+      throws
+    {
+      let part = try part()
+      try write("12345", to: part)
+      try part.flush(5)
+      let file = try FileHandle(forUpdating: URL(filePath: testFolder.path("a.bin.part")))
+      try file.truncate(atOffset: 0)
+      try file.write(contentsOf: Data(text.utf8))
+      let error = #expect(throws: DownloadError.self) {
+        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+      }
+      #expect(error?.code == .disk)
+      #expect(testFolder.names == [])
+    }
+
+    @Test func `A checksum is of the bytes in the file, and no others get its name`() throws {
+      let part = try part(sha256: "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5")
+      try write("12345", to: part)
+      try part.flush(5)
+      let file = try FileHandle(forUpdating: URL(filePath: testFolder.path("a.bin.part")))
+      #expect(try part.checksum() == part.record.sha256)
+      // To the second, as some file systems have it.
+      #expect(futimens(file.fileDescriptor, [timespec(), timespec()]) == 0)
+      try file.write(contentsOf: Data("1".utf8))
+      #expect(throws: DownloadError.self) {
+        try part.finish(as: name, by: job, modified: nil, sha256: part.record.sha256, replacing: false)
+      }
+      #expect(testFolder.names == [])
+      let next = try self.part(sha256: part.record.sha256)
+      try write("12345", to: next)
+      try next.flush(5)
+      let other = try FileHandle(forUpdating: URL(filePath: testFolder.path("a.bin.part")))
+      try other.write(contentsOf: Data("x".utf8))
+      #expect(try next.checksum() != next.record.sha256)
+    }
+
     @Test func `A checksum is of the bytes that are there, whatever a record or a time says`() throws {
       var download = download
       download.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
@@ -166,7 +204,7 @@
         try write("12345", to: part)
         try part.flush(5)
         #expect(
-          try part.finish(as: name, by: job, modified: nil, sha256: part.checksum, replacing: false)?.sha256
+          try part.finish(as: name, by: job, modified: nil, sha256: part.checksum(), replacing: false)?.sha256
             == download.sha256)
       }
       func recorded() throws -> DownloadedFile? { try PartFile.recorded(name, in: folder, download, by: job)?.file }
@@ -358,8 +396,9 @@
 
     @Test func `A second name is of one URL and one job, and short enough`() {
       #expect(mark.wholeMatch(of: #/a\.bin~[0-9a-f]{8}\.new\.part/#) != nil)
-      #expect(name.mark(for: "http://example.org/a.bin", JobID(rawValue: 8)) != mark)
+      #expect(name.mark(for: "http://example.org/a.bin", KnownJob(JobID(rawValue: 8), nonce: "n")) != mark)
       #expect(name.mark(for: "http://example.org/b.bin", job) != mark)
+      #expect(name.mark(for: "http://example.org/a.bin", KnownJob(job.id, nonce: "m")) != mark)
       let long = FileName(harmless: String(repeating: "x", count: 300))
       #expect(long.mark(for: "http://example.org/a.bin", job).utf8.count <= 255)
     }

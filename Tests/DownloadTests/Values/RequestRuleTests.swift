@@ -11,7 +11,7 @@
       arguments: [
         (200, nil, nil, "arrived"), (204, nil, nil, "arrived"), (299, nil, nil, "arrived"), (302, nil, "/b", "failed"),
         (303, nil, "/b", "failed"), (307, nil, "/b", "redirect"), (308, nil, "/b", "redirect"),
-        (307, nil, nil, "failed"),
+        (307, nil, nil, "failed"), (307, nil, "", "failed"), (308, nil, "", "failed"),
         (300, nil, "/b", "failed"), (304, nil, nil, "failed"), (400, nil, nil, "failed"), (404, "5", nil, "again"),
         (408, nil, nil, "again"), (425, nil, nil, "again"), (429, nil, nil, "again"), (500, nil, nil, "again"),
         (501, "5", nil, "failed"), (505, nil, nil, "failed"), (503, "5", nil, "again"), (999, nil, nil, "again"),

@@ -233,7 +233,7 @@
       record.inode = 12
       record.flushed = 7
       record.tail = "abcd"
-      record.whole = PartRecord.Whole(job: JobID(rawValue: 3), name: "b", size: 10, modified: 5)
+      record.whole = PartRecord.Whole(job: JobID(rawValue: 3), nonce: "n", name: "b", size: 10, modified: 5)
       #expect(PartRecord(record.lines) == record)
     }
 
@@ -308,6 +308,26 @@
       #expect(error?.message.contains(why) == true)
     }
 
+    @Test func `Only a file that may have come within a time is looked up, and clocks may differ by a minute`() throws {
+      let folder = try TestFolder()
+      try folder.write("a", to: "a")
+      let file = try #require(FileStatus(ofFileAt: folder.path("a")))
+      func mayBeYounger(_ age: Int, after seconds: Int) -> Bool {
+        let time = Double(file.changed) / 1e9 + Double(seconds)
+        return file.mayBeYounger(than: .seconds(age), now: Date(timeIntervalSince1970: time))
+      }
+      #expect(mayBeYounger(0, after: -100))
+      #expect(mayBeYounger(0, after: 59))
+      #expect(!mayBeYounger(0, after: 61))
+      #expect(mayBeYounger(1000, after: 1059))
+      #expect(!mayBeYounger(1000, after: 1061))
+      // An older time of its bytes, as with those of a server, is no older name.
+      #expect(utimensat(AT_FDCWD, folder.path("a"), [timespec(), timespec()], 0) == 0)
+      let renamed = try #require(FileStatus(ofFileAt: folder.path("a")))
+      #expect(renamed.modified == 0)
+      #expect(renamed.mayBeYounger(than: .zero, now: Date()))
+    }
+
     @Test func `A checksum, a name, a size or a header that is none is refused`() throws {
       let url = try #require(URL(string: "https://example.org/a"))
       let folder = URL(filePath: "/tmp")
@@ -320,6 +340,8 @@
         Download(from: url, to: folder, size: -1),
         Download(from: url, to: folder, headers: [Download.Header("A b", "c")]),
         Download(from: url, to: folder, headers: [Download.Header("", "c")]),
+        Download(from: url, to: folder, headers: [Download.Header("range", "bytes=5-9")]),
+        Download(from: url, to: folder, headers: [Download.Header("If-Range", "\"a\"")]),
         Download(from: url, to: folder, headers: [Download.Header("A", "b\r\nC: d")]),
       ] {
         #expect(throws: DownloadError.self) { try bad.validate() }

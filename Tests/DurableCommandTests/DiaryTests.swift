@@ -1,0 +1,37 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsHTTP
+  import Foundation
+  import Testing
+
+  @testable import durable
+
+  @Suite("What a worker says of downloads")
+  struct DiaryTests {
+    private let download = Download(from: URL(string: "https://example.org/a")!, to: URL(fileURLWithPath: "/tmp"))
+    private let file = DownloadedFile(path: "/tmp/a", size: 5, sha256: nil, modified: 0, wasThere: false)
+
+    private func lines(_ events: [Downloader.Event]) -> [String] {
+      var diary = DownloadDiary()
+      let attempt = JobAttempt(job: JobID(rawValue: 1), queue: "default", number: 1, of: 20)
+      return events.compactMap { diary.line(attempt, download, $0, now: .zero) }.map { "\($0.mark) \($0.detail)" }
+    }
+
+    @Test("that it waits for the same again and again is said once")
+    func waiting() {
+      let pair: [Downloader.Event] = [.began, .waits("another writes it", for: .seconds(2))]
+      let other: [Downloader.Event] = [.began, .waits("no room", for: .seconds(10))]
+      #expect(
+        lines(pair + pair + pair + other + pair + [.began, .succeeded(file)] + pair) == [
+          "start ", "waits 2 s: another writes it", "waits 10 s: no room", "waits 2 s: another writes it",
+          "done 5 B in 0.0 s", "start ", "waits 2 s: another writes it",
+        ])
+    }
+
+    @Test("what a file has not got is said when it is done")
+    func remark() {
+      #expect(
+        lines([.began, .remarked("it has no time"), .succeeded(file)]).last?.hasSuffix("; it has no time") == true)
+    }
+  }
+#endif

@@ -226,6 +226,7 @@ extension JobTable: JobLedger {
     let queues = request.queues.subtracting(pausedQueues).filter { request.free[$0] ?? 0 > 0 }
     let isServed = { (record: Record) in
       queues.contains(record.job.queue) && request.kinds.contains(record.job.kind)
+        && request.only ?? record.id == record.id
     }
     let ready = records.indices.filter { records[$0].course.state == .ready && isServed(records[$0]) }
     let claim = ClaimNumber(worker: row, count: workers[worker].claims + 1)

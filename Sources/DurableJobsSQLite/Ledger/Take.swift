@@ -18,7 +18,7 @@ extension WriteTransaction {
     let routes = memory.routes.served(kinds: request.kinds, queues: request.queues.intersection(free.keys))
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
-    let picked = try pick(from: routes, free, &batch)
+    let picked = try pick(from: routes, free, request.only, &batch)
     FaultPoint.claimPicked.reach()
     guard !picked.isEmpty else { return batch }
 
@@ -149,7 +149,9 @@ extension WriteTransaction {
 
   /// The first ready jobs of these routes, by rank and then by id, within what is free in each queue. Each route is read
   /// only as far as it is needed, so that ten full routes cost what one does.
-  private func pick(from routes: [Route], _ free: [String: Int], _ batch: inout ClaimBatch) throws -> [PickedJob] {
+  private func pick(
+    from routes: [Route], _ free: [String: Int], _ only: JobID?, _ batch: inout ClaimBatch
+  ) throws -> [PickedJob] {
     var free = free
     var cursors: [Cursor] = []
     var damaged: [(id: JobID, reason: String)] = []
@@ -160,7 +162,7 @@ extension WriteTransaction {
       let statement = try connection.picker(cursors.count)
       statement.bind(1, route.id)
       // One more than can be taken, to know whether there is more.
-      let limit = Int64((free[route.queue] ?? 0) + 1 + memory.untouchable.count)
+      let limit = only == nil ? Int64((free[route.queue] ?? 0) + 1 + memory.untouchable.count) : .max
       statement.bind(2, limit)
       if try statement.step() {
         cursors.append(
@@ -179,6 +181,7 @@ extension WriteTransaction {
         continue
       }
       switch read(cursor) {
+      case _ where only.map { $0.rawValue != cursor.id } ?? false: break
       case _ where memory.untouchable.contains(JobID(rawValue: cursor.id)): break
       case .success(let job):
         picked.append(job)

@@ -25,6 +25,8 @@
       parsing: .unconditional,
       help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
     var lane: String?
+    @Flag(help: "If this job fails, the next of its lane runs all the same, and does not wait for a person.")
+    var laneGoesOn = false
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
@@ -56,6 +58,13 @@
       if let maxAttempts, maxAttempts < 1 {
         throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
       }
+      if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on is of --lane") }
+      if (after + afterEnd + afterFailure).contains("") {
+        throw ValidationError("--after names no job; give an id, or a key")
+      }
+      if let key, JobID(key) != nil {
+        throw ValidationError("--key \(key): a number is a job's id; put a letter in it, so that it can be waited for")
+      }
       var start: JobTime?
       if let delay { start = .after(try DurationArgument.parse(delay).duration) }
       if let at { start = .at(try DateArgument.parse(at).date) }
@@ -69,7 +78,8 @@
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit, key: key,
-        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0) }, tags: Set(tag))
+        unique: try unique.map(Self.uniqueKey),
+        lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(tag))
     }
 
     /// What stands behind the last colon is the policy.
@@ -78,10 +88,14 @@
       let word = String(text[text.index(after: colon)...])
       guard let policy = UniqueKey.Policy(rawValue: word) else {
         throw ValidationError(
-          "--unique \(text): the policy is keep, replace or append, and not '\(word)'. A key with a colon needs one too")
+          "--unique \(text): the policy is keep, replace or append, and not '\(word)'. A key with a colon needs one too"
+        )
       }
       return UniqueKey(String(text[..<colon]), policy: policy)
     }
+
+    /// Keys that it waits for, as they were given.
+    var keysWaitedFor: [String] { (after + afterEnd + afterFailure).filter { JobID($0) == nil } }
 
     /// A number is a job's id, anything else a key.
     var dependencies: [any JobReference] {

@@ -56,6 +56,8 @@
     var errors: [Failure]
     var tags: [String]
     @OrNull var lane: String?
+    /// The job that it waits for in its lane, where one job is asked for.
+    var laneHead: JobID?
     /// What it waits for, or waited for.
     var after: [Need]
     /// The job whose end skipped it.
@@ -63,7 +65,7 @@
     /// Who runs it.
     @OrNull var worker: Holder?
 
-    init(_ job: JobSnapshot, worker: StoredWorker? = nil, showsSecrets: Bool = false) {
+    init(_ job: JobSnapshot, worker: StoredWorker? = nil, head: LaneHead? = nil, showsSecrets: Bool = false) {
       let job = showsSecrets ? job : job.withoutSecrets
       id = job.id
       queue = job.queue
@@ -86,6 +88,7 @@
       errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
       tags = job.tags.sorted()
       lane = job.lane?.name
+      laneHead = head?.job
       after = job.edges.map { Need($0) }
       cause = job.cause
       self.worker = worker.map { Holder(process: $0.process, state: $0.standing.rawValue) }

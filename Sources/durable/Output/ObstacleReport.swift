@@ -6,6 +6,9 @@
   struct ObstacleReport: Sendable {
     private let store: OpenStore
     private let here: Bool
+    /// Let a command that is asked to end have its time, and its worker too.
+    static let lastWords = Duration.seconds(7)
+
     private var told: Set<Obstacle> = []
     private var last: (state: JobState, attempt: Int, at: ContinuousClock.Instant)?
     private var obstacles: [Obstacle] = []
@@ -28,7 +31,7 @@
       if let last, last.state == job.state, last.attempt == job.attempt, now < last.at + .seconds(1) { return }
       last = (job.state, job.attempt, now)
       obstacles = try await Obstacle.all(of: job, in: store, here: here)
-      for obstacle in obstacles where told.insert(obstacle).inserted {
+      for obstacle in obstacles where told.insert(obstacle.topic).inserted {
         Talk.line(obstacle.text(of: job.id, in: store).withVisibleControls)
       }
     }

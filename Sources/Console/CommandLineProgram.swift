@@ -13,6 +13,7 @@
       // A closed output is noticed where it is written to, and ends the process quietly.
       signal(SIGPIPE, SIG_IGN)
       _ = Program.umaskAtStart
+      if let name = configuration.commandName { Talk.program.withLock { $0 = name } }
       var status: Int32
       do {
         try checkCommandName()
@@ -59,7 +60,11 @@
         Screen.out.line(fullMessage(for: error))
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
-        Talk.error(inALine(withoutValues(message(for: error))))
+        let message = message(for: error)
+        let isNoID = message.contains(#/is invalid for '<(id|ids)>'/#)
+        Talk.error(
+          inALine(withoutValues(message))
+            + (isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : ""))
         // The parser's last line says where to look; its others repeat the help.
         if let hint = fullMessage(for: error).split(separator: "\n").last { Talk.line(String(hint.drop { $0 == " " })) }
         return ExitStatus.usage.rawValue

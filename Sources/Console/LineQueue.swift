@@ -6,8 +6,9 @@
   /// bytes on dropped; how many is said when all that was kept is out.
   final class LineQueue: Sendable {
     private struct State {
-      /// Bytes that are not out yet.
+      /// Bytes, and lines, that are not out yet.
       var waiting = 0
+      var lines = 0
       var written = 0
       var dropped = 0
       /// What was written when it was not waited for any more.
@@ -41,29 +42,33 @@
           return false
         }
         state.waiting += line.count
+        state.lines += 1
         return true
       }
       if isTaken { queue.async { self.put(line) } }
     }
 
     /// Waits until all is out, as long as something still goes out from time to time, or `mustWait` says so. For who has been
-    /// waited for in vain, nobody waits again.
-    func finish(while mustWait: () -> Bool = { false }) {
+    /// waited for in vain, nobody waits again. Returns how many lines nobody will read.
+    @discardableResult
+    func finish(while mustWait: () -> Bool = { false }) -> Int {
       var written = -1
       while state.withLock({ $0.abandonedAt != $0.written }) {
         let isOut = DispatchSemaphore(value: 0)
         queue.async { isOut.signal() }
-        if isOut.wait(timeout: .now() + Self.patience) == .success { return }
+        if isOut.wait(timeout: .now() + Self.patience) == .success { return 0 }
         let now = state.withLock { $0.written }
         if now == written, !mustWait() { state.withLock { $0.abandonedAt = now } }
         written = now
       }
+      return state.withLock { $0.lines + $0.dropped }
     }
 
     private func put(_ line: Data) {
       write(line)
       let missing = state.withLock { state in
         state.waiting -= line.count
+        state.lines -= 1
         state.written += line.count
         guard state.waiting == 0 else { return 0 }
         defer { state.dropped = 0 }

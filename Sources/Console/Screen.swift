@@ -60,9 +60,13 @@
     /// Whether something could not be written to standard output, and it was told.
     package static var hasLostOutput: Bool { lostOutput.withLock { $0 } }
 
+    /// Outputs whose readers were waited for in vain: nobody waits for them again.
+    private static let abandoned = Lock<Set<Int32>>([])
+
     package func write(_ data: Data) {
       var rest = data[...]
       let stopsWaiting = Self.stopsWaiting.withLock { $0 }
+      if stopsWaiting != nil, Self.abandoned.withLock({ $0.contains(descriptor) }) { return }
       while !rest.isEmpty {
         if let stopsWaiting, !waitForReader(until: stopsWaiting) { return }
         // No more than what a pipe that takes anything takes without a wait.
@@ -91,6 +95,7 @@
         switch poll(&waiting, 1, Int32(Self.patience.milliseconds)) {
         case 0 where wasOver:
           Self.lostOutput.withLock { $0 = true }
+          Self.abandoned.withLock { _ = $0.insert(descriptor) }
           return false
         case 0: continue
         case -1 where errno == EINTR: continue
@@ -118,6 +123,7 @@
     /// From now on, who says a line does not wait until somebody reads it. What is too much to be kept is dropped, unless all
     /// is.
     package static func stopWaitingForReaders(keepingAll: Bool = false) {
+      if keepingAll { keepsAll.withLock { $0 = true } }
       queues.withLock { queues in
         for screen in [out, error] where queues[screen.descriptor] == nil {
           queues[screen.descriptor] = LineQueue(capacity: keepingAll ? .max : LineQueue.capacity) {
@@ -131,8 +137,18 @@
 
     /// Before the end: waits until all lines are out, or until nobody reads them and `mustWait` does not hold any more.
     package static func finish(while mustWait: () -> Bool = { false }) {
-      for screen in [out, error] { queues.withLock { $0[screen.descriptor] }?.finish(while: mustWait) }
+      for screen in [out, error] {
+        guard let queue = queues.withLock({ $0[screen.descriptor] }) else { continue }
+        let lost = queue.finish(while: mustWait)
+        guard lost > 0, screen.descriptor == STDOUT_FILENO, keepsAll.withLock({ $0 }) else { continue }
+        if !lostOutput.withLock({ wasLost in (wasLost, wasLost = true).0 }) {
+          Talk.error("nobody read standard output: \(lost) lines are lost")
+        }
+      }
     }
+
+    /// Lines are kept until they are read, so that none is lost without a word.
+    private static let keepsAll = Lock(false)
 
     package func coloured(_ text: String, _ colour: Colour) -> String {
       hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text

@@ -14,6 +14,8 @@
     package static let pieces = half / pieceSize
 
     private let path: String
+    /// Nothing is dropped that its follower has not read.
+    private let isFollowed: Bool
     /// How much was given to it.
     private var position = 0
     private var piece: Piece?
@@ -32,9 +34,30 @@
       var room: Int
     }
 
-    package init(path: String) {
+    package init(path: String, isFollowed: Bool = false) {
       self.path = path
+      self.isFollowed = isFollowed
       beginPiece()
+    }
+
+    /// Its follower is so far behind that no more should come.
+    package mutating func isAhead() -> Bool {
+      guard isFollowed, tail.count > Self.pieces else { return false }
+      dropOldest()
+      return tail.count > Self.pieces
+    }
+
+    /// Where a follower notes how much it has read.
+    static func followerNote(_ path: String) -> String { path + ".read" }
+
+    private mutating func dropOldest() {
+      guard tail.count > Self.pieces else { return }
+      var limit = Int.max
+      if isFollowed {
+        let note = FileManager.default.contents(atPath: Self.followerNote(path))
+        limit = note.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+      }
+      while tail.count > Self.pieces, tail[1] <= limit { unlink(Self.piece(path, tail.removeFirst())) }
     }
 
     /// Leaves out what the disk has no room for: the command goes on.
@@ -44,7 +67,7 @@
       while !rest.isEmpty {
         if piece == nil || piece!.room == 0 {
           beginPiece()
-          if tail.count > Self.pieces { unlink(Self.piece(path, tail.removeFirst())) }
+          dropOldest()
         }
         let part = rest.prefix(piece?.room ?? rest.count)
         if let piece {

@@ -19,27 +19,36 @@
     private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false, isStopAsked: false))
 
     private let isToldOfStops: Bool
+    /// The job whose output somebody shows with ``CommandLogReader/tellFollowed()``.
+    private let followed: JobID?
 
     /// How long after a command's own end a stop that did that may be heard.
     private static let hearing = Duration.milliseconds(500)
 
     /// Who does not call ``workerIsAskedToStop()`` says so: then a supervisor that was asked to end, too, tells of a stop.
     package init(
-      isToldOfStops: Bool = true, onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void
+      isToldOfStops: Bool = true, followed: JobID? = nil,
+      onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void
     ) {
       self.isToldOfStops = isToldOfStops
+      self.followed = followed
       self.onEvent = onEvent
     }
 
     package func register(with worker: JobWorker) {
       ShellCommand.requireSupervision()
       guard let store = worker.store else { return }
-      worker.register(ShellCommand.self) { [self] in try await run($0, JobFolder($1.id, in: store), $1) }
+      let remains = CommandRemains(store)
+      worker.register(ShellCommand.self) { [self] in try await run($0, store, remains, $1) }
       worker.whileRunning {
         var sweep = FolderSweep(store)
         await sweep.run()
       }
+      worker.whileRunning { [self] in await remains.watch { self.own } }
     }
+
+    /// Those whose commands this handler ends.
+    private var own: Set<JobID> { lifeLines.withLock { Set($0.lines.keys) } }
 
     /// The worker was asked to stop. Who asked may have asked its commands too, as a service manager does that tells every
     /// process: then they were interrupted.
@@ -55,17 +64,29 @@
     }
 
     private func run(
-      _ command: ShellCommand, _ folder: JobFolder, _ context: JobContext
+      _ command: ShellCommand, _ store: any JobStore, _ remains: CommandRemains, _ context: JobContext
     ) async throws -> ShellCommand.Output {
+      let folder = JobFolder(context.id, in: store)
       let lock = folder.lock
       let run: CommandRun
       do {
         try folder.create()
         var isFree = try lock.isFree()
-        if !isFree { isFree = await lock.endHolder() }
+        if !isFree {
+          // Else it is the command of another worker, by right.
+          guard await context.isHeld() else { throw CancellationError() }
+          isFree = await lock.endHolder()
+        }
         guard isFree else { throw Self.leftBehind(lock) }
+        try await clearTheWay(for: context.id, remains, store)
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt)
+        // From here on, a run that another worker begins is seen by the supervisor.
+        guard await context.isHeld() else {
+          folder.forget(run)
+          throw CancellationError()
+        }
+        try remains.note(context.id)
       } catch {
         throw try setback(error, command, context)
       }
@@ -74,16 +95,22 @@
       var report: SupervisorReport?
       do {
         report = try await supervise(
-          RunOrder(command: command, folder: folder, run: run.number, openFiles: Program.openFilesAtStart), context)
+          RunOrder(
+            command: command, folder: folder, run: run.number, openFiles: Program.openFilesAtStart,
+            isFollowed: context.id == followed), context)
       } catch {
         folder.forget(run)
+        remains.forget(context.id)
         throw try setback(error, command, context)
       }
       if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }
       let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
-      var stopReason = context.stopReason
+      // Who was stopped meanwhile may have lost the job: then somebody else has ended the command.
+      var stopReason = await context.isHeld() ? nil : context.stopReason
       if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
       let result = CommandResult(report, stopReason: stopReason)
+      // Else it may be another's by now.
+      if stopReason != .claimLost { remains.forget(context.id) }
       if case .postponed = result {
         folder.forget(run)
       } else {
@@ -99,14 +126,25 @@
       return try result.output()
     }
 
-    private static func leftBehind(_ lock: CommandLock) -> JobExit {
+    /// What a job that has ended left behind had a lane, or a unique key, that may be this job's now.
+    private func clearTheWay(for id: JobID, _ remains: CommandRemains, _ store: any JobStore) async throws {
+      let left = await remains.endAll(except: own)
+      guard !left.isEmpty else { return }
+      let jobs = try await store.jobs(JobQuery(.ids(left + [id]), limit: left.count + 1))
+      guard let lane = jobs.first(where: { $0.id == id })?.lane?.name,
+        let other = jobs.first(where: { $0.id != id && $0.lane?.name == lane })
+      else { return }
+      throw Self.leftBehind(JobFolder(other.id, in: store).lock, "job \(other.id), which was before it in its lane,")
+    }
+
+    private static func leftBehind(_ lock: CommandLock, _ whose: String = "this command") -> JobExit {
       let numbers = lock.processes.map { "\($0)" }.joined(separator: ", ")
       return .suspend(
         because:
           numbers.isEmpty
-          ? "a process of this command, or one that can't be told from it, still lives: it has left its group, or is "
+          ? "a process of \(whose), or one that can't be told from it, still lives: it has left its group, or is "
             + "another user's or another container's; end it, then resume or cancel"
-          : "process \(numbers) of this command still lives: it has left its group, or can't end; end it, then resume or "
+          : "process \(numbers) of \(whose) still lives: it has left its group, or can't end; end it, then resume or "
             + "cancel")
     }
 
@@ -127,13 +165,14 @@
     private func supervise(_ order: RunOrder, _ context: JobContext) async throws -> SupervisorReport? {
       let message = try JSONEncoder().encode(order) + [UInt8(ascii: "\n")]
       let (own, theirs) = try Descriptors.connected()
-      let lifeLine = LifeLine(own)
-      defer { lifeLine.cut() }
+      let lifeLine: LifeLine
       let supervisor: SupervisorProcess
       do {
         defer { close(theirs) }
+        lifeLine = try LifeLine(own)
         supervisor = try SupervisorProcess(input: theirs)
       }
+      defer { lifeLine.cut() }
       lifeLines.withLock { $0.lines[context.id] = lifeLine }
       defer { lifeLines.withLock { $0.lines[context.id] = nil } }
       lifeLine.begin(with: message, group: supervisor.number)

@@ -93,9 +93,14 @@
           return first != nil || isKnownToBeFree
         }
       }
-      first?.send(SIGTERM, holding: path)
+      return await end(first, within: limit)
+    }
+
+    /// Ends that holder, and nobody else.
+    func end(_ holder: CommandHolder?, within limit: Duration = termination) async -> Bool {
+      holder?.send(SIGTERM, holding: path)
       if await waitUntilFree(for: limit) { return true }
-      return await killHolder(within: limit) { $0 == first }
+      return await killHolder(within: limit) { $0 == holder }
     }
 
     /// Kills what such a holder is, and waits until nothing lives. Answers whether that is so.
@@ -133,7 +138,7 @@
       return true
     }
 
-    private var holder: CommandHolder? {
+    var holder: CommandHolder? {
       FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(CommandHolder.self, from: $0) }
     }
 

@@ -29,6 +29,13 @@
       return missing > 0 ? .leftOut(missing) : self.next()
     }
 
+    /// What was read so far may be dropped: for who follows a run whose output waits for that.
+    package func tellFollowed() {
+      guard position > CappedLog.half else { return }
+      // One that could not be written is written with the next part.
+      try? Data("\(position)".utf8).write(to: URL(filePath: CappedLog.followerNote(path)), options: .atomic)
+    }
+
     private mutating func readPiece() -> Data? {
       guard let file = FileHandle(forReadingAtPath: CappedLog.piece(path, piece)) else { return nil }
       defer { try? file.close() }

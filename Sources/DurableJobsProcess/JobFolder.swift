@@ -66,13 +66,28 @@
 
     func hasRun(after run: Int) -> Bool { numbers.keys.contains { $0 > run } }
 
-    /// Notes that the command is about to start. Of the oldest runs nothing is kept.
+    /// Notes that the command is about to start, under a number that nobody else has. Of the oldest runs nothing is kept.
     func beginRun(attempt: Int) throws -> CommandRun {
       let numbers = numbers
       for number in numbers.keys.sorted().dropLast(Self.mostRuns - 1) { remove(numbers[number]) }
-      let run = CommandRun(
-        number: (numbers.keys.max() ?? 0) + 1, record: .init(attempt: attempt, startedAt: Date()))
-      try write(run)
+      var number = (numbers.keys.max() ?? 0) + 1
+      while true {
+        let file = open(file(number, "run"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 {
+          close(file)
+          break
+        }
+        // A worker that was thought dead may be here at the same time.
+        guard errno == EEXIST else { throw Refusal("can't write into \(path)") }
+        number += 1
+      }
+      let run = CommandRun(number: number, record: .init(attempt: attempt, startedAt: Date()))
+      do {
+        try write(run)
+      } catch {
+        forget(run)
+        throw error
+      }
       return run
     }
 

@@ -9,6 +9,8 @@
     var run: Int
     /// How many files the command may open.
     var openFiles: UInt64?
+    /// Somebody shows its output while it is written: it waits for them, and nothing is left out.
+    var isFollowed = false
 
     var lock: CommandLock { folder.lock }
   }

@@ -6,35 +6,66 @@
   final class LifeLine: Sendable {
     private struct State {
       var end: Int32?
+      /// The same end, by a number that stays its own also after a cut: for the order.
+      var sender: Int32?
       var group: pid_t?
     }
 
     private let state: Lock<State>
 
-    init(_ end: Int32) { state = Lock(State(end: end)) }
+    /// Takes `end` over, also where it throws.
+    init(_ end: Int32) throws {
+      let sender = fcntl(end, F_DUPFD_CLOEXEC, 0)
+      guard sender >= 0 else {
+        defer { close(end) }
+        throw Refusal("can't make a life line")
+      }
+      state = Lock(State(end: end, sender: sender))
+    }
 
-    deinit { cut() }
+    deinit {
+      cut()
+      state.withLock { if let sender = $0.sender { close(sender) } }
+    }
 
     var isCut: Bool { state.withLock { $0.end == nil } }
 
-    /// The supervisor is there: it gets its order.
+    /// The supervisor is there: it gets its order. That may take long, and is not waited for: a supervisor that is stopped
+    /// reads nothing.
     func begin(with order: Data, group: pid_t) {
-      state.withLock { state in
+      let sender = state.withLock { state in
+        defer { state.sender = nil }
         state.group = group
+        return state.sender
+      }
+      guard let sender else { return }
+      DispatchQueue.global().async {
         // A supervisor that has died already is noticed by its missing report.
-        if let end = state.end { _ = Descriptors.send(order, to: end) }
+        _ = Descriptors.send(order, to: sender)
+        close(sender)
       }
     }
 
     func cut() {
       state.withLock { state in
-        if let end = state.end { close(end) }
+        // Not only closed: the order may be on its way.
+        if let end = state.end {
+          shutdown(end, Int32(SHUT_RDWR))
+          close(end)
+        }
         state.end = nil
       }
     }
 
-    /// Ends the supervisor's whole group at once.
-    func kill() { state.withLock { if let group = $0.group { _ = Foundation.kill(-group, SIGKILL) } } }
+    /// Ends the supervisor's whole session at once: nobody may be left to end what has a group of its own there.
+    func kill() {
+      state.withLock {
+        guard let group = $0.group else { return }
+        ProcessEntry.sendBesideGroup(ofSession: group, SIGKILL)
+        _ = Foundation.kill(-group, SIGKILL)
+        ProcessEntry.sendBesideGroup(ofSession: group, SIGKILL)
+      }
+    }
 
     /// Lets the supervisor go on if its command has stopped it.
     func letGoOn() { state.withLock { if let group = $0.group { _ = Foundation.kill(group, SIGCONT) } } }

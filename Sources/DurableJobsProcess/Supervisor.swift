@@ -15,15 +15,19 @@
     var ending: Ending
     /// The last line that the command wrote to stderr.
     var lastLine: String?
-    /// Its supervisor asked it to end, or somebody who told the supervisor too, and a success came only after that.
+    /// Its supervisor told it to end, or has it not begin, because the worker wants that or somebody asked the supervisor
+    /// too; and a success came only after that.
     var wasAsked = false
+    /// Somebody sent HUP to its supervisor. That means an end only where the worker stops, so the command was not told.
+    var wasHungUp = false
 
     /// As of a command that somebody has asked to end.
     var isAnswerToStop: Bool {
       let requests = SupervisorNews.requests
       return switch ending {
-      case .signalled(let signal): wasAsked || requests.contains(signal)
-      case .exited(let code): wasAsked || requests.contains(code - 128)
+      case .signalled(let signal): wasAsked || wasHungUp || requests.contains(signal)
+      case .exited(let code): wasAsked || wasHungUp || requests.contains(code - 128)
+      case .notStarted(.passing): wasAsked
       case .notStarted: false
       }
     }
@@ -81,19 +85,26 @@
     private var stderr: LogIntake
     private var end: SupervisorReport.Ending?
     private var wasAsked = false
+    private var wasHungUp = false
     private let news: SupervisorNews
 
     init(_ order: RunOrder, _ news: SupervisorNews) {
       self.order = order
       self.news = news
-      stdout = LogIntake(order.folder.log(order.run, .stdout))
-      stderr = LogIntake(order.folder.log(order.run, .stderr))
+      func intake(_ stream: LogStream) -> LogIntake {
+        LogIntake(log: CappedLog(path: order.folder.log(order.run, stream), isFollowed: order.isFollowed))
+      }
+      stdout = intake(.stdout)
+      stderr = intake(.stderr)
     }
 
     mutating func run() throws -> SupervisorReport {
       try listen(until: .zero)
-      // The worker may have changed its mind already.
+      // The worker may have changed its mind already, or the whole service may be about to end.
       if course.lifeLineIsCut { return SupervisorReport(ending: .signalled(SIGTERM), wasAsked: true) }
+      if wasAsked {
+        return SupervisorReport(ending: .notStarted(.passing("its supervisor was asked to end")), wasAsked: true)
+      }
       let command: CommandProcess
       do {
         guard try order.lock.takeForSupervisor() else { return SupervisorReport(ending: .notStarted(.lockHeld)) }
@@ -119,17 +130,23 @@
           stdout.log.finish()
           stderr.log.finish()
           return SupervisorReport(
-            ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine, wasAsked: wasAsked)
+            ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine, wasAsked: wasAsked, wasHungUp: wasHungUp)
         }
       }
     }
 
     /// Sleeps until the life line breaks, the command writes or ends, a signal comes, or the time has come.
     private mutating func listen(until time: Duration?) throws {
-      let sources = [course.lifeLineIsCut ? -1 : STDIN_FILENO, stdout.source, stderr.source, news.source]
+      // What a command that has ended left is little.
+      let areHeld = !course.commandHasEnded && (stdout.log.isAhead() || stderr.log.isAhead())
+      let outputs = areHeld ? [-1, -1] : [stdout.source, stderr.source]
       // A negative descriptor is passed over.
-      var polls = sources.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      let wait = time.map { max(.zero, $0 - SystemClock().uptime).milliseconds } ?? -1
+      var polls = ([course.lifeLineIsCut ? -1 : STDIN_FILENO] + outputs + [news.source]).map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      var wait = time.map { max(.zero, $0 - SystemClock().uptime).milliseconds } ?? -1
+      // Nobody tells of what a follower has read.
+      if areHeld { wait = wait < 0 ? 20 : min(wait, 20) }
       guard poll(&polls, nfds_t(polls.count), Int32(clamping: wait)) > 0 else { return }
       if polls[0].revents != 0 {
         var byte: UInt8 = 0
@@ -140,12 +157,19 @@
       if polls[2].revents != 0 { stderr.take() }
       course.outputsAreClosed = stdout.source < 0 && stderr.source < 0
       if polls[3].revents != 0 {
-        let isAsked = news.take()
-        // What had done its work by then was not interrupted; any other end may be an answer to a request that came
-        // here last.
-        if isAsked, end?.isSuccess != true { wasAsked = true }
+        let requests = news.take()
+        if requests.contains(SIGHUP) { wasHungUp = true }
         try noticeEnd()
+        if requests.contains(where: { $0 != SIGHUP }) { try passOnRequest() }
       }
+    }
+
+    /// Somebody wants the end, and the command may know nothing of that yet. What had done its work by then was not
+    /// interrupted; any other end may be an answer to a request that came here last.
+    private mutating func passOnRequest() throws {
+      guard end?.isSuccess != true, !wasAsked else { return }
+      wasAsked = true
+      command?.send(SIGTERM, hasEnded: end != nil)
     }
 
     private mutating func noticeEnd() throws {
@@ -160,8 +184,6 @@
     /// Where it is read; -1 once nobody can write to it any more.
     var source: Int32 = -1
     var log: CappedLog
-
-    init(_ path: String) { log = CappedLog(path: path) }
 
     /// Takes what is there.
     mutating func take() {

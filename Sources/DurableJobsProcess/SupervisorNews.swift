@@ -34,11 +34,11 @@
       sigprocmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Takes what there is. Answers whether somebody wants the end.
-    func take() -> Bool {
+    /// Takes what there is. Answers which ``requests`` came.
+    func take() -> Set<Int32> {
       var bytes = [UInt8](repeating: 0, count: 256)
       let count = read(source, &bytes, bytes.count)
-      return count > 0 && bytes.prefix(count).contains { $0 != UInt8(SIGCHLD) }
+      return Set(bytes.prefix(max(0, count)).map(Int32.init)).intersection(Self.requests)
     }
   }
 

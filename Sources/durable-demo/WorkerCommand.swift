@@ -14,8 +14,8 @@
     static let configuration = CommandConfiguration(
       commandName: "work", abstract: "Work on a demo's store. For the demo.", shouldDisplay: false)
 
-    static func arguments(store: String, concurrency: Int) -> Arguments {
-      ["work", store, "--concurrency", "\(concurrency)"]
+    static func arguments(store: String, concurrency: Int) -> [String] {
+      ["work", store, "\(concurrency)"]
     }
 
     struct Event: Codable, Sendable {
@@ -26,7 +26,8 @@
     }
 
     @Argument var store: String
-    @Option var concurrency = Defaults.concurrency
+    /// No option: one of this name is the demo's own, wherever it stands.
+    @Argument var concurrency = Defaults.concurrency
 
     /// Nothing comes on standard input. It ends with the demo, however that ends, and the worker with it.
     private static func endWithTheDemo() {

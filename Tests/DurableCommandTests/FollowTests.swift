@@ -42,20 +42,48 @@
       #expect(outcome.status == .exited(7))
     }
 
-    @Test("add --follow exits with its own command's code, also if it has run another's and a worker has run its own")
-    func codeOfAnother() async throws {
-      let fifo = try Fifo(in: durable)
-      let more = try Fifo(in: durable, "more")
-      _ = try await durable.add("--priority", "2000", "--shell", "--", "echo > said; read line < more; exit 5")
-      let ended = try await durable.run("add", "--follow", "--shell", "--", "exit 3") { [durable] _ in
-        _ = await fifo.said()
-        let own = try await durable.work { worker in
-          try await worker.says("ended", 2)
-        }
-        #expect(own.status != .exited(0))
-        await more.say("go")
+    @Test("add --follow runs its own command and no other, whatever goes before")
+    func noOther() async throws {
+      let other = try await durable.add("--priority", "2000", "--", "touch", "other")
+      let outcome = try await durable("add", "--follow", "--", "echo", "hi")
+      #expect(outcome.status == .exited(0))
+      #expect(outcome.text == "hi\n")
+      #expect(try await durable.state(other) == "ready")
+    }
+
+    @Test("add --follow exits with its command's code, also if a worker was faster")
+    func codeOfWorker() async throws {
+      try await durable("pause")
+      let ended = try await durable.run("add", "--follow", "--shell", "--", "exit 3") { [durable] program in
+        try await program.says("the queue 'default' is paused")
+        kill(program.process, SIGSTOP)
+        try await durable("unpause")
+        #expect(try await durable("work", "--drain").status == .exited(1))
+        kill(program.process, SIGCONT)
       }
       #expect(ended.status == .exited(3))
+    }
+
+    @Test("add --follow loses nothing of what its command writes, and the log keeps what it always does")
+    func everyByte() async throws {
+      let outcome = try await durable("add", "--follow", "--", "head", "-c", "40000000", "/dev/zero")
+      #expect(outcome.status == .exited(0))
+      #expect(outcome.stdout.count == 40_000_000)
+      #expect(!outcome.stderr.contains("left out"), "\(outcome.stderr)")
+      #expect(try await durable("log", "1").stdout.count < 13_000_000)
+    }
+
+    @Test("add --follow ends with 1 where a byte of stdout is missing, and says so beside the data")
+    func missingBytes() async throws {
+      let line = """
+        "$DURABLE" pause
+        "$DURABLE" add --follow -- head -c 20000000 /dev/zero > copy 2> words & program=$!
+        while ! grep -q paused words; do sleep 0.01; done; kill -STOP $program
+        "$DURABLE" unpause; "$DURABLE" work --drain; kill -CONT $program; wait $program; code=$?; cat words >&2; exit $code
+        """
+      let ended = try await durable.shell(line)
+      #expect(ended.status == .exited(1))
+      #expect(ended.stderr.contains("bytes of what it wrote were not kept, and are missing here"), "\(ended.stderr)")
     }
 
     @Test("add --follow takes its job back from a worker that was killed")
@@ -162,6 +190,45 @@
         try await durable("cancel", "\(held)")
       }
       #expect(ended.status == .exited(1))
+    }
+
+    @Test("wait without ids does not call a lane idle that a failed job holds, and says who holds it and what helps")
+    func heldLane() async throws {
+      let first = try await durable.add("--lane", "deploy", "--", "false")
+      let second = try await durable.add("--lane", "deploy", "--", "true")
+      let drained = try await durable("work", "--drain")
+      let words = "'durable retry \(first)' or 'durable remove \(first)' lets it go on"
+      let head = "Lane deploy: job \(first) failed and holds 1 other; \(words)"
+      #expect(drained.stderr.contains("1 blocked:\n") && drained.stderr.contains(head), "\(drained.stderr)")
+      let idle = try await durable("wait")
+      #expect(idle.status == .exited(1))
+      #expect(idle.stderr.contains("Stuck, with 1 blocked left\n\(head)\n"), "\(idle.stderr)")
+      let why = "job \(first), which failed and holds the lane deploy"
+      #expect(try await durable("show", "\(second)").text.contains("waits for  \(why); \(words)"))
+      #expect(try await durable.job(second)["laneHead"] as? Int == first)
+      #expect(try await durable("tree", "\(second)").text.contains("waits for \(why)"))
+      let waited = try await durable.run("wait", "\(second)") { [durable] program in
+        try await program.says("Job \(second) waits for \(why); \(words)")
+        try await durable("remove", "\(first)")
+        #expect(try await durable("work", "--drain").status == .exited(0))
+      }
+      #expect(waited.status == .exited(0))
+    }
+
+    @Test("a job that was stored with --lane-goes-on holds its lane only until it fails")
+    func laneGoesOn() async throws {
+      _ = try await durable.add("--lane", "deploy", "--lane-goes-on", "--", "false")
+      let second = try await durable.add("--lane", "deploy", "--", "true")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.state(second) == "succeeded")
+    }
+
+    @Test("wait keeps its verdict, also if nobody reads its lines")
+    func verdictForNobody() async throws {
+      let id = try await durable.add("--", "false")
+      try await durable("work", "--drain")
+      let line = "mkfifo out; exec 7<>out; exec 8>out 7>&-; \"$DURABLE\" wait \(id) >&8"
+      #expect(try await durable.shell(line).status == .exited(1))
     }
 
     @Test("wait without ids waits for what is ready though no worker lives, and says what it waits for")

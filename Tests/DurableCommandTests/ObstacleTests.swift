@@ -67,6 +67,16 @@
       #expect(obstacles(job(.scheduled) { $0.runAt = now }, [worker()]) == [])
     }
 
+    @Test("the same obstacle at another time is no news, and another reason is")
+    func topics() {
+      func again(_ time: Date, _ message: String) -> Obstacle {
+        .backOff(until: time, attempt: 1, of: 3, message: message)
+      }
+      #expect(again(now, "no").topic == again(later, "no").topic)
+      #expect(again(now, "no").topic != again(now, "never").topic)
+      #expect(Obstacle.snoozed(until: now).topic == Obstacle.snoozed(until: later).topic)
+    }
+
     @Test("a running job waits only if its worker is dead and nobody is there to take it back")
     func running() {
       let running = job(.running)

@@ -36,6 +36,39 @@
       #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
     }
 
+    @Test(
+      "what can't be meant is refused",
+      arguments: [
+        (["add", "--after", "", "--", "true"], "--after names no job"),
+        (["add", "--after-end", "", "--", "true"], "--after names no job"),
+        (["add", "--key", "12", "--", "true"], "--key 12: a number is a job's id"),
+        (["add", "--lane-goes-on", "--", "true"], "--lane-goes-on is of --lane"),
+        (["cancel", "backup"], "a job with a key is found with: durable status --key"),
+        (["show", "backup"], "a job with a key is found with: durable status --key"),
+      ])
+    func refused(arguments: [String], words: String) async throws {
+      let outcome = try await durable.run(arguments.map { Array($0.utf8) })
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
+    }
+
+    @Test("a variable whose value is no UTF-8 is given by its name, and not garbled")
+    func bytesOfVariables() async throws {
+      let outcome = try await durable.run([
+        Array("add".utf8), Array("--env".utf8), Array("X=a".utf8) + [0xff], Array("--".utf8), Array("true".utf8),
+      ])
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains("--env X: its value is no UTF-8"), "\(outcome.stderr)")
+    }
+
+    @Test("add says on a terminal that it waits for a key that no job has")
+    func unknownKey() async throws {
+      let outcome = try await durable.onTerminal("add", "--after", "1,2", "--", "true") { terminal in
+        try await terminal.shows("No job has the key '1,2' yet")
+      }
+      #expect(outcome.status == .exited(0))
+    }
+
     @Test("a key, a tag, a reason and an output may begin with a dash")
     func dashes() async throws {
       let id = try await durable.add("--key", "-k", "--tag", "-t", "--", "true")

@@ -355,7 +355,7 @@ private final class Decider {
 
 extension RunningAttempt {
   fileprivate static func make(job: Int64, queue: String) -> RunningAttempt {
-    RunningAttempt(.make(job: job, queue: queue)) {}
+    RunningAttempt(.make(job: job, queue: queue), at: .zero) { _ in }
   }
 }
 

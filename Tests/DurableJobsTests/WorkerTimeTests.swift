@@ -212,6 +212,53 @@ import Testing
     await worker.stop()
   }
 
+  @Test func `a handler whose claim may be lost by its age learns whether it is`() async throws {
+    let (began, go) = (Gate(), Gate())
+    let held = Recorder<Bool>()
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    let isFirst = Flag(true)
+    worker.register(kind: "k") { _, context in
+      guard isFirst.take() else { return nil }
+      held.add(await context.isHeld())
+      began.open()
+      await Task { await go.pass() }.value  // as one that is stopped with its process
+      held.add(await context.isHeld())
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    #expect(store.calls(of: .renew) == 0, "nobody doubts a claim that is new")
+    store.fail(next: 1000, .renew, with: JobError(.locked, "busy"))
+    clock.advance(by: .seconds(40))
+    _ = try await store.recover(RecoveryRequest())
+    clock.advance(by: Defaults.doubtInterval)
+    #expect(try await store.recover(RecoveryRequest()).recovered == 1)
+    store.stopFailing()
+    // No time passes, by which its worker would renew.
+    go.open()
+    while held.all.count < 2 { await Task.yield() }
+    #expect(held.all == [true, false])
+    _ = try await store.whenFinished(id)
+    await worker.stop()
+  }
+
+  @Test func `a run for one job takes no other`() async throws {
+    let worker = JobWorker(queue)
+    let ran = Recorder<JobID>()
+    worker.register(kind: "k") { _, context in
+      ran.add(context.id)
+      return nil
+    }
+    _ = try await queue.enqueue(kind: "k", payload: Data(), options: JobOptions(priority: 5))
+    let second = try await queue.enqueue(kind: "k", payload: Data())
+    #expect(try await worker.runNext(only: second))
+    #expect(try await !worker.runNext(only: second))
+    #expect(ran.all == [second])
+    #expect(try await worker.runNext())
+    #expect(ran.all.count == 2)
+  }
+
   @Test func `C8 C28 a result that the store can't take now is kept and stored later`() async throws {
     let worker = JobWorker(queue)
     worker.register(kind: "k") { _, _ in

@@ -163,6 +163,31 @@
       try lifeLine.fileHandleForWriting.close()
     }
 
+    @Test func `a command whose supervisor was asked to end before it had begun does not begin`() async throws {
+      let place = try Place()
+      let folder = JobFolder(JobID(rawValue: 1), in: place.store)
+      try folder.create()
+      let run = try folder.beginRun(attempt: 1)
+      let command = ShellCommand(["touch", "began"], in: place.folder)
+      let order = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: run.number))
+      let (lifeLine, report) = (Pipe(), Pipe())
+      let shell = try ChildProcess(
+        "/bin/sh", ["-c", "setsid '\(Place.probe)' supervise-command; :"],
+        input: lifeLine.fileHandleForReading.fileDescriptor, output: report.fileHandleForWriting.fileDescriptor)
+      try report.fileHandleForWriting.close()
+      // Before, TERM would end it as it ends anybody.
+      await until { ProcessList.children(of: shell.pid).first.map { ProcessList.catches(SIGTERM, $0) } ?? false }
+      kill(try #require(ProcessList.children(of: shell.pid).first), SIGTERM)
+      try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
+      let told = await onThread { (try? report.fileHandleForReading.readToEnd()) ?? Data() }
+      let said = try JSONDecoder().decode(SupervisorReport.self, from: told)
+      #expect(said.wasAsked)
+      if case .notStarted = said.ending {} else { Issue.record("\(said)") }
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/began"))
+      await shell.ended()
+      try lifeLine.fileHandleForWriting.close()
+    }
+
     @Test func `a command whose worker dies before it has begun does not begin`() async throws {
       let place = try Place()
       // It is busy with so many words for a while, before it begins.

@@ -123,6 +123,30 @@
       #expect(stored.state == .succeeded && stored.attempt == 1 && stored.crashes == 0)
     }
 
+    @Test func `HUP to a supervisor, as to all servers of a name, takes nothing from its command`() async throws {
+      let place = try Place()
+      let (said, go) = (try place.pipe("said"), try place.pipe("go"))
+      let job = try await place.add(
+        "echo run >> runs; test -e again && exit 0; touch again; echo $PPID > said; read x < go")
+      let worker = try place.work()
+      kill(try #require(pid_t(await said.read())), SIGHUP)
+      await go.write("go")
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .succeeded)
+      #expect(place.lines("runs") == ["run"])
+    }
+
+    @Test func `TERM to a supervisor is passed on to its command`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let job = try await place.add(
+        "test -e told && exit 0; trap 'touch told; exit 20' TERM; echo $PPID > said; while :; do sleep 0.1; done")
+      let worker = try place.work()
+      kill(try #require(pid_t(await said.read())), SIGTERM)
+      #expect(worker.wait() == .exited(0))
+      #expect(try await place.store.job(job.id).state == .succeeded)
+    }
+
     @Test func `a command without words is refused before it is stored`() async throws {
       await #expect(throws: JobError.self) { try await JobQueue(store: InMemoryStore()).enqueue(ShellCommand([])) }
     }

@@ -126,10 +126,15 @@
     static func isStopped(_ process: pid_t) -> Bool { fields(process).map { $0[0] == "T" } ?? true }
 
     /// Whether that signal is on its way to it.
-    static func isWaiting(_ signal: Int32, for process: pid_t) -> Bool {
+    static func isWaiting(_ signal: Int32, for process: pid_t) -> Bool { has(signal, process, ["SigPnd:", "ShdPnd:"]) }
+
+    /// Whether it has a handler for that signal.
+    static func catches(_ signal: Int32, _ process: pid_t) -> Bool { has(signal, process, ["SigCgt:"]) }
+
+    private static func has(_ signal: Int32, _ process: pid_t, _ names: [String]) -> Bool {
       let text = FileManager.default.contents(atPath: "/proc/\(process)/status") ?? Data()
       return String(decoding: text, as: UTF8.self).split(separator: "\n").contains { line in
-        guard line.hasPrefix("SigPnd:") || line.hasPrefix("ShdPnd:"), let field = line.split(separator: "\t").last
+        guard names.contains(where: { line.hasPrefix($0) }), let field = line.split(separator: "\t").last
         else { return false }
         return (UInt64(field, radix: 16) ?? 0) >> UInt64(signal - 1) & 1 == 1
       }

@@ -92,6 +92,13 @@
       #expect(result(.notStarted(.overtaken), wasAsked: false, .timedOut) == .stopped(.claimLost))
     }
 
+    @Test func `HUP to a supervisor takes no success back, and is a request only for who hears of a stop elsewhere`() {
+      let hungUp = SupervisorReport(ending: .exited(0), wasHungUp: true)
+      #expect(CommandResult(hungUp, stopReason: .shutdown) == .exited(0, lastLine: nil))
+      #expect(SupervisorReport(ending: .exited(1), wasHungUp: true).isAnswerToStop)
+      #expect(SupervisorReport(ending: .notStarted(.passing("asked")), wasAsked: true).isAnswerToStop)
+    }
+
     @Test func `any end may be the answer of a command that was asked, and without that only one that says so`() {
       #expect(SupervisorReport(ending: .exited(20), wasAsked: true).isAnswerToStop)
       #expect(!SupervisorReport(ending: .exited(20)).isAnswerToStop)

@@ -250,6 +250,7 @@ extension JobTable: JobLedger {
     let isServed = { (record: Record) in
       queues.contains(record.job.queue) && request.kinds.contains(record.job.kind)
         && record.job.terms.requires.isSubset(of: satisfied)
+        && request.only ?? record.id == record.id
     }
     let ready = records.indices.filter { records[$0].course.state == .ready && isServed(records[$0]) }
     let claim = ClaimNumber(worker: row, count: workers[worker].claims + 1)

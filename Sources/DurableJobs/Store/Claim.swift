@@ -22,6 +22,8 @@ public struct ClaimRequest: Sendable {
   public var free: [String: Int]
   /// How long the worker is believed to live without a sign of life.
   public var lease: Duration
+  /// The one job that it wants, if it wants no other.
+  public var only: JobID?
 
   /// `queues`, if it is not given, are those in `free`.
   public init(

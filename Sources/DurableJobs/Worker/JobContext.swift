@@ -18,6 +18,10 @@ public struct JobContext: Sendable {
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
   public var stopReason: StopReason? { running.stopReason }
 
+  /// Whether the claim holds now, and nobody asked for a stop. For what can't be undone: this process may have been stopped
+  /// for a while, and the job another's.
+  package func isHeld() async -> Bool { await running.isHeld(store.clock.uptime) }
+
   /// Tells how far the job is: `fraction` from 0 to 1, with a message if there is one.
   ///
   /// Returns at once. The news is stored within ``Defaults/progressInterval``, the latest wins, and it survives a crash.

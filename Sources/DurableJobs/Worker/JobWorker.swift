@@ -160,10 +160,13 @@ public final class JobWorker: Sendable {
   }
 
   /// Runs one job, if there is one that is ready, and returns whether there was.
-  public func runNext() async throws -> Bool {
+  public func runNext() async throws -> Bool { try await runNext(only: nil) }
+
+  /// The same; with an id, for that job alone.
+  package func runNext(only id: JobID?) async throws -> Bool {
     let limits = setup.withLock { $0.limits }
     try Self.check(limits)
-    for name in limits.keys.sorted() where try await run(.oneJob, limits: [name: 1]).hasRun { return true }
+    for name in limits.keys.sorted() where try await run(.oneJob, limits: [name: 1], only: id).hasRun { return true }
     return false
   }
 
@@ -194,8 +197,10 @@ public final class JobWorker: Sendable {
     if WorkerEngine.handler?.engine !== run.engine { _ = try? await finish(run) }
   }
 
-  private func run(_ goal: WorkerState.Goal, limits: [String: Int]?) async throws -> WorkerEngine.Summary {
-    let run = try begin(goal, limits: limits)
+  private func run(
+    _ goal: WorkerState.Goal, limits: [String: Int]?, only: JobID? = nil
+  ) async throws -> WorkerEngine.Summary {
+    let run = try begin(goal, limits: limits, only: only)
     return try await withTaskCancellationHandler {
       try await finish(run)
     } onCancel: {
@@ -203,7 +208,7 @@ public final class JobWorker: Sendable {
     }
   }
 
-  private func begin(_ goal: WorkerState.Goal, limits: [String: Int]?) throws -> Run {
+  private func begin(_ goal: WorkerState.Goal, limits: [String: Int]?, only: JobID? = nil) throws -> Run {
     try setup.withLock { setup in
       let limits = limits ?? setup.limits
       try Self.check(limits)
@@ -211,7 +216,7 @@ public final class JobWorker: Sendable {
       guard setup.run == nil else { throw JobError(.alreadyRunning, "this worker is running already") }
       let engine = WorkerEngine(
         goal: goal, limits: setup.room(limits), handlers: setup.handlers, store: store,
-        id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), logger: logger)
+        id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), only: only, logger: logger)
       let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
       engine.provides(setup.monitors.keys)
       for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }

@@ -6,6 +6,9 @@ final class RunningAttempt: Sendable {
     var stopReason: StopReason?
     var stopAskedAt: Duration?
     var progress: JobProgress?
+    /// When the claim was known to hold, and who wants to know whether it does now.
+    var heldAt: Duration
+    var askers: [CheckedContinuation<Void, Never>] = []
     var followUps: [NewJob] = []
     /// Steps that have finished in this attempt, or are under way.
     var steps: Set<String> = []
@@ -15,12 +18,14 @@ final class RunningAttempt: Sendable {
   }
 
   let claim: ClaimedJob
-  private let state = Lock(State())
-  private let onProgress: @Sendable () -> Void
+  private let state: Lock<State>
+  private let onNews: @Sendable (_ isUrgent: Bool) -> Void
 
-  init(_ claim: ClaimedJob, onProgress: @escaping @Sendable () -> Void) {
+  /// `onNews` has its worker renew soon, or at once.
+  init(_ claim: ClaimedJob, at now: Duration, onNews: @escaping @Sendable (_ isUrgent: Bool) -> Void) {
     self.claim = claim
-    self.onProgress = onProgress
+    self.onNews = onNews
+    state = Lock(State(heldAt: now))
   }
 
   var stopReason: StopReason? { state.withLock { $0.stopReason } }
@@ -78,12 +83,44 @@ final class RunningAttempt: Sendable {
 
   /// Asks the handler to stop. The first reason stands, except that a lost claim outweighs all.
   func stop(_ reason: StopReason, at now: Duration) {
-    let task = state.withLock { state -> Task<Void, Never>? in
+    let (task, askers) = state.withLock { state in
       if state.stopReason == nil || reason == .claimLost { state.stopReason = reason }
       if state.stopAskedAt == nil { state.stopAskedAt = now }
-      return state.task
+      defer { state.askers = [] }
+      return (state.task, state.askers)
     }
     task?.cancel()
+    for asker in askers { asker.resume() }
+  }
+
+  /// Whether the claim still holds, and nobody wants it to stop. Asks the store only if it may be lost by its age.
+  func isHeld(_ now: Duration) async -> Bool {
+    await withCheckedContinuation { asker in
+      let mustAsk = state.withLock { state in
+        guard state.stopReason == nil, now - state.heldAt >= Defaults.lease else { return false }
+        state.askers.append(asker)
+        return true
+      }
+      mustAsk ? onNews(true) : asker.resume()
+    }
+    return stopReason == nil
+  }
+
+  /// Those who are to be told what the renewal says that begins now.
+  func takeAskers() -> [CheckedContinuation<Void, Never>] {
+    state.withLock { state in
+      defer { state.askers = [] }
+      return state.askers
+    }
+  }
+
+  /// A renewal that began then says that the claim holds; or nothing, if it failed.
+  func renewed(at time: Duration?, _ askers: [CheckedContinuation<Void, Never>]) {
+    let isStopped = state.withLock { state in
+      if let time { state.heldAt = time } else if state.stopReason == nil { state.askers += askers }
+      return state.stopReason != nil
+    }
+    if time != nil || isStopped { for asker in askers { asker.resume() } }
   }
 
   /// How long ago the handler was asked to stop.
@@ -94,7 +131,7 @@ final class RunningAttempt: Sendable {
       defer { state.progress = progress }
       return state.progress == nil
     }
-    if isFirst { onProgress() }
+    if isFirst { onNews(false) }
   }
 
   /// News of the progress that was not taken yet.

@@ -28,6 +28,8 @@ final class WorkerEngine: Sendable {
 
   private let store: any JobStore
   private let id: WorkerID
+  /// The job that it runs, if it is to run no other.
+  private let only: JobID?
   private let logger: Logger
   private let shared: Lock<Shared>
   /// What the store refused with, and was told, since it last did what it was asked.
@@ -37,9 +39,10 @@ final class WorkerEngine: Sendable {
 
   init(
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
-    logger: Logger
+    only: JobID?, logger: Logger
   ) {
     self.store = store
+    self.only = only
     self.id = id
     var logger = logger
     logger[metadataKey: "worker"] = "\(id)"
@@ -176,9 +179,11 @@ final class WorkerEngine: Sendable {
   /// One transaction: results first, then a claim for the slots that they freed. Returns whether jobs were claimed.
   private func turn(_ settlements: [ClaimSettlement], _ free: [String: Int]?) async throws -> Bool {
     let (satisfied, absent) = shared.withLock { ($0.state.constraints.satisfied, $0.state.constraints.absent) }
-    let request = free.map {
+    var request = free.map {
       ClaimRequest(worker: id, queues: queues, kinds: kinds, satisfied: satisfied, absent: absent, free: $0)
     }
+    request?.only = only
+    let now = uptime
     do {
       let batch: SettlementBatch
       if settlements.isEmpty, let request {
@@ -195,7 +200,7 @@ final class WorkerEngine: Sendable {
       let attempts = shared.withLock { shared in
         shared.state.turnEnded(claimed: batch.claimed, uptime)
         return claimed.map { claim in
-          let attempt = RunningAttempt(claim) { [weak self] in self?.progressReported() }
+          let attempt = RunningAttempt(claim, at: now) { [weak self] in self?.hasNews(isUrgent: $0) }
           shared.state.began(attempt)
           return attempt
         }
@@ -272,7 +277,8 @@ final class WorkerEngine: Sendable {
   }
 
   private func renew() async {
-    let attempts = attemptsAtWork
+    let (attempts, now) = (attemptsAtWork, uptime)
+    let askers = attempts.map { $0.takeAskers() }
     // All that it holds, those too whose results are not stored yet: what is not on the list goes back.
     let renewals =
       attempts.map { ClaimRenewal(token: $0.claim.token, progress: $0.takeProgress()) }
@@ -282,6 +288,7 @@ final class WorkerEngine: Sendable {
       troubles.withLock { $0 = [] }
       let byToken = Dictionary(zip(renewals.map(\.token), standings), uniquingKeysWith: { $1 })
       shared.withLock { $0.state.renewed(byToken) }
+      defer { for (attempt, askers) in zip(attempts, askers) { attempt.renewed(at: now, askers) } }
       for attempt in attempts {
         switch byToken[attempt.claim.token] {
         case .lost:
@@ -300,6 +307,7 @@ final class WorkerEngine: Sendable {
       }
     } catch {
       complain("the lease could not be renewed; trying again", error)
+      for (attempt, askers) in zip(attempts, askers) { attempt.renewed(at: nil, askers) }
       var hadProgress = false
       for (attempt, renewal) in zip(attempts, renewals) {
         guard let progress = renewal.progress else { continue }
@@ -420,8 +428,8 @@ final class WorkerEngine: Sendable {
     gate.open()
   }
 
-  private func progressReported() {
-    shared.withLock { $0.state.progressReported(uptime) }
+  private func hasNews(isUrgent: Bool) {
+    shared.withLock { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) }
     gate.open()
   }
 

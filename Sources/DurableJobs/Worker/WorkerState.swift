@@ -339,6 +339,9 @@ struct WorkerState: Sendable {
     if progressDue == nil { progressDue = max(now, lastProgress + Defaults.progressInterval) }
   }
 
+  /// A handler wants to know whether its claim still holds.
+  mutating func mustAsk() { stopsMayBeAsked = true }
+
   /// The handler of `token` waits for a job of `queue` that does not run. Whether it never will: each slot of the queue is
   /// held by a handler that waits so.
   mutating func isStuck(_ token: ClaimToken, behind queue: String) -> Bool {

@@ -20,7 +20,7 @@ extension WriteTransaction {
       kinds: request.kinds, queues: request.queues.intersection(free.keys), satisfied: request.satisfied)
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
-    let picked = try pick(from: routes, free, &batch, &overdue)
+    let picked = try pick(from: routes, free, request.only, &batch, &overdue)
     FaultPoint.claimPicked.reach()
     guard !picked.isEmpty else { return batch }
 
@@ -173,7 +173,8 @@ extension WriteTransaction {
   /// The first ready jobs of these routes, by rank and then by id, within what is free in each queue. Each route is read
   /// only as far as it is needed, so that ten full routes cost what one does.
   private func pick(
-    from routes: [Route], _ free: [String: Int], _ batch: inout ClaimBatch, _ overdue: inout [JobID]
+    from routes: [Route], _ free: [String: Int], _ only: JobID?, _ batch: inout ClaimBatch,
+    _ overdue: inout [JobID]
   ) throws -> [PickedJob] {
     var free = free
     var cursors: [Cursor] = []
@@ -185,7 +186,7 @@ extension WriteTransaction {
       let statement = try connection.picker(cursors.count)
       statement.bind(1, route.id)
       // More than can be taken, to know whether there is more, and not to end at those that are passed over.
-      let limit = Int64((free[route.queue] ?? 0) + 1000 + memory.untouchable.count)
+      let limit = only == nil ? Int64((free[route.queue] ?? 0) + 1000 + memory.untouchable.count) : .max
       statement.bind(2, limit)
       if try statement.step() {
         cursors.append(
@@ -204,6 +205,7 @@ extension WriteTransaction {
         continue
       }
       switch read(cursor) {
+      case _ where only.map { $0.rawValue != cursor.id } ?? false: break
       case _ where memory.untouchable.contains(JobID(rawValue: cursor.id)): break
       case .success(let job) where job.isOverdue(at: now):
         overdue.append(job.id)

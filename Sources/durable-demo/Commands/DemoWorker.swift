@@ -24,7 +24,7 @@
       let lifeLine = try Descriptors.pipe()
       defer { close(lifeLine.write) }
       let result = try await Subprocess.run(
-        Program.itself, arguments: WorkerCommand.arguments(store: store, concurrency: 4),
+        Program.itself, arguments: Arguments(WorkerCommand.arguments(store: store, concurrency: 4)),
         input: .fileDescriptor(.init(rawValue: lifeLine.read), closeAfterSpawningProcess: true), output: .sequence,
         error: .discarded
       ) { execution -> Death? in

@@ -126,7 +126,7 @@
       defer { close(lifeLine.write) }
       let result = try await Subprocess.run(
         Program.itself,
-        arguments: WorkerCommand.arguments(store: store, concurrency: controls.maxConcurrent),
+        arguments: Arguments(WorkerCommand.arguments(store: store, concurrency: controls.maxConcurrent)),
         environment: environment, platformOptions: options,
         input: .fileDescriptor(.init(rawValue: lifeLine.read), closeAfterSpawningProcess: true),
         output: .sequence, error: .discarded

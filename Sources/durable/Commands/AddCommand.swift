@@ -65,6 +65,7 @@
       if follow {
         try await Following(store: store, queue: job.queue, id: id, json: options.json, runs: .commands).run()
       } else if Screen.error.isTerminal {
+        try await store.sayIfUnknown(keys: job.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: id)
       }
     }
@@ -108,12 +109,22 @@
       return SystemText(String(cString: resolved))
     }
 
+    /// The parser has put other bytes in its place.
+    private static func isGarbled(_ assignment: String) -> Bool {
+      SystemText.lastArguments(Int(CommandLine.argc) - 1).contains {
+        !$0.isUTF8 && [assignment, "--env=" + assignment].contains($0.display)
+      }
+    }
+
     private func environment() throws -> [String: SystemText] {
       var result = SystemText.inheritedEnvironment
       for assignment in env {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
+        guard !Self.isGarbled(assignment) else {
+          throw ValidationError("--env \(name): its value is no UTF-8. Export it, and give --env \(name) alone")
+        }
         if parts.count == 2 {
           result[name] = SystemText(String(parts[1]))
         } else if let value = SystemText.environment(name) {

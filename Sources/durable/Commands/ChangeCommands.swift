@@ -13,7 +13,14 @@
     for id in ids {
       do {
         try await store.store.change(change, id)
-        if case .remove = change { store.folder(id).remove() }
+        switch change {
+        case .cancel, .suspend: try await store.endRemains(of: id)
+        case .remove:
+          try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
+          // A command that can't be ended keeps it, until a worker finds that it has.
+          if !store.folder(id).removeIfFree() { Talk.line("Job \(id): its logs go when its command has ended") }
+        default: break
+        }
         changed.append(id)
         if try await store.store.jobs(JobQuery(.id(id), limit: 1)).first?.stopAsked != nil { running.insert(id) }
       } catch let error as JobError where error.code == .notFound || error.code == .wrongState {

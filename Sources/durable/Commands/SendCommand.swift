@@ -92,6 +92,7 @@
       if follow {
         try await Following(store: store, queue: job.queue, id: sent.id, json: options.json, runs: .requests).run()
       } else if Screen.error.isTerminal {
+        try await store.sayIfUnknown(keys: job.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: sent.id)
       }
     }

@@ -24,15 +24,16 @@
       let store = try options.existing(for: [id])
       let stored = try await store.store.job(id)
       let worker = try await store.workers(of: [stored])[id]
+      let head = try await store.laneHead(of: stored)
       if options.json {
-        Screen.out.json(JobRecord(stored, worker: worker, showsSecrets: secrets))
+        Screen.out.json(JobRecord(stored, worker: worker, head: head, showsSecrets: secrets))
         return
       }
       let job = secrets ? stored : stored.withoutSecrets
       let screen = Screen.out
       screen.line(
         (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.typed ?? job.kind).withVisibleControls)
-      for (name, value) in facts(job, worker, store) {
+      for (name, value) in facts(job, worker, head, store) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }
       for failure in job.failures {
@@ -42,7 +43,9 @@
       }
     }
 
-    private func facts(_ job: JobSnapshot, _ worker: StoredWorker?, _ store: OpenStore) -> [(String, String)] {
+    private func facts(
+      _ job: JobSnapshot, _ worker: StoredWorker?, _ head: LaneHead?, _ store: OpenStore
+    ) -> [(String, String)] {
       var facts: [(String, String)] = [("job", "\(job.id)"), ("state", job.state.rawValue)]
       if let asked = job.stopAsked { facts[1].1 += ", being \(asked.rawValue)" }
       if let worker { facts.append(("worker", worker.standing.trouble ?? "process \(worker.process)")) }
@@ -52,6 +55,7 @@
       facts.append(("queue", job.queue))
       if let key = job.key { facts.append(("key", key)) }
       if let lane = job.lane { facts.append(("lane", lane.name)) }
+      if let head { facts.append(("waits for", head.text + (head.advice.map { "; \($0)" } ?? ""))) }
       if !job.requires.isEmpty {
         facts.append(("requires", job.requires.sorted().map(\.rawValue).joined(separator: ", ")))
       }

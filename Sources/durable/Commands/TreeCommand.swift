@@ -23,6 +23,7 @@
         for job in tree.jobs.values.sorted(by: { $0.id < $1.id }) { Screen.out.json(JobRecord(job)) }
         return
       }
+      for job in tree.jobs.values { tree.heads[job.id] = try await store.laneHead(of: job) }
       for root in roots { tree.draw(root, marking: id, on: Screen.out) }
     }
   }
@@ -31,6 +32,8 @@
   private struct JobTree {
     let store: SQLiteStore
     private(set) var jobs: [JobID: JobSnapshot] = [:]
+    /// Whom they wait for in their lanes.
+    var heads: [JobID: LaneHead] = [:]
     private var children: [JobID: [JobID]] = [:]
     private var drawn: Set<JobID> = []
 
@@ -57,7 +60,8 @@
         let isNew = drawn.insert(id).inserted
         let branch = isLast.map { $0 ? "└─ " : "├─ " } ?? ""
         let state = screen.coloured(job.state.rawValue, job.state.colour)
-        let line = "\(indent)\(branch)\(id) \(state) \(job.title.withVisibleControls)\(isNew ? "" : " …")"
+        let lane = heads[id].map { ", waits for \($0.text)".withVisibleControls } ?? ""
+        let line = "\(indent)\(branch)\(id) \(state) \(job.title.withVisibleControls)\(isNew ? lane : " …")"
         screen.line(line + (id == chosen ? screen.coloured("  ←", .bold) : ""))
         guard isNew else { continue }
         let below = isLast.map { indent + ($0 ? "   " : "│  ") } ?? ""

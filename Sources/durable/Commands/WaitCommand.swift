@@ -26,6 +26,8 @@
 
     func run() async throws {
       let limit = try timeout.map { try DurationArgument.parse($0).duration }
+      // Who reads no further still gets the verdict.
+      Screen.onClosed.withLock { $0 = {} }
       guard let store = ids.isEmpty ? try options.existing() : try options.existing(for: ids) else { return }
       for id in ids { _ = try await store.store.job(id, detail: []) }
       var didEnd = try await Self.hasEnded(ids, queue, in: store)
@@ -49,8 +51,10 @@
         Talk.line("Still not done after \((limit ?? .zero).forPeople)")
         throw ExitCode(.timedOut)
       }
-      if ids.isEmpty { try await Self.tellWhatIsLeft(store, queue) }
+      let isHeld = ids.isEmpty ? try await Self.tellWhatIsLeft(store, queue) : false
+      for id in ids { try await store.endRemains(of: id, letting: ObstacleReport.lastWords) }
       try await report(store)
+      if isHeld { throw ExitCode(.jobFailed) }
     }
 
     /// Asked before anything is waited for, however little time there is.
@@ -60,15 +64,19 @@
       return true
     }
 
-    private static func tellWhatIsLeft(_ store: OpenStore, _ queue: String) async throws {
+    /// Answers whether a job that failed keeps others from running.
+    private static func tellWhatIsLeft(_ store: OpenStore, _ queue: String) async throws -> Bool {
       let left = try await store.store.outstanding(.queue(queue)).left
-      guard left.unfinished > 0 else { return }
-      Talk.line("Idle, with \(left.unfinishedForPeople) left")
+      guard left.unfinished > 0 else { return false }
+      let heads = try await store.failedHeads(.queue(queue))
+      Talk.line("\(heads.isEmpty ? "Idle" : "Stuck"), with \(left.unfinishedForPeople) left")
+      for head in heads { Talk.line(head.forPeople.withVisibleControls) }
       let ready = JobQuery(.queue(queue) && .state(.ready), limit: 1)
       if let job = try await store.store.jobs(ready).first {
         var report = ObstacleReport(store)
         try await report.look(at: job)
       }
+      return !heads.isEmpty
     }
 
     private func report(_ store: OpenStore) async throws {

@@ -47,7 +47,8 @@
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
       Program.raiseLimitOfOpenFiles()
       let store = try options.open()
-      Screen.stopWaitingForReaders()
+      // Whoever drains a queue wants to know of all; else lines come for ever.
+      Screen.stopWaitingForReaders(keepingAll: drain)
       let log = WorkLog(json: options.json)
       let handler = CommandHandler { log.tell($0, $1) }
       let worker = JobWorker(
@@ -85,6 +86,7 @@
       withExtendedLifetime(subscription) {}
       let left = try await UndoneWork(store, Set(queue))
       if drain || interruption.wasAsked { left.tell() }
+      if drain { Screen.finish { !interruption.wasAsked } }
       if interruption.wasAsked, !interruption.isOrderly, !left.isEmpty { throw ExitCode(.interrupted) }
       if drain, failures.withLock({ $0 }) > 0 { throw ExitCode(.jobFailed) }
     }

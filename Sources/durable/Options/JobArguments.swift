@@ -31,6 +31,8 @@
       parsing: .unconditional,
       help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
     var lane: String?
+    @Flag(help: "If this job fails, the next of its lane runs all the same, and does not wait for a person.")
+    var laneGoesOn = false
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
@@ -69,6 +71,13 @@
       if let maxAttempts, maxAttempts < 1 {
         throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
       }
+      if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on is of --lane") }
+      if (after + afterEnd + afterFailure).contains("") {
+        throw ValidationError("--after names no job; give an id, or a key")
+      }
+      if let key, JobID(key) != nil {
+        throw ValidationError("--key \(key): a number is a job's id; put a letter in it, so that it can be waited for")
+      }
       var start: JobTime?
       if let delay { start = .after(try DurationArgument.parse(delay).duration) }
       if let at { start = .at(try DateArgument.parse(at).date) }
@@ -83,7 +92,7 @@
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
         deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0)) }, key: key,
-        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0) }, tags: Set(tag),
+        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(tag),
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), whenLost: interruptWhenLost ? .interrupts : nil)
     }
 
@@ -98,6 +107,9 @@
       }
       return UniqueKey(String(text[..<colon]), policy: policy)
     }
+
+    /// Keys that it waits for, as they were given.
+    var keysWaitedFor: [String] { (after + afterEnd + afterFailure).filter { JobID($0) == nil } }
 
     /// A number is a job's id, anything else a key.
     var dependencies: [any JobReference] {

@@ -43,6 +43,17 @@
 
     func folder(_ id: JobID) -> JobFolder { JobFolder(store: path, id: id) }
 
+    /// Waits until nothing lives of the command of a job that does not run, and ends it where nobody else does. Says so if
+    /// something still does.
+    func endRemains(of id: JobID, letting worker: Duration = .zero) async throws {
+      let remains = CommandRemains(store)
+      guard remains.isNoted(id), try await store.jobs(JobQuery(.id(id), limit: 1)).first?.state != .running,
+        await !folder(id).lock.waitUntilFree(for: worker)
+      else { return }
+      Talk.line("Job \(id): its worker has stopped or died; its command is ended here")
+      if await !remains.end(id) { Talk.error("job \(id): something of its command still lives") }
+    }
+
     var pausedQueues: Set<String> {
       get async throws {
         var paused: Set<String> = []
@@ -71,6 +82,13 @@
         for id in worker.jobs { holders[id] = worker }
       }
       return holders
+    }
+
+    /// Says of keys that a job waits for, and that no job has yet: one may have been meant otherwise.
+    func sayIfUnknown(keys: [String]) async throws {
+      for key in keys where try await store.jobs(JobQuery(.key(key), limit: 1)).isEmpty {
+        Talk.line("No job has the key '\(key.withVisibleControls)' yet; it waits for one")
+      }
     }
 
     /// Says how to start a worker if this job waits for one.

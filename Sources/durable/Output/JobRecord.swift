@@ -58,6 +58,8 @@
     var errors: [Failure]
     var tags: [String]
     @OrNull var lane: String?
+    /// The job that it waits for in its lane, where one job is asked for.
+    var laneHead: JobID?
     var requires: [String]
     /// What it waits for, or waited for.
     var after: [Need]
@@ -66,7 +68,7 @@
     /// Who runs it.
     @OrNull var worker: Holder?
 
-    init(_ job: JobSnapshot, worker: StoredWorker? = nil, showsSecrets: Bool = false) {
+    init(_ job: JobSnapshot, worker: StoredWorker? = nil, head: LaneHead? = nil, showsSecrets: Bool = false) {
       let job = showsSecrets ? job : job.withoutSecrets
       id = job.id
       queue = job.queue
@@ -90,6 +92,7 @@
       errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
       tags = job.tags.sorted()
       lane = job.lane?.name
+      laneHead = head?.job
       requires = job.requires.map(\.rawValue).sorted()
       after = job.edges.map { Need($0) }
       cause = job.cause

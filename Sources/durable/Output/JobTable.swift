@@ -22,7 +22,7 @@
           // The detail tells more than the end of a long command, so it keeps up to half of the room.
           let room = max(width - head.columns - stateWidth - 2, 10)
           let forDetail = detail.isEmpty ? 0 : min(detail.columns + 2, max(room / 2, room - title.columns))
-          text = title.cut(to: room - forDetail) + (detail.isEmpty ? "" : "  " + detail.cut(to: forDetail - 2))
+          text = title.shortened(to: room - forDetail) + (detail.isEmpty ? "" : "  " + detail.cut(to: forDetail - 2))
         }
         screen.write(Data((head + screen.coloured(state, job.state.colour) + "  " + text + "\n").utf8))
       }

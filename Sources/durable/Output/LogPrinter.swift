@@ -15,12 +15,17 @@
     private var isInLine = false
     /// Whether there was anything to show.
     private(set) var hasShown = false
+    /// What was not kept of stdout.
+    private(set) var bytesLeftOut = 0
+    /// It tells how far it is, and the command waits for that.
+    private let isAwaited: Bool
 
     /// Only the runs of one attempt, if it is given.
-    init(_ folder: JobFolder, attempt: Int?, json: Bool) {
+    init(_ folder: JobFolder, attempt: Int?, json: Bool, isAwaited: Bool = false) {
       self.folder = folder
       self.attempt = attempt
       self.json = json
+      self.isAwaited = isAwaited
     }
 
     /// Shows what is there and was not shown yet. A run that has no end is taken as under way, unless `isFinal`.
@@ -38,7 +43,10 @@
         }
         for stream in LogStream.allCases {
           guard var reader = current?.readers[stream] else { continue }
-          while let part = reader.next() { put(part, stream, run) }
+          while let part = reader.next() {
+            put(part, stream, run)
+            if isAwaited { reader.tellFollowed() }
+          }
           current?.readers[stream] = reader
         }
         // Later runs exist only after this one has ended, however that was.
@@ -83,10 +91,12 @@
       switch part {
       case .leftOut(let count):
         flush(stream)
+        if stream == .stdout { bytesLeftOut += count }
         if json {
           Screen.out.json(LogRecord(run, stream, leftOut: count))
         } else {
-          screen.write(Data("\n── \(count) bytes left out ──\n".utf8))
+          // Not into the data itself.
+          say("── \(count) bytes of \(stream.rawValue) left out ──")
         }
       case .bytes(let data) where json:
         Screen.out.json(LogRecord(run, stream, text: String(decoding: complete(data, stream), as: UTF8.self)))
@@ -159,24 +169,29 @@
     let json: Bool
     /// Whether it tells what the job waits for.
     var tells = false
+    /// Whether the command waits until it is shown.
+    var isAwaited = false
 
     /// How often it is looked for more.
     static let interval = Duration.milliseconds(100)
 
-    func run() async throws {
-      var printer = LogPrinter(store.folder(id), attempt: attempt, json: json)
+    /// Returns how many bytes of stdout could not be shown, because they were not kept.
+    @discardableResult
+    func run() async throws -> Int {
+      var printer = LogPrinter(store.folder(id), attempt: attempt, json: json, isAwaited: isAwaited)
       var report = ObstacleReport(store)
       do {
         while true {
           // Asked before the last look, so that nothing is written in between.
           let job = try await store.store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
           printer.show(isFinal: job?.state.isFinished ?? true)
-          guard let job, !job.state.isFinished else { return }
+          guard let job, !job.state.isFinished else { return printer.bytesLeftOut }
           if tells { try await report.look(at: job) }
           try await Task.sleep(for: Self.interval)
         }
       } catch is CancellationError {
         printer.show(isFinal: true)
+        return printer.bytesLeftOut
       }
     }
   }

@@ -18,13 +18,14 @@
     /// It was put off, with no attempt used.
     case snoozed(until: Date)
     case suspended(reason: String?)
-    case blocked(by: [String], lane: String?)
+    /// By jobs and keys, and by those before it in its lane.
+    case blocked(by: [String], lane: LaneHead?)
 
     /// All that keeps this job, what it waits for by itself first. `workers` are those of its store; one that works it
     /// `here` needs no other.
     static func all(
       of job: JobSnapshot, paused: Set<String>, setByHand: [JobConstraint: Bool] = [:], workers: [StoredWorker],
-      here: Bool = false, now: Date = Date()
+      head: LaneHead? = nil, here: Bool = false, now: Date = Date()
     ) -> [Obstacle] {
       var all: [Obstacle] = []
       switch job.state {
@@ -45,7 +46,7 @@
         let isLost = workers.contains { $0.jobs.contains(job.id) && $0.standing == .dead }
         guard isLost, !workers.contains(where: { $0.standing == .alive }) else { return [] }
         if here { return [.workerDied] }
-      case .blocked: return [.blocked(by: job.edges.map(\.forPeople), lane: job.lane?.name)]
+      case .blocked: return [.blocked(by: job.edges.map(\.forPeople), lane: head)]
       case .succeeded, .failed, .cancelled, .skipped: return []
       }
       if paused.contains(job.queue) {
@@ -69,7 +70,18 @@
       guard !job.state.isFinished else { return [] }
       return all(
         of: job, paused: try await store.pausedQueues, setByHand: try await store.store.settings().constraints,
-        workers: try await store.store.workers(), here: here)
+        workers: try await store.store.workers(), head: try await store.laneHead(of: job), here: here)
+    }
+
+    /// The same one at another time is no news.
+    var topic: Obstacle {
+      switch self {
+      case .early: .early(until: .distantPast)
+      case .backOff(_, let attempt, let count, let message):
+        .backOff(until: .distantPast, attempt: attempt, of: count, message: message)
+      case .snoozed: .snoozed(until: .distantPast)
+      default: self
+      }
     }
 
     var isLackOfWorker: Bool { if case .noWorker = self { true } else { false } }
@@ -89,8 +101,9 @@
       case .backOff(let time, let attempt, let count, let message):
         "Job \(id) runs again \(time.forPeople), after attempt \(attempt) of \(count): \(message.withoutPasswords)"
       case .snoozed(let time): "Job \(id) was put off, and runs again \(time.forPeople)"
-      case .blocked(let others, let lane):
-        "Job \(id) waits for \((others + (lane.map { ["those before it in lane \($0)"] } ?? [])).joined(separator: ", "))"
+      case .blocked(let others, let head):
+        "Job \(id) waits for \((others + (head.map { [$0.text] } ?? [])).joined(separator: ", "))"
+          + (head?.advice.map { "; \($0)" } ?? "")
       case .suspended(let reason):
         "Job \(id) is suspended\(reason.map { ": \($0.withoutPasswords)" } ?? ""); 'durable resume \(id)' lets it go on"
       }

@@ -6,6 +6,9 @@
   struct ObstacleReport: Sendable {
     private let store: OpenStore
     private let here: Bool
+    /// Let a command that is asked to end have its time, and its worker too.
+    static let lastWords = Duration.seconds(7)
+
     private var told: Set<Obstacle> = []
     private var last: (state: JobState, attempt: Int, at: ContinuousClock.Instant)?
     private var obstacles: [Obstacle] = []
@@ -29,7 +32,7 @@
     }
 
     private mutating func tell(_ obstacle: Obstacle, of id: JobID) {
-      guard told.insert(obstacle).inserted else { return }
+      guard told.insert(obstacle.topic).inserted else { return }
       Talk.line(obstacle.text(of: id, in: store).withVisibleControls)
     }
 

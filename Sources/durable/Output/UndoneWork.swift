@@ -50,7 +50,12 @@
         lines.append("\(left[.suspended]) suspended\(first.map { " (job \($0.id)\(why))" } ?? "")")
       }
       if left[.running] > 0 { lines.append("\(left[.running]) running elsewhere") }
-      if left[.blocked] > 0 { lines.append("\(left[.blocked]) blocked by these") }
+      if left[.blocked] > 0 {
+        let heads = try await store.failedHeads(here)
+        let others = left.unfinished > left[.blocked]
+        lines.append("\(left[.blocked]) blocked\(heads.isEmpty ? others ? " by these" : "" : ":")")
+        lines += heads.map { "  " + $0.forPeople }
+      }
       self.lines = lines
     }
 

@@ -31,19 +31,24 @@
       let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
-      let follower = LogFollower(store: store, id: id, attempt: nil, json: json)
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      let follower = LogFollower(store: store, id: id, attempt: nil, json: json, isAwaited: true)
+      let bytesLeftOut = try await withThrowingTaskGroup(of: Int.self) { group in
         group.addTask { try await follower.run() }
         try await work(worker, interruption)
         let isSuspended = try await store.store.job(id).state == .suspended
         if interruption.wasAsked || isSuspended { group.cancelAll() }
-        do { try await group.waitForAll() } catch is CancellationError {}
+        return try await group.next() ?? 0
       }
       let job = try await store.store.job(id)
       if json { Screen.out.json(JobRecord(job)) }
       switch job.state {
       case .succeeded:
         if !json, let answer = HTTPAnswer(job) { show(answer) }
+        guard bytesLeftOut == 0 else {
+          Talk.error(
+            "job \(id) succeeded, but \(bytesLeftOut) bytes of what it wrote were not kept, and are missing here")
+          throw ExitCode(.jobFailed)
+        }
       case .failed, .cancelled, .skipped:
         if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
         guard job.state == .failed else { throw ExitCode(.jobFailed) }
@@ -68,9 +73,8 @@
     private func registerCommands(
       with worker: JobWorker, _ ended: @escaping @Sendable (Int32?) -> Void
     ) -> CommandHandler {
-      let handler = CommandHandler { [id] context, event in
+      let handler = CommandHandler(followed: id) { [id] context, event in
         switch event {
-        // A job that was stored before may go first.
         case .ended(_, let result, _) where context.id == id: ended(result.exitCode)
         case .couldNotStart(_, let reason):
           Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
@@ -99,7 +103,7 @@
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
         // Who runs the next job first takes back what a dead worker has left.
         if isDue && !report.isPaused || report.isLost {
-          if try await worker.runNext() { continue }
+          if try await worker.runNext(only: id) { continue }
           report.found(nothingFor: job)
         }
         try await Task.sleep(for: Self.interval)

@@ -68,12 +68,12 @@
         stopWorker()
         tell()
       case .endAll where handler != nil:
-        handler?.killWhatStops()
-        Task { await worker.stop(grace: .zero) }  // ended by the worker's own end
         // A store or a handler that hangs keeps nobody here.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience.seconds) {
           exit(ExitStatus.interrupted.rawValue)
         }
+        handler?.killWhatStops()
+        Task { await worker.stop(grace: .zero) }  // ended by the worker's own end
       case .endAll, .exit:
         exit(ExitStatus.interrupted.rawValue)
       }

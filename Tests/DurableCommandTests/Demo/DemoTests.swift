@@ -3,6 +3,8 @@
   import Subprocess
   import Testing
 
+  @testable import durable_demo
+
   @Suite("The demos")
   struct DemoTests {
     let durable: Durable
@@ -29,6 +31,18 @@
       #expect(!demo.text.contains("\u{1b}"))
       #expect(demo.stderr == "")
       #expect(try isNothingLeft)
+    }
+
+    @Test("its worker gets the number that was asked for", arguments: [1, 6])
+    func concurrency(number: Int) throws {
+      let words = WorkerCommand.arguments(store: "s", concurrency: number)
+      let worker = try #require(try DemoCommand.parseAsRoot(words) as? WorkerCommand)
+      #expect(worker.concurrency == number)
+    }
+
+    @Test("its errors begin with its own name")
+    func errors() async throws {
+      #expect(try await durable("--jobs", "0").stderr.hasPrefix("durable-demo: "))
     }
 
     @Test("the only worker of a single download is killed in it, too")

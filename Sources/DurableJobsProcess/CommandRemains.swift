@@ -1,0 +1,97 @@
+#if Process
+  import DurableJobs
+  import Foundation
+
+  /// Commands that live though their jobs do not run: a worker that is stopped or dead has lost them, and then they were
+  /// cancelled, or ended by somebody else. No claim comes to end what a job that has ended left behind, so who works on
+  /// commands, and who is told that such a job is over, ends it.
+  package final class CommandRemains: Sendable {
+    private let store: any JobStore
+    /// An empty file for each job whose command may live, and whose worker has not seen its end.
+    private let notes: String
+    /// Who could not be ended, and is not waited for again.
+    private let hopeless = Lock<[JobID: CommandHolder]>([:])
+
+    package init(_ store: any JobStore) {
+      self.store = store
+      notes = JobFolder.all(of: store) + "/at-work"
+    }
+
+    /// The command of a job is about to begin.
+    func note(_ id: JobID) throws {
+      guard mkdir(notes, 0o700) == 0 || errno == EEXIST else { throw Refusal("can't make the folder \(notes)") }
+      let file = open(path(id), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw Refusal("can't write into \(notes)") }
+      close(file)
+    }
+
+    /// It has ended, as far as its worker could bring that about.
+    func forget(_ id: JobID) { unlink(path(id)) }
+
+    /// Something of it may live, and its worker has not seen its end.
+    package func isNoted(_ id: JobID) -> Bool { access(path(id), F_OK) == 0 }
+
+    private func path(_ id: JobID) -> String { "\(notes)/\(id)" }
+
+    /// Ends those of all jobs but `own`, which are waited for: who runs them ends them. Answers which live nevertheless.
+    func endAll(except own: Set<JobID>) async -> [JobID] {
+      let ids = Set(JobFolder.ids(in: notes))
+      let query = JobQuery(.ids(ids) && .state(.running), limit: ids.count)
+      guard !ids.isEmpty, let running = try? await store.jobs(query) else { return [] }
+      return await withTaskGroup(of: JobID?.self) { group in
+        for id in ids.subtracting(running.map(\.id)) {
+          group.addTask { [self] in await end(id, isOwn: own.contains(id)) ? nil : id }
+        }
+        return await group.reduce(into: []) { left, id in if let id { left.append(id) } }
+      }
+    }
+
+    /// Ends what lives of one command, if its job does not run. Answers whether nothing does. One whose worker is `own`
+    /// is given the time to be ended by that.
+    package func end(_ id: JobID, isOwn: Bool = false) async -> Bool {
+      guard isNoted(id) else { return true }
+      let lock = JobFolder(id, in: store).lock
+      if isOwn, await lock.waitUntilFree(for: SupervisionCourse.longest) { return true }
+      while true {
+        // Known before the store is asked: who comes to hold it after that may run it by right.
+        let holder = lock.holder
+        guard let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1)) else { return false }
+        if jobs.first?.state == .running { return true }
+        if (try? lock.isFree()) == true {
+          if jobs.first?.state.isFinished ?? true { forget(id) }
+          return true
+        }
+        if let holder {
+          guard hopeless.withLock({ $0[id] }) != holder else { return false }
+          if await lock.end(holder) { continue }
+          hopeless.withLock { $0[id] = holder }
+          return false
+        }
+        // It has not written yet that it holds the lock, unless what is written there can't be read.
+        guard await CommandLock.wait(for: .seconds(1), until: { lock.holder != nil }) else { return false }
+      }
+    }
+
+    /// Ends what is left, and what will be, until the task is cancelled.
+    func watch(own: @Sendable () -> Set<JobID>) async {
+      let gate = Gate()
+      let subscription = store.signals.listen { signal in
+        if case .committed(let changes) = signal,
+          !changes.contains(where: { $0.kind == ShellCommand.kind && $0.state != .running })
+        {
+          return
+        }
+        gate.open()
+      }
+      while true {
+        let isLast = Task.isCancelled
+        _ = await endAll(except: own())
+        if isLast { break }
+        await gate.pass()
+        // What changes often is looked at now and then.
+        try? await Task.sleep(for: .milliseconds(500))
+      }
+      withExtendedLifetime(subscription) {}
+    }
+  }
+#endif

@@ -1,0 +1,150 @@
+#if Process
+  import DurableJobs
+  import Foundation
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsProcess
+
+  /// Commands whose workers are stopped or gone, and whose jobs do not run any more.
+  @Suite(.enabled(if: hasProcessTable, "finds processes in /proc"))
+  struct RemainsTests {
+    /// A command of a job as a worker has left it that is stopped: its supervisor lives, and nobody asks it for anything.
+    private struct Orphan {
+      let supervisor: ChildProcess
+      let lifeLine = Pipe()
+
+      init(_ id: JobID, _ line: String, _ place: Place) throws {
+        let folder = JobFolder(id, in: place.store)
+        try folder.create()
+        try CommandRemains(place.store).note(id)
+        let command = ShellCommand([line], in: place.folder, shell: true)
+        let run = try folder.beginRun(attempt: 1)
+        let order = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: run.number))
+        supervisor = try ChildProcess(
+          "/bin/sh", ["-c", "setsid '\(Place.probe)' supervise-command > /dev/null; :"],
+          input: lifeLine.fileHandleForReading.fileDescriptor)
+        try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
+      }
+
+      func end() throws { try lifeLine.fileHandleForWriting.close() }
+    }
+
+    /// Is slow to end when it is asked to, and shows as long as it lives that it does.
+    private let slow =
+      "trap 'sleep 0.3; exit' TERM; exec 9>>unique; flock 9; echo $$ > said; while :; do sleep 0.05; done"
+
+    @Test func `what a job that was cancelled left behind is ended before the next of its lane begins`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let lane = JobOptions(lane: "deploy")
+      let first = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
+      let second = try await place.queue.enqueue(
+        ShellCommand(["exec 9>>unique; flock -n 9 || touch twins"], in: place.folder, shell: true), options: lane)
+      let orphan = try Orphan(first.id, slow, place)
+      let command = try #require(pid_t(await said.read()))
+      try await first.cancel()
+      let worker = try place.work()
+      _ = try await second.value
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/twins"))
+      #expect(ProcessList.hasEnded(command))
+      #expect(worker.wait() == .exited(0))
+      #expect(!CommandRemains(place.store).isNoted(first.id))
+      try orphan.end()
+    }
+
+    @Test func `a worker ends what a job left that somebody else has ended`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let job = try await place.add("true")
+      let orphan = try Orphan(job.id, slow, place)
+      let command = try #require(pid_t(await said.read()))
+      try await place.queue.fail(job.id, message: "by hand")
+      #expect(try place.work().wait() == .exited(0))
+      #expect(ProcessList.hasEnded(command))
+      try orphan.end()
+    }
+
+    @Test func `the command of a job that runs is left alone`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let go = try place.pipe("go")
+      let job = try await place.add("echo $$ > said; read line < go")
+      let worker = try place.work()
+      _ = await said.read()
+      let remains = CommandRemains(place.store)
+      #expect(remains.isNoted(job.id))
+      #expect(await remains.end(job.id))
+      #expect(await remains.endAll(except: []).isEmpty)
+      await go.write("go")
+      _ = try await job.value
+      #expect(worker.wait() == .exited(0))
+      #expect(!remains.isNoted(job.id))
+    }
+
+    @Test func `runs that begin at the same time have numbers of their own`() throws {
+      let place = try Place()
+      let folders = (1...200).map { JobFolder(JobID(rawValue: $0), in: place.store) }
+      for folder in folders { try folder.create() }
+      let numbers = Lock<[String: [Int]]>([:])
+      DispatchQueue.concurrentPerform(iterations: 4 * folders.count) { index in
+        let folder = folders[index / 4]
+        guard let run = try? folder.beginRun(attempt: 1) else { return }
+        numbers.withLock { $0[folder.path, default: []].append(run.number) }
+      }
+      #expect(numbers.withLock { $0.values.filter { $0.sorted() != [1, 2, 3, 4] } } == [])
+    }
+  }
+
+  /// The worker's end of a supervisor's life line.
+  @Suite struct LifeLineTests {
+    @Test func `an order that nobody reads holds nobody up, and ends with a cut`() async throws {
+      let (own, theirs) = try Descriptors.connected()
+      let line = try LifeLine(own)
+      line.begin(with: Data(count: 10 << 20), group: 0)
+      line.cut()
+      let count = await onThread { Descriptors.rest(of: theirs).count }
+      #expect(count < 10 << 20)
+      close(theirs)
+    }
+
+    @Test func `an order arrives whole, however long it is`() async throws {
+      let (own, theirs) = try Descriptors.connected()
+      let line = try LifeLine(own)
+      line.begin(with: Data(count: 10 << 20), group: 0)
+      let count = await onThread {
+        var count = 0
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        while count < 10 << 20 {
+          let part = read(theirs, &bytes, bytes.count)
+          if part <= 0 { break }
+          count += part
+        }
+        return count
+      }
+      #expect(count == 10 << 20)
+      #expect(!line.isCut)
+      close(theirs)
+    }
+
+    @Test(.enabled(if: hasProcessTable, "uses setsid"))
+    func `who kills a supervisor kills what its command has started in other groups`() async throws {
+      let output = Pipe()
+      let shell = try ChildProcess(
+        "/bin/sh", ["-c", #"setsid bash -c 'set -m; sleep 600 & echo $$ $!; exec sleep 600'; :"#],
+        output: output.fileHandleForWriting.fileDescriptor)
+      try output.fileHandleForWriting.close()
+      var text = Data()
+      while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) { text += byte }
+      let numbers = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+      try #require(numbers.count == 2 && getpgid(numbers[1]) == numbers[1])
+      let (own, theirs) = try Descriptors.connected()
+      defer { close(theirs) }
+      let line = try LifeLine(own)
+      line.begin(with: Data(), group: numbers[0])
+      line.kill()
+      await until { numbers.allSatisfy { ProcessList.hasEnded($0) } }
+      shell.send(SIGKILL)
+    }
+  }
+#endif

@@ -14,13 +14,13 @@ import Foundation
 /// other may be added later. A plain operation, and a job of another store, is known to this process alone: an operation that
 /// depends on one is stored when that has finished, and is not durable before.
 ///
-/// ``isExecuting`` is true while its handler is at work in this process. KVO works where Foundation has it.
+/// `isExecuting` is true while its handler is at work in this process. KVO works where Foundation has it.
 public final class DurableOperation: Operation, @unchecked Sendable {
   // Safe without the compiler's proof: what this class adds is constant or inside `state`, and `Operation` says the same
   // of what it has itself.
 
   /// The caller's own name for it. In its queue at most one unfinished job has it: an operation whose id is in use stores
-  /// nothing, and becomes a view of the job that is there. That job's ``JobOptions/key`` is this, after the name of the queue
+  /// nothing, and becomes a view of the job that is there. That job's `JobOptions.key` is this, after the name of the queue
   /// and a slash.
   public let id: String
   /// Which handler runs it.
@@ -70,7 +70,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     self.payload = payload
   }
 
-  /// Throws ``JobError/Code/notEncodable`` if the payload can't be encoded as JSON.
+  /// Throws `JobError.Code.notEncodable` if the payload can't be encoded as JSON.
   public convenience init(
     id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], payload: some Encodable
   ) throws {
@@ -97,14 +97,14 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   // MARK: What it is told
 
-  /// As ``addDependency(_:)``; and if `mustSucceed`, this is skipped, which is finished with an error, if the other ends
+  /// As `addDependency(_:)`; and if `mustSucceed`, this is skipped, which is finished with an error, if the other ends
   /// without success.
   public func addDependency(_ operation: DurableOperation, mustSucceed: Bool) {
     if mustSucceed { _ = state.withLock { $0.needs.insert(ObjectIdentifier(operation)) } }
     super.addDependency(operation)
   }
 
-  /// Asks for its end, and returns at once. ``isCancelled`` is true from now on; the job is cancelled for good, also for a
+  /// Asks for its end, and returns at once. `isCancelled` is true from now on; the job is cancelled for good, also for a
   /// later process, when this has finished. If its handler has succeeded by then, it has succeeded.
   public override func cancel() {
     super.cancel()
@@ -134,7 +134,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   /// The job, once it is stored; nil before that, and if it never was.
   public var jobID: JobID? { state.withLock { $0.jobID } }
 
-  /// Why it finished without success: ``JobFailure`` if its job did, or why it could not be stored. Nil before that.
+  /// Why it finished without success: `JobFailure` if its job did, or why it could not be stored. Nil before that.
   public var error: (any Error)? { state.withLock { $0.error } }
 
   /// The attempt that goes on in this process, or the last one that did: from 1, and 0 before the first.

@@ -32,11 +32,9 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   /// The barrier that what is added now waits for. What is added and what is raised take turns.
   private let barrier = Lock<Operation?>(nil)
 
-  /// - Parameters:
-  ///   - maxConcurrency: jobs of this queue that this process runs at once.
-  ///   - maxRetries: how often an operation is tried again after its first attempt. Stored with each when it is added.
-  ///   - completionBlock: called for each durable operation that has finished, with its error or none, one at a time, those of
-  ///     earlier processes too.
+  /// `maxConcurrency` jobs of this queue run at once in this process. An operation is tried again `maxRetries` times after its
+  /// first attempt; the number is stored with it when it is added. `completionBlock` is called for each durable operation that
+  /// has finished, with its error or none, one at a time, those of earlier processes too.
   public init(
     name: String, store: any JobStore, maxConcurrency: Int = 1, maxRetries: Int = Defaults.maxAttempts - 1,
     logger: Logger = Logger(label: "DurableJobs"),
@@ -73,7 +71,7 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   // MARK: Handlers
 
   /// Runs jobs of this kind with `handler`; a throw fails the attempt. It may be registered at any time, and may run more than
-  /// once for a job: see ``JobWorker``.
+  /// once for a job: see `JobWorker`.
   public func register(
     _ kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (DurableOperation, JobContext) async throws -> Void
@@ -182,7 +180,7 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   // MARK: As a whole
 
   /// While it is suspended, this process begins none of its operations; those that run go on. Other processes do not know of
-  /// it: ``JobQueue/pause()`` is for all of them, and is remembered.
+  /// it: `JobQueue.pause()` is for all of them, and is remembered.
   public override var isSuspended: Bool {
     get { super.isSuspended }
     set {

@@ -33,6 +33,9 @@ extension JobLog {
       switch entry.event {
       case .drew(let date): due = date.map { .at($0) } ?? .now
       case .clockSetBack(let step) where isMoved:
+        if case .within(let range) = due {
+          due = .within(range.lowerBound.later(by: -step)...range.upperBound.later(by: -step))
+        }
         guard case .at(let date) = due else { continue }
         let length = date.milliseconds - entries[turn].at.milliseconds
         due = .at(wrong == .waitStartsAnew ? entry.at.later(by: length) : date.later(by: -step))

@@ -62,9 +62,9 @@ extension Oracle {
     return job.entries[job.turn].at.later(by: kept.milliseconds) <= now
   }
 
-  /// Jobs that wait for a time that the store drew and has not shown yet.
+  /// Jobs that wait for a time that the store drew and has not shown yet. It shows none while they wait for others, too.
   var undrawn: [JobID] {
-    jobs.filter { if $0.standing == .ready, case .within = $0.due { true } else { false } }.map(\.id)
+    jobs.filter { if $0.standing == .ready, !waits($0), case .within = $0.due { true } else { false } }.map(\.id)
   }
 
   /// The store shows the time that it drew, or, with nil, that it is over.

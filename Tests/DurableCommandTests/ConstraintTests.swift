@@ -115,10 +115,11 @@
         "$DURABLE" wait 3
         "$DURABLE" show 1 --json > before.json
         "$DURABLE" constraint list > before.txt
-        ip link add dummy0 type dummy
-        ip addr add 10.99.0.2/24 dev dummy0
-        ip link set dummy0 up
-        ip route add default dev dummy0
+        ip link add near type veth peer name far
+        ip link set near up
+        ip link set far up
+        ip addr add 10.99.0.2/24 dev near
+        ip route add default dev near
         cat said
         "$DURABLE" wait 2
         grep -m 1 'waits .*send POST' <&3
@@ -146,7 +147,7 @@
     private static let mayUnshare: Bool = {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", "command -v ip && unshare -n ip link add dummy0 type dummy"]
+      process.arguments = ["-c", "command -v ip && unshare -n ip link add near type veth peer name far"]
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
       guard (try? process.run()) != nil else { return false }

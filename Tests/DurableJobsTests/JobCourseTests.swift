@@ -48,6 +48,57 @@ import Testing
     #expect(course.attempt == 2)
   }
 
+  @Test("A wake ends a back-off within its time, and no date, no named time, no snooze and no wait after a crash")
+  func wake() throws {
+    func waiting(_ result: ClaimSettlement.Result) -> JobCourse {
+      var course = running()
+      _ = course.settle(result, now: now, policy: StorePolicy(), random: 1)
+      return course
+    }
+    for result: ClaimSettlement.Result in [
+      .retry(.after(.seconds(60)), message: "m"), .snoozed(.after(.seconds(60)), isBackOff: true),
+    ] {
+      var course = waiting(result)
+      try course.apply(.wake(within: .seconds(4)), now: now, random: 0.5)
+      #expect((course.state, course.runAt, course.isBackOff) == (.scheduled, later(2), true))
+      try course.apply(.wake(within: .seconds(1)), now: now, random: 0.5)
+      #expect(course.runAt == Date(milliseconds: 1_000_500))
+      let before = course
+      try course.apply(.wake(within: .seconds(1)), now: now, random: 0)
+      #expect(course == before, "it is due within that time already")
+      try course.apply(.wake(within: .zero), now: now, random: 1)
+      #expect((course.state, course.isBackOff) == (.ready, false))
+    }
+    var twice = running()
+    _ = twice.settle(.crashed, now: now, policy: StorePolicy(), random: 1)
+    twice.claim()
+    _ = twice.settle(.crashed, now: now, policy: StorePolicy(), random: 1)
+    let others = [
+      waiting(.retry(.at(later(60)), message: "m")),
+      waiting(.retry(.after(.seconds(60)), message: "m", isBackOff: false)),
+      waiting(.snoozed(.after(.seconds(60)))), twice, JobCourse(state: .scheduled, runAt: later(60)), running(),
+    ]
+    for var course in others {
+      let before = course
+      #expect(throws: JobError.self) { try course.apply(.wake(within: .seconds(4)), now: now, random: 0.5) }
+      #expect(course == before)
+    }
+  }
+
+  @Test("A back-off is one still after a suspension, and none once its time has come or another is asked for")
+  func backOff() throws {
+    var course = running()
+    _ = course.settle(.retry(.after(.seconds(60)), message: "m"), now: now, policy: StorePolicy(), random: 1)
+    try course.apply(.suspend(reason: nil), now: now)
+    try course.apply(.resume, now: now)
+    #expect(course.isBackOff)
+    var due = course
+    due.promote(now: later(60))
+    #expect(!due.isBackOff)
+    try course.apply(.retry, now: now)
+    #expect(!course.isBackOff)
+  }
+
   @Test(
     "A snooze lasts for a while, however short or past it is",
     arguments: [JobTime.now, .after(.seconds(-5)), .after(.milliseconds(99)), .at(.distantPast)])

@@ -91,7 +91,8 @@ extension StoreConformance {
         return work.isIdle
       }
       func isQueueIdle(_ more: [WorkerReach] = []) async throws -> Bool {
-        try await trial.store.outstanding(.queue("q", and: more)).isIdle
+        let work = try await trial.store.outstanding(.queue("q", and: more))
+        return work.isIdle
       }
       try await trial.add(JobTerms(requires: ["c1"]))
       try holds(try await isIdle(where: []), "a worker is idle for which nothing holds")

@@ -35,7 +35,7 @@ struct HistoryMaker {
     var random = SeededNumbers(seed: seed)
     steps = random.lean([
       (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
-      (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.constrain, 2), (.page, 2), (.advance, 7),
+      (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.constrain, 1), (.page, 1), (.advance, 7),
       (.stepClock, 3),
     ])
     results = random.lean([
@@ -45,13 +45,13 @@ struct HistoryMaker {
     changes = random.lean([
       (.retry, 4), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
       (.complete(output: nil), 1), (.fail(message: "f"), 1), (.progress(JobProgress(fraction: 0)), 1), (.reset, 1),
-      (.wake(within: .zero), 3),
+      (.wake(within: .zero), 1),
     ])
     crowd = random.pick([2, 6, 40])
     dependent = random.pick([0, 30, 70])
     ordered = random.pick([0, 0, 20, 60])
     timed = random.pick([0, 0, 10, 40])
-    constrained = random.pick([0, 20, 60])
+    constrained = random.pick([0, 0, 0, 40])
     var policy = StorePolicy()
     policy.maxCrashesInRow = random.pick([2, 4, 5])
     policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
@@ -84,8 +84,8 @@ struct HistoryMaker {
     case .silence: return .silence(.seconds(random.pick([20, 60])), isLasting: random.chance(70))
     case .pause: return .pause(random.pick(Self.queues), random.chance(25))
     case .widen: return .widen(random.pick(Self.lanes), random.pick([1, 1, 2, 3]))
-    case .constrain: return .constrain(random.pick(Self.constraints), random.pick([nil, nil, true, false]))
-    case .page:
+    case .constrain where constrained > 0: return .constrain(random.pick(Self.constraints), random.pick([nil, nil, true, false]))
+    case .constrain, .page:
       return .page(
         JobQuery(
           filter(run), order: random.chance(50) ? .oldestFirst : .newestFirst,
@@ -176,7 +176,7 @@ struct HistoryMaker {
     }
     return ClaimRequest(
       worker: worker, queues: queues, kinds: some(Self.kinds),
-      satisfied: random.pick([[], ["c1"], ["c1"], ["c1", "c2"]]), free: Dictionary(uniqueKeysWithValues: free),
+      satisfied: random.pick([[], ["c1"], ["c1", "c2"], ["c1", "c2"]]), free: Dictionary(uniqueKeysWithValues: free),
       lease: lease())
   }
 

@@ -299,14 +299,35 @@ func snippet27() async throws {
   assert(sent.map(\.payload.text) == ["hello"])
 }
 
-// docs/deadlines.md, block 1
+// docs/batches.md, block 1
 func snippet28() async throws {
+  let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
+  let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
+  print(batch.id)  // keep it, or the name
+
+  for try await status in batch.statuses {
+    print(Int(status.fraction * 100), "%", status.batch.succeeded, "of", status.batch.total)
+  }
+  let status = try await batch.waitUntilDone()
+  print(status.unsuccessful, "did not succeed")
+}
+
+// docs/batches.md, block 2
+func snippet29() async throws {
+  let batch = try await queue.batch(named: "greetings")
+  print(try await batch.status.fraction)
+  print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
+  try await queue.retryAll(where: .batch(batch.id) && .state(.failed))
+}
+
+// docs/deadlines.md, block 1
+func snippet30() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet29() async throws {
+func snippet31() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -328,7 +349,7 @@ func snippet29() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet30() async throws {
+func snippet32() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -337,7 +358,7 @@ func snippet30() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet31() async throws {
+func snippet33() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -351,7 +372,7 @@ func snippet31() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet32() async throws {
+func snippet34() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -361,7 +382,7 @@ func snippet32() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet33() async throws {
+func snippet35() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -370,7 +391,7 @@ func snippet33() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet34() async throws {
+func snippet36() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }

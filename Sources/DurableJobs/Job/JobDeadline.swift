@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Whoever recovers sees to it, so a worker has to be up somewhere. It is a date from the moment on at which the job is
 /// stored, and stays where it is when the clock is set.
-public enum JobDeadline: Hashable, Sendable {
+public enum JobDeadline: Hashable, Codable, Sendable {
   /// Unless a worker has begun with it by then.
   case start(by: JobTime)
   /// Unless it has ended by then. If it runs, it is asked to stop, with ``StopReason/overdue``, and has failed when its

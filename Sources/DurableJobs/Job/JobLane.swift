@@ -2,9 +2,9 @@
 ///
 /// A job takes its place when it is stored, and keeps it while it waits for a time, for other jobs or for a person: those
 /// behind it wait too. `"chat-7"` is a lane.
-public struct JobLane: Hashable, Sendable, ExpressibleByStringInterpolation {
+public struct JobLane: Hashable, Codable, Sendable, ExpressibleByStringInterpolation {
   /// What becomes of a lane whose first job failed.
-  public enum FailedHead: String, Hashable, Sendable {
+  public enum FailedHead: String, Hashable, Codable, Sendable {
     /// The others wait until it is retried and ends otherwise, or is removed.
     case holds
     case letsNextRun

@@ -15,7 +15,7 @@ public struct JobPriority: RawRepresentable, Hashable, Comparable, Codable, Send
 }
 
 /// A moment, absolute or from now. What is relative becomes a date by the store's clock, when it is stored.
-public enum JobTime: Hashable, Sendable {
+public enum JobTime: Hashable, Codable, Sendable {
   case now
   case after(Duration)
   /// A date in the past means now.

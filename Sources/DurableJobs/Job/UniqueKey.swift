@@ -5,10 +5,10 @@
 /// A job has its key from the moment it is stored until it has ended or is removed: also while it waits, is suspended, or
 /// still runs after a cancel was asked for. The store takes and releases keys in the transaction of what happens to the
 /// job, so that of any number of callers, in any processes, one stores a job and the others are led to it.
-public struct UniqueKey: Hashable, Sendable {
+public struct UniqueKey: Hashable, Codable, Sendable {
   /// What becomes of a job whose key another has.
   @nonexhaustive
-  public enum Policy: String, Hashable, Sendable {
+  public enum Policy: String, Hashable, Codable, Sendable {
     /// It is not stored: the one that has the key stands for it, as it is.
     case keep
   }

@@ -15,6 +15,7 @@ public final class InMemoryStore: JobStore {
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
+    try insertion.batch?.check()
     return try commit { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
 
@@ -89,6 +90,10 @@ public final class InMemoryStore: JobStore {
     try commit { $0.outstanding(scope) }
   }
 
+  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+    try commit { $0.batches(query) }
+  }
+
   public func settings() async throws -> [StoreSetting] {
     try commit { $0.settings }
   }
@@ -98,7 +103,9 @@ public final class InMemoryStore: JobStore {
   private func commit<R>(_ body: (JobTable) throws -> R) throws -> R {
     let (reply, signals) = try table.withLock { table in
       table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
-      return (try body(table), table.signals)
+      let reply = try body(table)
+      try table.settle(table.news.batches, now: table.now)
+      return (reply, table.signals)
     }
     for signal in signals { self.signals.post(signal) }
     return reply

@@ -20,12 +20,22 @@ final class JobTable {
     var failures: [AttemptFailure] = []
     var steps: [String: Data] = [:]
     var isTimed = false
+    var batch: BatchID?
     var waits = 0
     var seat: Bool?
     var hasChildren = false
   }
 
+  struct Batch {
+    var snapshot: BatchSnapshot
+    let whenDone: NewJob?
+    /// Those that are there.
+    var jobs: Int64 = 0
+  }
+
   let policy: StorePolicy
+  var batches: [BatchID: Batch] = [:]
+  var lastBatch: Int64 = 0
   /// By id, ascending.
   var records: [Record] = []
   /// By row, ascending.

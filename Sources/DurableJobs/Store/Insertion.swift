@@ -3,12 +3,17 @@ import Foundation
 /// New jobs, stored together or not at all.
 public struct JobInsertion: Sendable {
   public var jobs: [NewJob]
+  /// The batch that they come into.
+  public var batch: BatchMembership?
 
-  public init(_ jobs: [NewJob]) { self.jobs = jobs }
+  public init(_ jobs: [NewJob], batch: BatchMembership? = nil) {
+    self.jobs = jobs
+    self.batch = batch
+  }
 }
 
 /// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.
-public struct NewJob: Hashable, Sendable {
+public struct NewJob: Hashable, Codable, Sendable {
   public var queue: String
   public var kind: String
   public var payload: Data
@@ -62,7 +67,7 @@ public struct NewJob: Hashable, Sendable {
 }
 
 /// The options of a job, complete.
-public struct JobTerms: Hashable, Sendable {
+public struct JobTerms: Hashable, Codable, Sendable {
   public var priority: JobPriority
   public var start: JobTime
   public var maxAttempts: Int
@@ -93,8 +98,13 @@ public struct JobTerms: Hashable, Sendable {
 public struct InsertionReply: Hashable, Sendable {
   /// One for each new job, in their order.
   public var jobs: [InsertedJob]
+  /// The batch, if they came into one.
+  public var batch: BatchID?
 
-  public init(_ jobs: [InsertedJob]) { self.jobs = jobs }
+  public init(_ jobs: [InsertedJob], batch: BatchID? = nil) {
+    self.jobs = jobs
+    self.batch = batch
+  }
 
   public var ids: [JobID] { jobs.map(\.id) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
 /// What a job waits for: an end of another job.
-public struct JobEdge: Hashable, Sendable {
-  public enum Target: Hashable, Sendable {
+public struct JobEdge: Hashable, Codable, Sendable {
+  public enum Target: Hashable, Codable, Sendable {
     /// A job of the same insertion, by its place, which is before the one that waits.
     case sibling(Int)
     case job(JobID)

@@ -17,6 +17,7 @@ public struct JobFilter: Hashable, Sendable {
     case tag(String)
     case key(String)
     case lane(String)
+    case batch(BatchID)
     /// All of these hold. Of none: any job.
     case and([JobFilter])
     /// One of these holds. Of none: no job.
@@ -50,6 +51,7 @@ public struct JobFilter: Hashable, Sendable {
   public static func tag(_ tag: String) -> JobFilter { JobFilter(.tag(tag)) }
   public static func key(_ key: String) -> JobFilter { JobFilter(.key(key)) }
   public static func lane(_ name: String) -> JobFilter { JobFilter(.lane(name)) }
+  public static func batch(_ id: BatchID) -> JobFilter { JobFilter(.batch(id)) }
 
   public static func && (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.conjuncts, as: Condition.and) }
   public static func || (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.disjuncts, as: Condition.or) }
@@ -92,7 +94,7 @@ public struct JobFilter: Hashable, Sendable {
       any.reduce([] as Set<JobID>?) { known, one in
         if let known, let ids = one.onlyIDs { known.union(ids) } else { nil }
       }
-    case .queues, .kinds, .states, .tag, .key, .lane, .not, .tooLarge: nil
+    case .queues, .kinds, .states, .tag, .key, .lane, .batch, .not, .tooLarge: nil
     }
   }
 
@@ -115,6 +117,7 @@ public struct JobFilter: Hashable, Sendable {
     case .tag(let tag): job.tags.contains(tag)
     case .key(let key): job.key == key
     case .lane(let name): job.lane?.name == name
+    case .batch(let id): job.batch == id
     case .and(let all): all.allSatisfy { $0.matches(job) }
     case .or(let any): any.contains { $0.matches(job) }
     case .not(let a): !a.matches(job)

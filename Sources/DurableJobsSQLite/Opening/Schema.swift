@@ -118,5 +118,12 @@ enum Schema {
     CREATE TABLE durable_step(job INT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(job,name));
     -- When unfinished jobs are given up.
     CREATE TABLE durable_deadline(at INT NOT NULL, job INT NOT NULL, PRIMARY KEY(at,job)) WITHOUT ROWID;
+    -- Jobs that are counted together: all that there were, the unfinished ones, those that succeeded, and those that are
+    -- still there. `completion` is the job to follow them, as JSON, and `follower` its id once it is stored.
+    CREATE TABLE durable_batch(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, total INT NOT NULL DEFAULT 0,
+      live INT NOT NULL DEFAULT 0, succeeded INT NOT NULL DEFAULT 0, jobs INT NOT NULL DEFAULT 0,
+      done INT NOT NULL DEFAULT 0, completion BLOB, follower INT);
+    CREATE INDEX durable_batch_name ON durable_batch(name);
+    CREATE TABLE durable_batch_job(batch INT NOT NULL, job INT NOT NULL, PRIMARY KEY(batch,job)) WITHOUT ROWID;
     """
 }

@@ -68,7 +68,7 @@ extension JobFilter {
     switch condition {
     case .queues, .kinds: true
     case .states: orState
-    case .ids, .tag, .key, .lane, .tooLarge: false
+    case .ids, .tag, .key, .lane, .batch, .tooLarge: false
     case .and(let parts), .or(let parts): parts.allSatisfy { $0.isOfRoute(orState: orState) }
     case .not(let a): a.isOfRoute(orState: orState)
     }
@@ -83,7 +83,7 @@ extension JobFilter {
       any.reduce([] as Set<JobState>?) { known, one in
         if let known, let states = one.states { known.union(states) } else { nil }
       }
-    case .ids, .queues, .kinds, .tag, .key, .lane, .not, .tooLarge: nil
+    case .ids, .queues, .kinds, .tag, .key, .lane, .batch, .not, .tooLarge: nil
     }
   }
 

@@ -41,7 +41,8 @@ public enum StoreConformance {
 
   public static let cases: [Case] =
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
-    + crashCases + edgeCases + laneCases + followUpCases + stepCases + deadlineCases + leaseCases + timeCases
+    + crashCases + edgeCases + laneCases + followUpCases + stepCases + deadlineCases + batchCases + leaseCases
+    + timeCases
     + queryCases
     + idlenessCases
     + signalCases + nameCases

@@ -104,6 +104,7 @@ extension Oracle {
     case .tag(let tag): job.job.terms.tags.contains(tag)
     case .key(let key): job.job.terms.key == key
     case .lane(let name): job.job.terms.lane?.name == name
+    case .batch: false
     case .and(let all): all.allSatisfy { isOne(job, of: $0) }
     case .or(let any): any.contains { isOne(job, of: $0) }
     case .not(let a): !isOne(job, of: a)

@@ -54,7 +54,8 @@ public final class SQLiteStore: JobStore {
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
-    guard !insertion.jobs.isEmpty else { return InsertionReply([]) }
+    try insertion.batch?.check()
+    guard !insertion.jobs.isEmpty || insertion.batch != nil else { return InsertionReply([]) }
     return try await engine.write(.insert) { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
 
@@ -118,6 +119,10 @@ public final class SQLiteStore: JobStore {
   public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
     let now = engine.time.now
     return try await engine.read { try readOutstanding(scope, now: now, on: $0) }
+  }
+
+  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+    try await engine.read { try readBatches(query, on: $0) }
   }
 
   public func settings() async throws -> [StoreSetting] {

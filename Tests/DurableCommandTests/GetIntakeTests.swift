@@ -223,5 +223,6 @@
     func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
     func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
     func settings() async throws -> [StoreSetting] { try await base.settings() }
+    func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try await base.batches(query) }
   }
 #endif

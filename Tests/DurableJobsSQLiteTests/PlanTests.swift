@@ -47,7 +47,7 @@ import Testing
     arguments: [
       JobFilter.all, .id(JobID(rawValue: 7)), .queue("default"), .kind("work"), .state(.running), .state(.succeeded),
       .queue("default") && (.state(.running) || .state(.suspended)), .tag("a"), .key("k") && !.state(.failed),
-      .tag("a") || .key("k"), .queue("nobody") && .state(.failed),
+      .batch(BatchID(rawValue: 1)), .tag("a") || .key("k"), .queue("nobody") && .state(.failed),
     ])
   func pages(filter: JobFilter) async throws {
     try await store.insert(.plain(terms: JobTerms(key: "k", tags: ["a"])), .plain())
@@ -77,7 +77,7 @@ import Testing
     for sql in [
       RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
       Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, childrenSQL, stepsSQL,
-      Census.nextDeadlineSQL,
+      Census.nextDeadlineSQL, batchByIDSQL, batchByNameSQL,
     ] {
       let lines = try await plan(sql).filter { isExpensive($0) && !short.contains($0) }
       #expect(lines.isEmpty, "\(sql): \(lines)")

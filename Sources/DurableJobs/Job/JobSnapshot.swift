@@ -39,6 +39,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   /// What it waits for, or waited for: jobs by id, and keys that nobody has brought yet. Without those that were removed
   /// after they had ended as it needed. Present if the query asked for it.
   public var edges: [JobEdge]
+  public var batch: BatchID?
   /// When it is given up. Once that has passed, a retry makes it run all the same.
   public var deadline: JobDeadline?
   /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.

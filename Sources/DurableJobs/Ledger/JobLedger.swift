@@ -46,8 +46,14 @@ package struct LedgerRequest {
   package var hold: [ClaimToken]?
   /// Fast path: ends those with success that are held and were asked nothing. The reply has the indices of those that were.
   package var finish: [Finish] = []
+  /// The batch that ``add`` come into. The reply has its id.
+  package var batch: BatchMembership?
   /// New jobs. The ledger gives the ids, ascending.
   package var add: [NewRow] = []
+  /// Adds to the numbers of batches. The reply has them as they are then.
+  package var tally: [BatchID: BatchTally] = [:]
+  /// This batch is done, and that job follows it.
+  package var complete: (batch: BatchID, job: JobID?)?
   /// Each that still has the lease that it was seen with loses it for good. The reply has those.
   package var dispossess: [WorkerLoss] = []
   /// Makes due jobs ready, at most so many of a route.
@@ -79,6 +85,7 @@ package struct Needs {
   /// What runs under claims of these rows of workers, at most so many in all.
   package var heldBy: [Int64] = []
   package var heldLimit = Int.max
+  package var batch: BatchID?
   /// So many jobs whose deadline has passed, the longest ago first.
   package var overdue = 0
   /// The rows of a worker of this process that stand, the newest last.
@@ -98,7 +105,7 @@ package struct Needs {
   package var isEmpty: Bool {
     jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty
       && waitersOf.isEmpty && heldBy.isEmpty
-      && overdue == 0 && worker == nil
+      && overdue == 0 && batch == nil && worker == nil
   }
 }
 
@@ -122,6 +129,9 @@ package struct LedgerReply {
   package var unlisted: [JobID] = []
   package var finished: [Int] = []
   package var added: [JobID] = []
+  package var batch: BatchID?
+  /// By ``LedgerRequest/tally``, or ``Needs/batch``.
+  package var batches: [BatchRow] = []
   package var dispossessed: [Int64] = []
   package var hasMoreDue = false
   package var taken = ClaimBatch()

@@ -3,6 +3,8 @@
 package struct LedgerNews {
   /// Changes of counts, by route: jobs in all, then by the code of each state.
   package private(set) var tallies: [Int64: [Int64]] = [:]
+  /// Changes of batches.
+  package private(set) var batches: [BatchID: BatchTally] = [:]
   package private(set) var transitions: [JobTransition] = []
   /// What other processes should hear.
   package private(set) var elsewhere: ForeignChange = []
@@ -32,7 +34,21 @@ package struct LedgerNews {
     )
   }
 
+  /// A batch was made.
+  package mutating func touch(_ batch: BatchID) { batches[batch] = BatchTally() }
+
+  package mutating func takeBatches() -> [BatchID: BatchTally] {
+    defer { batches = [:] }
+    return batches
+  }
+
+  package mutating func moved(in batch: BatchID?, from old: JobState?, to new: JobState?) {
+    guard let batch, old != new else { return }
+    batches[batch, default: BatchTally()].move(from: old, to: new)
+  }
+
   package mutating func moved(_ change: RowChange, place: () throws -> (queue: String, kind: String)?) rethrows {
+    moved(in: change.before.batch, from: change.before.course.state, to: change.after.course.state)
     try moved(
       change.before.id, route: change.before.route, from: change.before.course.state, to: change.after.course.state,
       concernsClaim: change.concernsClaim, place: place)

@@ -23,6 +23,7 @@ package struct JobRow {
   package var waits: Int
   package let hasParents: Bool
   package var hasChildren: Bool
+  package var batch: BatchID?
   /// When it is given up, as a date.
   package var deadline: JobDeadline?
   /// That is still to come.

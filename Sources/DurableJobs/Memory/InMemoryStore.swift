@@ -44,6 +44,7 @@ public final class InMemoryStore: JobStore {
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     for job in insertion.jobs { try job.check() }
+    try insertion.batch?.check()
     return try commit { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
 
@@ -123,6 +124,10 @@ public final class InMemoryStore: JobStore {
     try commit { $0.outstanding(scope) }
   }
 
+  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+    try commit { $0.batches(query) }
+  }
+
   public func settings() async throws -> [StoreSetting] {
     try commit { $0.settings }
   }
@@ -136,6 +141,7 @@ public final class InMemoryStore: JobStore {
       let table = content.provider == nil ? before : JobTable(before)
       table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
       let reply = try body(table)
+      try table.settleBatches({ table.news.takeBatches() }, now: table.now)
       if var provider = content.provider, table.differs(from: before) {
         defer { content.provider = provider }
         content.owed.formUnion(table.changed)

@@ -6,7 +6,13 @@ extension JobTable: JobLedger {
     if let changes = request.save { save(changes) }
     if let (worker, leaseUntil) = request.renew { renew(worker, leaseUntil, &reply) }
     if let tokens = request.hold { hold(tokens, &reply) }
-    for new in request.add { reply.added.append(add(new, after: reply.added)) }
+    reply.batch = request.batch.map { batch($0) }
+    for new in request.add { reply.added.append(add(new, in: reply.batch, after: reply.added)) }
+    for (id, tally) in request.tally { count(tally, of: id, &reply) }
+    if let (batch, job) = request.complete {
+      batches[batch]?.snapshot.isDone = true
+      batches[batch]?.snapshot.whenDone = job
+    }
     for loss in request.dispossess { dispossess(loss, &reply) }
     if let limit = request.promote { reply.hasMoreDue = promote(limit) }
     if let claim = request.take { reply.taken = take(claim, &reply.overdue) }
@@ -62,6 +68,7 @@ extension JobTable: JobLedger {
         reply.jobs.append(row(record))
       }
     }
+    if let batch = needs.batch.flatMap({ batches[$0] }) { reply.batches.append(row(batch)) }
     for record in records.filter({ isOverdue($0) }).sorted(by: { deadline($0) < deadline($1) }).prefix(needs.overdue) {
       reply.overdue.append(record.id)
       reply.jobs.append(row(record))
@@ -77,6 +84,7 @@ extension JobTable: JobLedger {
       seat: record.seat, waits: record.waits,
       hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)
     row.hasSteps = !record.steps.isEmpty
+    row.batch = record.batch
     (row.deadline, row.isTimed) = (record.job.terms.deadline, record.isTimed)
     return row
   }
@@ -92,7 +100,37 @@ extension JobTable: JobLedger {
 
   // MARK: Writes
 
-  private func add(_ new: NewRow, after added: [JobID]) -> JobID {
+  private func batch(_ membership: BatchMembership) -> BatchID {
+    guard case .new(let name, let whenDone) = membership else {
+      guard case .join(let id) = membership else { fatalError("no membership") }
+      return id
+    }
+    lastBatch += 1
+    let id = BatchID(rawValue: lastBatch)
+    let snapshot = BatchSnapshot(id: id, name: name, total: 0, unfinished: 0, succeeded: 0, isDone: false)
+    batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
+    news.touch(id)
+    return id
+  }
+
+  private func count(_ tally: BatchTally, of id: BatchID, _ reply: inout LedgerReply) {
+    guard var batch = batches[id] else { return }
+    batch.snapshot.total += Int(tally.total)
+    batch.snapshot.unfinished += Int(tally.live)
+    batch.snapshot.succeeded += Int(tally.succeeded)
+    batch.jobs += tally.jobs
+    let isGone = tally.jobs < 0 && batch.jobs == 0 && batch.snapshot.isDone
+    batches[id] = isGone ? nil : batch
+    if !isGone { reply.batches.append(row(batch)) }
+  }
+
+  private func row(_ batch: Batch) -> BatchRow {
+    BatchRow(
+      id: batch.snapshot.id, live: Int64(batch.snapshot.unfinished), isDone: batch.snapshot.isDone,
+      whenDone: batch.whenDone)
+  }
+
+  private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) -> JobID {
     lastJob += 1
     let id = JobID(rawValue: lastJob)
     let (job, course) = (new.job, new.course)
@@ -101,6 +139,8 @@ extension JobTable: JobLedger {
     record.waits = new.waits
     record.seat = new.seat
     record.hasChildren = new.hasChildren
+    record.batch = batch
+    news.moved(in: batch, from: nil, to: course.state)
     setTimed(&record, job.terms.deadline != nil && !course.state.isFinished)
     records.append(record)
     for edge in new.edges {
@@ -168,6 +208,7 @@ extension JobTable: JobLedger {
     for row in changes.removed {
       guard let index = index(of: row.id) else { continue }
       let job = records.remove(at: index).job
+      news.moved(in: row.batch, from: row.course.state, to: nil)
       forgetEdges(of: row.id, keeping: changes.neverMet)
       news.moved(row.id, route: row.route, from: row.course.state, to: nil) { (job.queue, job.kind) }
     }

@@ -46,6 +46,15 @@ extension JobTable {
     return job
   }
 
+  func batches(_ query: BatchQuery) -> [BatchSnapshot] {
+    switch query {
+    case .id(let id): batches[id].map { [$0.snapshot] } ?? []
+    case .name(let name):
+      batches.values.map(\.snapshot).filter { $0.name == name }.max { $0.id.rawValue < $1.id.rawValue }.map { [$0] }
+        ?? []
+    }
+  }
+
   func counts(where filter: JobFilter) -> JobCounts {
     if let lastCount, lastCount.filter == filter { return lastCount.counts }
     let counts = records.reduce(into: JobCounts()) { counts, record in
@@ -112,6 +121,7 @@ extension JobTable.Record {
       payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
       failures: detail.contains(.failures) ? failures : [])
     snapshot.deadline = job.terms.deadline
+    snapshot.batch = batch
     if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
     return snapshot
   }

@@ -20,6 +20,7 @@ final class JobTable {
     var failures: [AttemptFailure] = []
     var steps: [String: Data] = [:]
     var isTimed = false
+    var batch: BatchID?
     var waits = 0
     var seat: Bool?
     var hasChildren = false
@@ -33,7 +34,16 @@ final class JobTable {
     let requires: Set<JobConstraint>
   }
 
+  struct Batch: Codable, Equatable {
+    var snapshot: BatchSnapshot
+    let whenDone: NewJob?
+    /// Those that are there.
+    var jobs: Int64 = 0
+  }
+
   let policy: StorePolicy
+  var batches: [BatchID: Batch] = [:]
+  var lastBatch: Int64 = 0
   /// By id, ascending.
   var records: [Record] = []
   /// By row, ascending.
@@ -73,6 +83,9 @@ final class JobTable {
     keyEdges = other.keyEdges
     doubts = other.doubts
     pausedQueues = other.pausedQueues
+    setByHand = other.setByHand
+    batches = other.batches
+    lastBatch = other.lastBatch
     routes = other.routes
     lastRoute = other.lastRoute
     lastJob = other.lastJob

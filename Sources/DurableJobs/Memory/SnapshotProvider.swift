@@ -35,14 +35,18 @@ extension JobTable {
     var pausedQueues: Set<String>
     var laneWidths: [String: Int]
     var setByHand: [JobConstraint: Bool]
+    var batches: [BatchID: JobTable.Batch]
+    var lastBatch: Int64
   }
 
   private static let storeName = "store"
   private static func name(of job: JobID) -> String { "job-\(job)" }
 
   private var savedStore: SavedStore {
-    SavedStore(lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, laneWidths: laneWidths,
-      setByHand: setByHand)
+    SavedStore(
+      lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, laneWidths: laneWidths,
+      setByHand: setByHand,
+      batches: batches, lastBatch: lastBatch)
   }
 
   /// Jobs that this transaction changed.
@@ -87,6 +91,7 @@ extension JobTable {
     if let store = entries[Self.storeName].flatMap({ try? decoder.decode(SavedStore.self, from: $0) }) {
       (lastJob, lastWorker) = (max(lastJob, store.lastJob), max(lastWorker, store.lastWorker))
       (pausedQueues, laneWidths, setByHand) = (store.pausedQueues, store.laneWidths, store.setByHand)
+      (batches, lastBatch) = (store.batches, store.lastBatch)
     }
     for worker in Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker)).sorted() {
       workers.append(WorkerRow(id: worker, worker: WorkerID("\(worker)"), leaseUntil: 0, kinds: [], queues: []))

@@ -3,8 +3,13 @@ import Foundation
 /// New jobs, stored together or not at all.
 public struct JobInsertion: Sendable {
   public var jobs: [NewJob]
+  /// The batch that they come into.
+  public var batch: BatchMembership?
 
-  public init(_ jobs: [NewJob]) { self.jobs = jobs }
+  public init(_ jobs: [NewJob], batch: BatchMembership? = nil) {
+    self.jobs = jobs
+    self.batch = batch
+  }
 }
 
 /// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.
@@ -104,8 +109,13 @@ public struct JobTerms: Hashable, Codable, Sendable {
 public struct InsertionReply: Hashable, Sendable {
   /// One for each new job, in their order.
   public var jobs: [InsertedJob]
+  /// The batch, if they came into one.
+  public var batch: BatchID?
 
-  public init(_ jobs: [InsertedJob]) { self.jobs = jobs }
+  public init(_ jobs: [InsertedJob], batch: BatchID? = nil) {
+    self.jobs = jobs
+    self.batch = batch
+  }
 
   public var ids: [JobID] { jobs.map(\.id) }
 }

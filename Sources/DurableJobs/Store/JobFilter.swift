@@ -18,6 +18,7 @@ public struct JobFilter: Hashable, Sendable {
     case key(String)
     case lane(String)
     case requires(JobConstraint)
+    case batch(BatchID)
     /// All of these hold. Of none: any job.
     case and([JobFilter])
     /// One of these holds. Of none: no job.
@@ -53,6 +54,7 @@ public struct JobFilter: Hashable, Sendable {
   public static func lane(_ name: String) -> JobFilter { JobFilter(.lane(name)) }
   /// Jobs that require this, perhaps beside others.
   public static func requires(_ constraint: JobConstraint) -> JobFilter { JobFilter(.requires(constraint)) }
+  public static func batch(_ id: BatchID) -> JobFilter { JobFilter(.batch(id)) }
 
   public static func && (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.conjuncts, as: Condition.and) }
   public static func || (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.disjuncts, as: Condition.or) }
@@ -95,7 +97,7 @@ public struct JobFilter: Hashable, Sendable {
       any.reduce([] as Set<JobID>?) { known, one in
         if let known, let ids = one.onlyIDs { known.union(ids) } else { nil }
       }
-    case .queues, .kinds, .states, .tag, .key, .lane, .requires, .not, .tooLarge: nil
+    case .queues, .kinds, .states, .tag, .key, .lane, .requires, .batch, .not, .tooLarge: nil
     }
   }
 
@@ -119,6 +121,7 @@ public struct JobFilter: Hashable, Sendable {
     case .key(let key): job.key == key
     case .lane(let name): job.lane?.name == name
     case .requires(let constraint): job.requires.contains(constraint)
+    case .batch(let id): job.batch == id
     case .and(let all): all.allSatisfy { $0.matches(job) }
     case .or(let any): any.contains { $0.matches(job) }
     case .not(let a): !a.matches(job)

@@ -18,6 +18,7 @@ import Foundation
 public protocol JobStore: AnyObject, Sendable {
   /// Stores new jobs and gives them ascending ids, in their order. One whose unique key an unfinished job of the
   /// store has, or one before it in the insertion, is not stored: that one stands for it.
+  /// A batch that they are to join must not be done.
   func insert(_ insertion: JobInsertion) async throws -> InsertionReply
 
   /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready. One
@@ -60,6 +61,11 @@ public protocol JobStore: AnyObject, Sendable {
   func outstanding(_ scope: WorkScope) async throws -> OutstandingWork
 
   func settings() async throws -> [StoreSetting]
+
+  /// Batches as they are now, the newest first, at most one for each question. A batch is counted in the transaction of what
+  /// happens to its jobs, and in that in which the last of them ends, the job that follows it is stored. It is kept as long
+  /// as one of its jobs is.
+  func batches(_ query: BatchQuery) async throws -> [BatchSnapshot]
 
   var signals: StoreSignals { get }
 

@@ -8,7 +8,10 @@ extension WriteTransaction: JobLedger {
     if let renewal = request.renew { reply.workers = try renew(renewal.worker, until: renewal.leaseUntil) }
     if let tokens = request.hold { try hold(tokens, &reply) }
     for finish in request.finish where try self.finish(finish) { reply.finished.append(finish.index) }
-    if !request.add.isEmpty { reply.added = try add(request.add) }
+    reply.batch = try request.batch.map { try batch($0) }
+    if !request.add.isEmpty { reply.added = try add(request.add, in: reply.batch) }
+    for (id, tally) in request.tally { if let row = try count(tally, of: id) { reply.batches.append(row) } }
+    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job?.rawValue) }
     for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
     if let claim = request.take { reply.taken = try take(claim, &reply.overdue) }
@@ -33,20 +36,21 @@ extension WriteTransaction: JobLedger {
     if let unique = held.unique { try release(unique, in: .succeeded, job.rawValue) }
     if let deadline = held.deadline { try run(.deleteDeadline, deadline, job.rawValue) }
     if let output = finish.output { try store(output, of: job) }
+    news.moved(in: held.batch, from: .running, to: .succeeded)
     FaultPoint.settleResult.reach()
     try moved(job, route: held.route, from: .running, to: .succeeded)
     letGo.append(finish.token)
     return true
   }
 
-  private func add(_ rows: [NewRow]) throws -> [JobID] {
+  private func add(_ rows: [NewRow], in batch: BatchID?) throws -> [JobID] {
     var added: [JobID] = []
     added.reserveCapacity(rows.count)
-    for row in rows { added.append(try add(row, after: added)) }
+    for row in rows { added.append(try add(row, in: batch, after: added)) }
     return added
   }
 
-  private func add(_ new: NewRow, after added: [JobID]) throws -> JobID {
+  private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) throws -> JobID {
     FaultPoint.insertBegun.reach()
     let (job, terms) = (new.job, new.job.terms)
     let route = try memory.routes.intern(
@@ -73,7 +77,9 @@ extension WriteTransaction: JobLedger {
     let cold = try connection[.insertSpec]
     cold.bind(1, id)
     cold.bind(2, now)
-    cold.bind(3, try StoredTerms(terms, unique).text)
+    var stored = StoredTerms(terms, unique)
+    stored.batch = batch?.rawValue
+    cold.bind(3, try stored.text)
     try cold.run(with: job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
@@ -84,6 +90,8 @@ extension WriteTransaction: JobLedger {
     if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
     if new.waits > 0 { try put(waits: new.waits, of: id) }
     if let deadline { try set(deadline, of: id) }
+    if let batch { try run(.putMember, batch.rawValue, id) }
+    news.moved(in: batch, from: nil, to: new.course.state)
     try moved(JobID(rawValue: id), route: route, from: nil, to: new.course.state)
     return JobID(rawValue: id)
   }

@@ -26,6 +26,7 @@ extension WriteTransaction {
         reply.jobs.append(row)
       }
     }
+    if let batch = try needs.batch.flatMap({ try load($0) }) { reply.batches.append(batch) }
     if needs.overdue > 0 {
       let overdue = try connection[.overdue]
       overdue.bind(1, now)
@@ -76,6 +77,7 @@ extension WriteTransaction {
       seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
       waits: statement.count(14), hasParents: links.contains(.parents),
       hasChildren: links.contains(.children), course: course)
+    row.batch = terms.batch.map(BatchID.init(rawValue:))
     row.hasSteps = links.contains(.steps)
     (row.deadline, row.isTimed) = (terms.deadline, links.contains(.deadline) && !state.isFinished)
     return row

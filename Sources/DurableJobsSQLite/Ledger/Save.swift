@@ -147,6 +147,8 @@ extension WriteTransaction {
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }
     if row.hasSteps { try run(.deleteSteps, id) }
+    if let batch = row.batch { try run(.deleteMember, batch.rawValue, id) }
+    news.moved(in: row.batch, from: row.course.state, to: nil)
     if row.isTimed, let deadline = row.deadline { try run(.deleteDeadline, deadline.date.milliseconds, id) }
     if let unique = row.unique?.key { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }

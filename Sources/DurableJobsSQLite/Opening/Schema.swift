@@ -127,5 +127,12 @@ enum Schema {
     CREATE TABLE durable_constraint(name TEXT PRIMARY KEY, satisfied INT NOT NULL) WITHOUT ROWID;
     ALTER TABLE durable_worker ADD COLUMN satisfied TEXT NOT NULL DEFAULT '[]';
     ALTER TABLE durable_worker ADD COLUMN absent TEXT NOT NULL DEFAULT '[]';
+    -- Jobs that are counted together: all that there were, the unfinished ones, those that succeeded, and those that are
+    -- still there. `completion` is the job to follow them, as JSON, and `follower` its id once it is stored.
+    CREATE TABLE durable_batch(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, total INT NOT NULL DEFAULT 0,
+      live INT NOT NULL DEFAULT 0, succeeded INT NOT NULL DEFAULT 0, jobs INT NOT NULL DEFAULT 0,
+      done INT NOT NULL DEFAULT 0, completion BLOB, follower INT);
+    CREATE INDEX durable_batch_name ON durable_batch(name);
+    CREATE TABLE durable_batch_job(batch INT NOT NULL, job INT NOT NULL, PRIMARY KEY(batch,job)) WITHOUT ROWID;
     """
 }

@@ -38,6 +38,9 @@ struct JobPage {
     } else if let tag = parts.firstNonNil(\.exactTag) {
       from = "durable_tag t CROSS JOIN durable_job j ON j.id=t.job WHERE t.tag=\(value(tag))"
       id = "t.job"
+    } else if let batch = parts.firstNonNil(\.exactBatch) {
+      from = "durable_batch_job b CROSS JOIN durable_job j ON j.id=b.job WHERE b.batch=\(batch.rawValue)"
+      id = "b.job"
     } else if let indexed = indexed(parts) {
       from = "durable_job j WHERE j.id IN(\(indexed))"
     } else {
@@ -68,6 +71,7 @@ struct JobPage {
     case .requires(let constraint): Self.isOne(of: routes.filter { $0.requires.contains(constraint) })
     case .states(let states): "j.state IN(\(Self.list(states.map(\.code))))"
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
+    case .batch(let id): "EXISTS(SELECT 1 FROM durable_batch_job WHERE batch=\(id.rawValue) AND job=j.id)"
     case .lane(let lane):
       """
       EXISTS(SELECT 1 FROM durable_spec WHERE id=j.id AND \
@@ -120,6 +124,7 @@ struct JobPage {
 extension JobFilter {
   fileprivate var exactIDs: Set<JobID>? { if case .ids(let ids) = condition { ids } else { nil } }
   fileprivate var exactKey: String? { if case .key(let key) = condition { key } else { nil } }
+  fileprivate var exactBatch: BatchID? { if case .batch(let id) = condition { id } else { nil } }
   fileprivate var exactTag: String? { if case .tag(let tag) = condition { tag } else { nil } }
 }
 

@@ -71,7 +71,7 @@ extension JobFilter {
     switch condition {
     case .queues, .kinds, .requires: true
     case .states: orState
-    case .ids, .tag, .key, .lane, .tooLarge: false
+    case .ids, .tag, .key, .lane, .batch, .tooLarge: false
     case .and(let parts), .or(let parts): parts.allSatisfy { $0.isOfRoute(orState: orState) }
     case .not(let a): a.isOfRoute(orState: orState)
     }
@@ -86,7 +86,7 @@ extension JobFilter {
       any.reduce([] as Set<JobState>?) { known, one in
         if let known, let states = one.states { known.union(states) } else { nil }
       }
-    case .ids, .queues, .kinds, .tag, .key, .lane, .requires, .not, .tooLarge: nil
+    case .ids, .queues, .kinds, .tag, .key, .lane, .requires, .batch, .not, .tooLarge: nil
     }
   }
 

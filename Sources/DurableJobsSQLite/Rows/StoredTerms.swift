@@ -13,6 +13,7 @@ struct StoredTerms: Codable, Equatable {
   var tags: [String]?
   var lane: String?
   var laneLetsNextRun: Bool?
+  var batch: Int64?
   /// Deadlines.
   var startBy: Int64?
   var endBy: Int64?

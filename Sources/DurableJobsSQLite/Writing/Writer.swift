@@ -184,6 +184,7 @@ final class Writer: @unchecked Sendable {
           for request in requests where request.order == order { try request.act(transaction) }
         }
         for request in requests { try request.thenClaim?(transaction) }
+        try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
         try transaction.writeCounts()
         FaultPoint.commitBefore.reach()
         try connection[.commit].run()

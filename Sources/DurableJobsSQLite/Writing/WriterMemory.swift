@@ -18,6 +18,7 @@ final class WriterMemory {
     let unique: KeyHold?
     /// Its deadline, if that is still to come.
     let deadline: Int64?
+    let batch: BatchID?
     /// Something was asked of it, or it was lost: its row must be looked at.
     var isDoubtful = false
   }

@@ -23,6 +23,8 @@ enum WriterStatement: Int, CaseIterable {
   case putCrash, deleteCrash, putNote, deleteNote
   case putStep, steps, deleteSteps
   case putDeadline, deleteDeadline, overdue
+  // Batches
+  case insertBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
@@ -166,6 +168,17 @@ enum WriterStatement: Int, CaseIterable {
     case .putStep: "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
     case .steps: "SELECT name,value FROM durable_step WHERE job=?1"
     case .deleteSteps: "DELETE FROM durable_step WHERE job=?1"
+    case .insertBatch: "INSERT INTO durable_batch(name,completion) VALUES(?1,?2)"
+    case .batch: "SELECT live,done,completion,jobs FROM durable_batch WHERE id=?1"
+    case .putMember: "INSERT OR IGNORE INTO durable_batch_job(batch,job) VALUES(?1,?2)"
+    case .deleteMember: "DELETE FROM durable_batch_job WHERE batch=?1 AND job=?2"
+    case .tally:
+      """
+      UPDATE durable_batch SET total=total+?2,live=live+?3,succeeded=succeeded+?4,jobs=jobs+?5 WHERE id=?1
+      RETURNING live,done,CASE WHEN live<=0 AND done=0 THEN completion END,jobs
+      """
+    case .complete: "UPDATE durable_batch SET done=1,follower=?2 WHERE id=?1"
+    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND done<>0 AND jobs<=0"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
     case .overdue: "SELECT job FROM durable_deadline WHERE at<=?1 ORDER BY at,job LIMIT ?2"

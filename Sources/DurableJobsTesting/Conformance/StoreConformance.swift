@@ -41,8 +41,8 @@ public enum StoreConformance {
 
   public static let cases: [Case] =
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
-    + crashCases + edgeCases + laneCases + constraintCases + followUpCases + stepCases + deadlineCases + leaseCases
-    + timeCases + queryCases
+    + crashCases + edgeCases + laneCases + constraintCases + followUpCases + stepCases + deadlineCases + batchCases
+    + leaseCases + timeCases + queryCases
     + idlenessCases
     + signalCases + nameCases
     + reopeningCases

@@ -39,7 +39,7 @@ public final class FaultyStore: JobStore {
 
   /// A call that can be made to fail.
   public enum Verb: String, Sendable, CaseIterable {
-    case insert, claim, renew, settle, recover, change, configure, jobs, counts, outstanding, settings
+    case insert, claim, renew, settle, recover, change, configure, jobs, counts, outstanding, settings, batches
   }
 
   private struct Failure {
@@ -185,6 +185,10 @@ public final class FaultyStore: JobStore {
 
   public func settings() async throws -> [StoreSetting] {
     try await call(.settings) { try await base.settings() }
+  }
+
+  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+    try await call(.batches) { try await base.batches(query) }
   }
 
   // MARK: Faults

@@ -96,6 +96,9 @@ final class WatchedStore: JobStore {
   }
 
   func settings() async throws -> [StoreSetting] { try await call("settings") { try await base.settings() } }
+  func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+    try await call("batches") { try await base.batches(query) }
+  }
 
   func workers() async throws -> [StoredWorker] { try await call("workers") { try await base.workers() } }
 }

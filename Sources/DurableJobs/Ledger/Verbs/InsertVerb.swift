@@ -13,6 +13,7 @@ package struct InsertVerb: Verb {
   }
 
   let jobs: [NewJob]
+  private let batch: BatchMembership?
   var book: Book
   var request = LedgerRequest()
   var stands: [Stand] = []
@@ -33,6 +34,7 @@ package struct InsertVerb: Verb {
 
   package init(_ insertion: JobInsertion, now: Int64) {
     jobs = insertion.jobs
+    batch = insertion.batch
     book = Book(now: now)
   }
 
@@ -55,12 +57,19 @@ package struct InsertVerb: Verb {
         let mayWait = !job.edges.isEmpty || job.terms.unique.map { $0.policy != .keep } ?? false
         if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
+      if case .join(let id)? = batch { needs.batch = id }
       needs.named = Set(needs.named).sorted()
       needs.waitersOf = Set(needs.waitersOf).sorted()
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
       phase = .replace
+      if case .join(let id)? = batch {
+        guard let row = answer.batches.first else { throw JobError(.notFound, "there is no batch \(id)") }
+        guard !row.isDone else {
+          throw JobError(.wrongState, "all jobs of the batch \(id) have ended; no more can join it")
+        }
+      }
       named = answer.named
       waiters = answer.waiters.mapValues(Set.init)
       let owners = metOwners
@@ -81,11 +90,13 @@ package struct InsertVerb: Verb {
       }
       phase = .added
       try place()
+      request.batch = batch
       request.save = book.close()?.save
       return request
     case .added:
       phase = .done
       let ids = answer.added
+      reply.batch = answer.batch
       reply.jobs = stands.map { stand in
         switch stand {
         case .added(let index, let disposition): InsertedJob(id: ids[index], disposition: disposition)

@@ -112,6 +112,7 @@ extension Oracle {
     case .key(let key): job.job.terms.key == key
     case .lane(let name): job.job.terms.lane?.name == name
     case .requires(let constraint): job.job.terms.requires.contains(constraint)
+    case .batch: false
     case .and(let all): all.allSatisfy { isOne(job, of: $0) }
     case .or(let any): any.contains { isOne(job, of: $0) }
     case .not(let a): !isOne(job, of: a)

@@ -1,0 +1,50 @@
+/// What a transaction did to the numbers of a batch.
+package struct BatchTally: Sendable {
+  package var total: Int64 = 0
+  package var live: Int64 = 0
+  package var succeeded: Int64 = 0
+  /// Jobs of it that are there.
+  package var jobs: Int64 = 0
+
+  /// A job of it came into a state, or left one for nothing.
+  mutating func move(from old: JobState?, to new: JobState?) {
+    func live(_ state: JobState?) -> Int64 { state.map { $0.isFinished ? 0 : 1 } ?? 0 }
+    self.live += live(new) - live(old)
+    if old == nil { (total, jobs) = (total + 1, jobs + 1) }
+    if new == nil { jobs -= 1 } else { succeeded += (new == .succeeded ? 1 : 0) - (old == .succeeded ? 1 : 0) }
+  }
+}
+
+/// A batch as a transaction sees it.
+package struct BatchRow: Sendable {
+  package let id: BatchID
+  package let live: Int64
+  package let isDone: Bool
+  package let whenDone: NewJob?
+
+  package init(id: BatchID, live: Int64, isDone: Bool, whenDone: NewJob?) {
+    self.id = id
+    self.live = live
+    self.isDone = isDone
+    self.whenDone = whenDone
+  }
+}
+
+extension JobLedger {
+  /// Counts what a whole transaction did to batches, and stores the jobs that follow those that are done with it. Such a job
+  /// may do something to others.
+  package func settleBatches(_ tallies: () -> [BatchID: BatchTally], now: Int64) throws {
+    while case let tallies = tallies(), !tallies.isEmpty { try settle(tallies, now: now) }
+  }
+
+  private func settle(_ tallies: [BatchID: BatchTally], now: Int64) throws {
+    var request = LedgerRequest()
+    request.tally = tallies
+    for batch in try exchange(request).batches where batch.live <= 0 && !batch.isDone {
+      var request = LedgerRequest()
+      let job = try batch.whenDone.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
+      request.complete = (batch.id, job)
+      _ = try exchange(request)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+
+extension JobQueue {
+  /// Stores jobs in one transaction, as a batch: they are counted together, and `whenDone` is stored in the transaction in
+  /// which the last of them ends, however they end. A batch of no jobs is done at once.
+  ///
+  /// Where another job has the unique key, that one stands for the new one, and is none of the batch. Throws what
+  /// ``enqueue(_:after:options:)`` throws, and ``JobError/Code/invalidArgument`` for a `whenDone` that waits for other jobs.
+  @discardableResult
+  public func enqueueBatch<P: JobPayload>(
+    _ name: String, contentsOf jobs: some Collection<P>, whenDone: (any JobPayload)? = nil,
+    options: JobOptions = JobOptions()
+  ) async throws -> JobBatch {
+    let membership = BatchMembership.new(name: name, whenDone: try whenDone.map { try prepare($0) })
+    let reply = try await insert(jobs, options, in: membership)
+    guard let id = reply.batch else { throw JobError(.storeFailed, "the store knows no batches") }
+    return JobBatch(id: id, queue: self)
+  }
+
+  fileprivate func insert<P: JobPayload>(
+    _ jobs: some Collection<P>, _ options: JobOptions, in batch: BatchMembership
+  ) async throws -> InsertionReply {
+    let encoder = PayloadEncoder()
+    let new = try jobs.map { try JobDraft($0, after: [], options: options, by: encoder).job(in: self) }
+    return try await store.insert(JobInsertion(new, batch: batch))
+  }
+
+  /// The batch with that id, also one that was made by an earlier process. Nothing is read yet.
+  public func batch(_ id: BatchID) -> JobBatch { JobBatch(id: id, queue: self) }
+
+  /// The newest batch of that name. Throws ``JobError/Code/notFound`` if the store has none, or none any more.
+  public func batch(named name: String) async throws -> JobBatch {
+    guard let batch = try await store.batches(.name(name)).first else {
+      throw JobError(.notFound, "there is no batch '\(name)'")
+    }
+    return JobBatch(id: batch.id, queue: self)
+  }
+}
+
+/// Jobs that are counted together. Its jobs are found by ``JobFilter/batch(_:)``; it is kept as long as one of them is.
+public struct JobBatch: Sendable, Identifiable {
+  /// To be kept, if the batch is to be found by a later process; or its name.
+  public let id: BatchID
+  let queue: JobQueue
+
+  /// A batch at one moment.
+  public struct Status: Hashable, Sendable {
+    public let batch: BatchSnapshot
+    /// How much is done, from 0 to 1: each job counts as much as another, one that runs as far as it has reported.
+    public let fraction: Double
+
+    public var isDone: Bool { batch.isDone }
+    /// Those that ended otherwise than with success.
+    public var unsuccessful: Int { batch.total - batch.unfinished - batch.succeeded }
+  }
+
+  /// Throws ``JobError/Code/notFound`` once the last of its jobs was deleted.
+  public var status: Status {
+    get async throws {
+      guard let batch = try await queue.store.batches(.id(id)).first else {
+        throw JobError(.notFound, "there is no batch \(id)")
+      }
+      var done = Double(batch.total - batch.unfinished)
+      if batch.unfinished > 0 {
+        let running = try await queue.store.jobs(JobQuery(.batch(id) && .state(.running), limit: 10_000))
+        done += running.reduce(0) { $0 + ($1.progress?.fraction ?? 0) }
+      }
+      return Status(batch: batch, fraction: batch.total == 0 ? 1 : min(done / Double(batch.total), 1))
+    }
+  }
+
+  /// The status now, and after changes, until the batch is done. A slow reader misses some, and never the last.
+  public var statuses: AsyncThrowingStream<Status, any Error> {
+    let watch = BatchWatch(self)
+    return AsyncThrowingStream { try await watch.next() }
+  }
+
+  /// Waits until all its jobs have ended, and returns its status then.
+  @discardableResult
+  public func waitUntilDone() async throws -> Status {
+    for try await status in statuses where status.isDone { return status }
+    throw CancellationError()
+  }
+
+  /// More jobs for it, in one transaction. Throws ``JobError/Code/wrongState`` once it is done.
+  @discardableResult
+  public func enqueue<P: JobPayload>(
+    contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
+  ) async throws -> [JobHandle<P.Output>] {
+    let reply = try await queue.insert(jobs, options, in: .join(id))
+    return reply.jobs.map { queue.handle($0, as: P.self) }
+  }
+}
+
+/// Looks at a batch after each signal. Should one be lost, it looks by itself.
+private actor BatchWatch {
+  private let batch: JobBatch
+  private let gate = Gate()
+  private var subscription: StoreSignals.Subscription?
+  private var last: JobBatch.Status?
+
+  init(_ batch: JobBatch) { self.batch = batch }
+
+  func next() async throws -> JobBatch.Status? {
+    if last?.isDone ?? false { return nil }
+    let store = batch.queue.store
+    // Listen first and look then: what changes in between is heard.
+    if subscription == nil { subscription = store.signals.listen { [gate] _ in gate.open() } }
+    while true {
+      let status = try await batch.status
+      if status != last {
+        last = status
+        return status
+      }
+      let timer = store.clock.schedule(after: Defaults.sweepInterval) { [gate] in gate.open() }
+      await gate.pass()
+      timer.cancel()
+      try Task.checkCancellation()
+    }
+  }
+}

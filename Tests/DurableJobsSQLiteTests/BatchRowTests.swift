@@ -1,0 +1,70 @@
+import DurableJobs
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+@Suite struct BatchRowTests {
+  let folder: StoreFolder
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store()
+  }
+
+  private func insert(_ count: Int, whenDone: NewJob? = nil) async throws -> BatchID? {
+    let jobs = (0..<count).map { _ in NewJob.plain() }
+    return try await store.insert(JobInsertion(jobs, batch: .new(name: "b", whenDone: whenDone))).batch
+  }
+
+  @Test func `A batch is counted once a transaction, and its jobs end at the cost of plain ones`() async throws {
+    try await store.insert(.plain())
+    _ = try await store.claim(.of(1))
+    let (enqueueing, _) = try await store.work { try await insert(200) }
+    #expect(enqueueing.runs <= 3 * 200 + 6)  // the job, what was asked for, its place in the batch
+    let first = try await store.claim(.of(100))
+    let (work, second) = try await store.work {
+      try await store.settle(first.jobs.map { $0.settled() }, thenClaim: .of(100))
+    }
+    #expect(second.claimed?.jobs.count == 100)
+    #expect((work.runs <= 211, work.commits) == (true, 1))
+    #expect(try await store.numbers("SELECT live FROM durable_batch") == [100])
+  }
+
+  @Test func `A batch outlives its process, with the job that follows it`() async throws {
+    let whenDone = NewJob(
+      queue: "later", kind: "sum", payload: Data("{}".utf8),
+      terms: JobTerms(
+        priority: .low, start: .after(.seconds(3600)), maxAttempts: 3, timeout: .seconds(5),
+        deadline: .end(by: .after(.seconds(7200))), key: "k", unique: UniqueKey("u"), lane: "l", tags: ["t"]))
+    let id = try #require(try await insert(1, whenDone: whenDone))
+    await store.close()
+    let again = try folder.store()
+    let jobs = try await again.claim(.of(1)).jobs
+    _ = try await again.settle(jobs.map { $0.settled() }, thenClaim: nil)
+    let batch = try #require(try await again.batches(.id(id)).first)
+    #expect((batch.isDone, batch.succeeded, batch.name) == (true, 1, "b"))
+    let follower = try #require(batch.whenDone)
+    let job = try #require(try await again.job(follower))
+    #expect((job.queue, job.kind, job.state, job.priority) == ("later", "sum", .scheduled, .low))
+    #expect((job.maxAttempts, job.timeout, job.key, job.lane, job.tags) == (3, .seconds(5), "k", "l", ["t"]))
+    #expect(job.deadline != nil)
+  }
+
+  @Test func `A batch whose last end is rolled back is not done, and is done with the next`() async throws {
+    let id = try #require(try await insert(1, whenDone: .plain("sum")))
+    let jobs = try await store.claim(.of(1)).jobs
+    let settled = jobs.map { $0.settled() }
+    await #expect(throws: (any Error).self) {
+      try await store.onWriter { transaction in
+        _ = try transaction.run(SettleVerb(settled, policy: transaction.policy, now: transaction.now))
+        throw CancellationError()
+      }
+    }
+    #expect(try await store.batches(.id(id)).first?.unfinished == 1)
+    _ = try await store.settle(settled, thenClaim: nil)
+    #expect(try await store.batches(.id(id)).first?.isDone == true)
+    #expect(try await store.counts(where: .kind("sum")).total == 1)
+  }
+}

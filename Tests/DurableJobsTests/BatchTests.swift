@@ -1,0 +1,84 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+private struct Piece: Job {
+  static let kind = "piece"
+  static let options = JobOptions(maxAttempts: 1)
+  var number: Int
+  struct Odd: Error {}
+
+  func run(in context: JobContext) async throws { if number % 2 == 1 { throw Odd() } }
+}
+
+private struct Tally: Job {
+  static let kind = "sum"
+  var name: String
+
+  func run(in context: JobContext) async throws -> String { name }
+}
+
+/// Batches as the users of a queue see them.
+@Suite struct BatchTests {
+  let clock = ManualClock()
+  let store: InMemoryStore
+  let queue: JobQueue
+  let worker: JobWorker
+
+  init() {
+    store = InMemoryStore(clock: clock)
+    queue = JobQueue(store: store)
+    worker = JobWorker(queue)
+    worker.register(Piece.self)
+    worker.register(Tally.self)
+  }
+
+  @Test func `A batch is waited for, and its job runs after it, however its jobs ended`() async throws {
+    let batch = try await queue.enqueueBatch(
+      "pieces", contentsOf: (1...5).map { Piece(number: $0) }, whenDone: Tally(name: "s"))
+    async let done = batch.waitUntilDone()
+    try await worker.runUntilIdle()
+    let status = try await done
+    #expect((status.batch.total, status.batch.succeeded, status.unsuccessful, status.fraction) == (5, 2, 3, 1))
+    let follower = try #require(status.batch.whenDone)
+    #expect(try await queue.handle(follower, as: Tally.self).value == "s")
+    #expect(try await queue.counts(where: .batch(batch.id)) == JobCounts([.succeeded: 2, .failed: 3]))
+    #expect(try await queue.batch(named: "pieces").status == status)
+  }
+
+  @Test func `A running job counts in its batch as far as it has reported`() async throws {
+    let batch = try await queue.enqueueBatch("pieces", contentsOf: (1...4).map { Piece(number: $0) })
+    let jobs = try await store.claim(ClaimRequest(worker: WorkerID("w"), kinds: ["piece"], free: [queue.name: 2])).jobs
+    let half = ClaimRenewal(token: jobs[0].token, progress: JobProgress(fraction: 0.5))
+    _ = try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: [half], isPartial: true))
+    _ = try await store.settle(
+      [ClaimSettlement(token: jobs[1].token, result: .succeeded(output: nil))], thenClaim: nil)
+    let status = try await batch.status
+    #expect(status.fraction == 0.375)
+    #expect(!status.isDone)
+  }
+
+  @Test func `Statuses come until a batch is done, and more jobs may join it till then`() async throws {
+    let batch = try await queue.enqueueBatch("pieces", contentsOf: [Piece(number: 2)])
+    #expect(try await batch.enqueue(contentsOf: [Piece(number: 4), Piece(number: 6)]).count == 2)
+    worker.start()
+    var seen: [Int] = []
+    for try await status in batch.statuses { seen.append(status.batch.succeeded) }
+    await worker.stop()
+    #expect(seen.last == 3)
+    #expect(seen == seen.sorted())
+    let refusal = await #expect(throws: JobError.self) { try await batch.enqueue(contentsOf: [Piece(number: 8)]) }
+    #expect(refusal?.code == .wrongState)
+    let gone = await #expect(throws: JobError.self) { try await queue.batch(BatchID(rawValue: 99)).waitUntilDone() }
+    #expect(gone?.code == .notFound)
+  }
+
+  @Test func `Who waits for a batch can be cancelled`() async throws {
+    let batch = try await queue.enqueueBatch("pieces", contentsOf: [Piece(number: 2)])
+    let waiting = Task { try await batch.waitUntilDone() }
+    await clock.timerScheduled()
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+  }
+}

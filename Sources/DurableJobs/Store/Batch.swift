@@ -28,7 +28,7 @@ extension BatchMembership {
 }
 
 /// A batch as its store had it at one moment.
-public struct BatchSnapshot: Hashable, Sendable, Identifiable {
+public struct BatchSnapshot: Hashable, Codable, Sendable, Identifiable {
   public var id: BatchID
   public var name: String
   /// Jobs that came into it. Those that were deleted since count on, as what they were.

@@ -175,7 +175,7 @@ final class Campaign {
     let store = try store()
     var all: [JobSnapshot] = []
     while true {
-      let page = try await store.jobs(JobQuery(after: all.last?.id, limit: 10_000))
+      let page = try await store.jobs(JobQuery(detail: .edges, after: all.last?.id, limit: 10_000))
       if page.isEmpty { return all }
       all += page
     }

@@ -27,13 +27,13 @@
 
     private static let job =
       "id queue kind key state priority attempt maxAttempts crashes timeout deadline createdAt runAt startedAt finishedAt "
-      + "progress reason payload{arguments[]cwd env{}shell umask}output errors[]tags[]lane after[]cause worker"
+      + "progress reason payload{arguments[]cwd env{}shell umask}output errors[]tags[]lane requires[]after[]cause worker"
 
     @Test("keys and their order")
     func order() async throws {
       let nothing = try await durable("status", "--json").line
       let counts = "ready scheduled blocked running suspended succeeded failed cancelled skipped"
-      #expect(keys(nothing) == "{store jobs[]counts{\(counts)}paused[]workers[]}")
+      #expect(keys(nothing) == "{store jobs[]counts{\(counts)}paused[]constraints[]workers[]}")
       let added = try await durable(
         "add", "--json", "--key", "k", "--tag", "b", "--tag", "a", "--max-attempts", "2", "--", "false")
       #expect(keys(added.line) == "{\(Self.job)}")
@@ -46,7 +46,7 @@
       #expect(try await keys(durable("wait", "1", "--json").line) == "[{\(failed)}]")
       #expect(
         try await keys(durable("status", "--json").line)
-          == "{store jobs[{\(failed)}]counts{\(counts)}paused[]workers[]}")
+          == "{store jobs[{\(failed)}]counts{\(counts)}paused[]constraints[]workers[]}")
       #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]}")
       #expect(try await keys(durable("pause", "--json").line) == "{queue paused}")
       let log = try await durable("add", "--queue", "other", "--follow", "--json", "--", "echo", "x").text
@@ -88,7 +88,7 @@
           + #""maxAttempts":1,"crashes":0,"timeout":90.0,"deadline":null,"createdAt":"TIME","runAt":null,"startedAt":null,"#
           + #""finishedAt":null,"progress":null,"reason":null,"payload":{"arguments":["printf","#
           + "\"a\u{9b}\\u0001\\\"\\\\\\n/é\"],"
-          + #""cwd":"/","env":{},"shell":false,"umask":""},"output":null,"errors":[],"tags":[],"lane":null,"after":[],"cause":null,"#
+          + #""cwd":"/","env":{},"shell":false,"umask":""},"output":null,"errors":[],"tags":[],"lane":null,"requires":[],"after":[],"cause":null,"#
           + #""worker":null}"#)
     }
 

@@ -84,6 +84,7 @@
           "id", "queue", "kind", "key", "state", "priority", "attempt", "maxAttempts", "crashes", "timeout", "deadline",
           "createdAt",
           "runAt", "startedAt", "finishedAt", "progress", "reason", "payload", "output", "errors", "tags", "lane",
+          "requires",
           "after",
           "cause", "worker",
         ])

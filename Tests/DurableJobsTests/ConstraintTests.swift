@@ -236,16 +236,25 @@ private struct Busy: Error {}
       if context.attempt == 1 { throw Busy() }
       return nil
     }
+    let begun = Gate()
+    worker.register(kind: "witness") { _, _ in
+      begun.open()
+      await untilCancelled()
+      try Task.checkCancellation()
+      return nil
+    }
     try await queue.setConstraint("office-hours", satisfied: true)
     let id = try await add(["office-hours"])
     try await heard(.scheduled, of: id) { worker.start() }
-    try await queue.setConstraint("office-hours", satisfied: false)
-    await clock.timerScheduled(within: Defaults.sweepInterval)
+    let witness = try await add(["office-hours"], whenLost: .interrupts, kind: "witness")
+    await begun.pass()
+    // Only what the worker has seen to go can return.
+    try await heard(.ready, of: witness) { try await queue.setConstraint("office-hours", satisfied: false) }
     try await queue.setConstraint("office-hours", satisfied: true)
     await clock.timerScheduled(within: .seconds(1))
     clock.advance(by: .seconds(1))
     #expect(try await store.whenFinished(id).attempt == 2)
-    await worker.stop()
+    await worker.stop(grace: .zero)
   }
 
   @Test func `a queue is idle once what its jobs require is lost, and who waits for that is told`() async throws {

@@ -56,7 +56,7 @@ extension Oracle {
       return isRunning ? refusal : .removal
     case .wake(let window):
       guard state == .scheduled, job.isBackOff, let date = job.due.date else { return .refusal("back-off") }
-      let isSoon = date <= now.later(by: Int64(window / .milliseconds(1))) && wrong != .wakePutsOff
+      let isSoon = date <= now.later(by: Int64(window / .milliseconds(1)))
       return isSoon ? .nothing : .happens(.woken(within: window))
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }

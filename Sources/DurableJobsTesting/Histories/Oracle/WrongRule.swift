@@ -24,7 +24,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // Claims
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
   // Conditions
-  case absentIsClaimed, absentIsActive, workersWordGoesFirst, wakeEndsAnyWait, wakePutsOff
+  case absentIsClaimed, absentIsActive, workersWordGoesFirst, wakeEndsAnyWait
   // Time
   case dateMoves, waitKeepsDate, waitStartsAnew, failedExpireEarly, cancelledNeverExpire
   // Workers

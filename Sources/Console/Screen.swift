@@ -67,12 +67,19 @@
       var rest = data[...]
       let stopsWaiting = Self.stopsWaiting.withLock { $0 }
       if stopsWaiting != nil, Self.abandoned.withLock({ $0.contains(descriptor) }) { return }
+      let target = stopsWaiting == nil ? descriptor : withoutWaiting
       while !rest.isEmpty {
         if let stopsWaiting, !waitForReader(until: stopsWaiting) { return }
         // No more than what a pipe that takes anything takes without a wait.
         let most = stopsWaiting == nil ? rest.count : Int(PIPE_BUF)
-        let count = rest.prefix(most).withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        let count = rest.prefix(most).withUnsafeBytes { Foundation.write(target, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
+        if count < 0, errno == EAGAIN, let stopsWaiting {
+          // It has some room, and not enough: not even for a line break.
+          usleep(20_000)
+          if stopsWaiting() { return abandon() }
+          continue
+        }
         if count < 0, errno == EAGAIN {
           var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           poll(&waiting, 1, -1)
@@ -94,8 +101,7 @@
         let wasOver = isOver()
         switch poll(&waiting, 1, Int32(Self.patience.milliseconds)) {
         case 0 where wasOver:
-          Self.lostOutput.withLock { $0 = true }
-          Self.abandoned.withLock { _ = $0.insert(descriptor) }
+          abandon()
           return false
         case 0: continue
         case -1 where errno == EINTR: continue
@@ -103,6 +109,25 @@
         }
       }
     }
+
+    private func abandon() {
+      Self.lostOutput.withLock { $0 = true }
+      Self.abandoned.withLock { _ = $0.insert(descriptor) }
+    }
+
+    /// The same output, by a descriptor of this process's own on which a write never waits: a terminal that says that it has
+    /// room lets a writer wait all the same, until it has room for all.
+    private var withoutWaiting: Int32 {
+      guard isTerminal else { return descriptor }
+      return Self.terminals.withLock { terminals in
+        if let known = terminals[descriptor] { return known }
+        let own = ttyname(descriptor).map { open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) } ?? -1
+        terminals[descriptor] = own < 0 ? descriptor : own
+        return terminals[descriptor]!
+      }
+    }
+
+    private static let terminals = Lock<[Int32: Int32]>([:])
 
     /// Who works on all the same need not say it twice.
     private func lose(_ reason: Int32) {

@@ -86,6 +86,22 @@
       #expect(ended.stderr.contains("bytes of what it wrote were not kept, and are missing here"), "\(ended.stderr)")
     }
 
+    @Test("one SIGTERM ends add --follow on a terminal that takes nothing more")
+    func deafTerminal() async throws {
+      var (master, slave): (Int32, Int32) = (-1, -1)
+      var name = [CChar](repeating: 0, count: 200)
+      try #require(openpty(&master, &slave, &name, nil, nil) == 0)
+      for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      defer { for end in [master, slave] { close(end) } }
+      let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let line = """
+        mkfifo went
+        "$DURABLE" add --follow --shell -- 'yes | head -c 300000; echo > went; exec sleep 600' > "$TTY" 2>&1 & program=$!
+        read line < went; kill -TERM $program; wait $program
+        """
+      #expect(try await durable.shell(line, environment: ["TTY": path]).status == .exited(130))
+    }
+
     @Test("add --follow takes its job back from a worker that was killed")
     func workerKilled() async throws {
       let fifo = try Fifo(in: durable)

@@ -11,7 +11,8 @@
       discussion: """
         With ids, until these jobs have ended; exits with 1 if one of them did not succeed. Without, until a queue is idle: \
         neither a worker that lives nor one that you would start could do anything more now. A first start that is \
-        ahead, a paused queue and what is suspended are not waited for then. What is waited for goes to stderr, once: a \
+        ahead, a paused queue and what is suspended are not waited for then; exits with 1 where a job that failed holds a \
+        lane. What is waited for goes to stderr, once: a \
         time, a queue that is paused, a worker.
         """)
 

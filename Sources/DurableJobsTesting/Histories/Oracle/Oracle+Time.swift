@@ -10,7 +10,12 @@ extension Oracle {
     for job in jobs where isExpired(job) && (isKept(job.id) || isWithinWindow(job)) { mayLinger.insert(job.id) }
 
     var report = RecoveryReport()
-    for index in jobs.indices where jobs[index].isOverdue(at: now) && passDeadline(index) { report.overdue += 1 }
+    // Those of a bite fail together; what needs them is skipped, and not overdue in the next.
+    while case let overdue = overdue.prefix(request.limit), !overdue.isEmpty {
+      for id in overdue where passDeadline(index(of: id)!) { report.overdue += 1 }
+      if self.overdue.isEmpty { break }
+      followEnds()
+    }
     if request.isRetiring, let worker = standing(of: request.worker) {
       for index in jobs.indices where jobs[index].claim?.worker == worker {
         note(wrong == .retirementIsDeath ? .died : .reported(.interrupted), index)
@@ -51,6 +56,11 @@ extension Oracle {
     guard isExpired(job), !isWithinWindow(job) else { return false }
     if isKept(job.id) { return wrong == .neededExpires }
     return !(mayLinger.contains(job.id) && left.contains(job.id))
+  }
+
+  /// The earliest deadlines first.
+  private var overdue: [JobID] {
+    jobs.filter { $0.isOverdue(at: now) }.sorted { ($0.openDeadline!, $0.id) < ($1.openDeadline!, $1.id) }.map(\.id)
   }
 
   private func holdsJobs(_ worker: Int) -> Bool { jobs.contains { $0.claim?.worker == worker } }

@@ -436,9 +436,9 @@ func snippet36() async throws {
     }
     return Page()
   }
-  let group = try await queue.enqueue(contentsOf: (0..<100).map { Fetch(page: $0) })
-  try await queue.enqueue(  // group.notify, also if the app dies before
-    SendMessage(text: "Info: all download tasks have been completed"), after: group.map { .end(of: $0) })
+  try await queue.enqueueBatch(
+    "downloads", contentsOf: (0..<100).map { Fetch(page: $0) },
+    whenDone: SendMessage(text: "Info: all download tasks have been completed"))  // group.notify, also if the app dies before
 }
 
 // docs/articles.md, block 7

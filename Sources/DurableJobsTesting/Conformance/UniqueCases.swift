@@ -203,12 +203,14 @@ extension StoreConformance {
       trial = try await reopened()
       try same(try await trial.insert("u").disposition, .inserted, "what became of the next")
     },
-    Case("C48 One that is appended runs once the newest of its key has succeeded, and starts anew where that has ended") {
+    Case("C48 One that is appended runs once the newest of its key has succeeded, and starts anew where that has ended")
+    {
       subject in
       let trial = try await Trial(subject)
       let first = try await trial.insert("u", .append)
       let chain = try await [trial.insert("u", .append), trial.insert("u", .append)]
-      try same([first.disposition] + chain.map(\.disposition), [.inserted, .appended, .appended], "what became of three")
+      try same(
+        [first.disposition] + chain.map(\.disposition), [.inserted, .appended, .appended], "what became of three")
       try await trial.expectKept("u", chain[1].id, "a chain")
       for id in [first.id, chain[0].id] {
         let claimed = try await trial.start(id)
@@ -216,7 +218,8 @@ extension StoreConformance {
         try await trial.end(claimed, .succeeded(output: nil), as: .succeeded)
       }
       try await trial.end(try await trial.start(chain[1].id), .failed(message: "no"), as: .failed)
-      try same(try await trial.insert("u", .append).disposition, .inserted, "what became of one after a chain that failed")
+      try same(
+        try await trial.insert("u", .append).disposition, .inserted, "what became of one after a chain that failed")
     },
     Case("Whose predecessor fails is skipped, and a retry of that takes the whole chain along") { subject in
       let trial = try await Trial(subject)
@@ -256,7 +259,8 @@ extension StoreConformance {
         try same(try await trial.job(newest.id).state, .blocked, "the second")
         try same(try await trial.renew([claimed]), [.stopRequested(.cancelled)], "what the running one is told")
         try same(try await trial.claim(by: "v", ["q": 9]).count, 0, "what another may claim")
-        try await trial.end(claimed, isObeyed ? .interrupted : .succeeded(output: nil), as: isObeyed ? .cancelled : .succeeded)
+        try await trial.end(
+          claimed, isObeyed ? .interrupted : .succeeded(output: nil), as: isObeyed ? .cancelled : .succeeded)
         try await trial.end(try await trial.start(newest.id), .succeeded(output: nil), as: .succeeded)
       }
     },
@@ -279,7 +283,9 @@ extension StoreConformance {
       trial.clock.advance(by: policy.retention)
       try same(try await trial.recover().pruned, 1, "jobs that go once their window is over")
       try await trial.expectKept("u", third.id, "the next")
-      try await refused(.invalidArgument, "a window of nothing") { _ = try await trial.insert("w", scope: .within(.zero)) }
+      try await refused(.invalidArgument, "a window of nothing") {
+        _ = try await trial.insert("w", scope: .within(.zero))
+      }
     },
     Case("A key that is held while its job is stored leads to it however it ended, until it is removed") { subject in
       let trial = try await Trial(subject)

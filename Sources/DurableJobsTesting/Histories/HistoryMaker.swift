@@ -84,7 +84,8 @@ struct HistoryMaker {
     case .silence: return .silence(.seconds(random.pick([20, 60])), isLasting: random.chance(70))
     case .pause: return .pause(random.pick(Self.queues), random.chance(25))
     case .widen: return .widen(random.pick(Self.lanes), random.pick([1, 1, 2, 3]))
-    case .constrain where constrained > 0: return .constrain(random.pick(Self.constraints), random.pick([nil, nil, true, false]))
+    case .constrain where constrained > 0:
+      return .constrain(random.pick(Self.constraints), random.pick([nil, nil, true, false]))
     case .constrain, .page:
       return .page(
         JobQuery(

@@ -92,7 +92,8 @@
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
         deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0)) }, key: key,
-        unique: try unique.map(Self.uniqueKey), lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(tag),
+        unique: try unique.map(Self.uniqueKey),
+        lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(tag),
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), whenLost: interruptWhenLost ? .interrupts : nil)
     }
 

@@ -46,6 +46,8 @@
       case .killed(let signal): "killed by signal \(signal) (\(Self.name(of: signal)))"
       case .stopped(.timedOut): "timed out"
       case .stopped(.shutdown): "interrupted, because the worker stopped"
+      case .stopped(.overdue): "given up, because its deadline has passed"
+      case .stopped(.constraintLost): "interrupted, because something that it requires holds no more"
       case .stopped(let reason):
         reason == .claimLost ? "stopped, because the job is no longer this worker's" : reason.rawValue
       case .refused: "not started, because an earlier run has not ended"
@@ -111,7 +113,7 @@
     package var outcome: String {
       switch self {
       case .exited(0, _): "succeeded"
-      case .exited, .killed, .impossible, .stopped(.timedOut): "failed"
+      case .exited, .killed, .impossible, .stopped(.timedOut), .stopped(.overdue): "failed"
       case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
       case .refused, .postponed, .supervisorDied, .stopped: "returned"
       }
@@ -119,7 +121,10 @@
 
     /// A failure after which another attempt may go better.
     package var mayBeRetried: Bool {
-      if case .impossible = self { false } else { true }
+      switch self {
+      case .impossible, .stopped(.overdue): false
+      default: true
+      }
     }
   }
 

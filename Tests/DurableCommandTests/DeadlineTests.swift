@@ -1,0 +1,28 @@
+#if Shell
+  import Testing
+
+  @Suite("--deadline")
+  struct DeadlineTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("gives up a command that runs beyond it, and does not try again")
+    func running() async throws {
+      let id = try await durable.add("--deadline", "1s", "--max-attempts", "5", "--", "sleep", "1000")
+      let work = try await durable("work", "--drain", "--json").text
+      #expect(work.contains(#""result":"failed""#))
+      #expect(work.contains("given up, because its deadline has passed"))
+      #expect(try await durable.state(id) == "failed")
+      #expect(try await durable.message(id).contains("its deadline has passed"))
+    }
+
+    @Test("that is no time is refused, and nothing is added")
+    func noTime() async throws {
+      let refused = try await durable("add", "--deadline", "soon", "--", "true")
+      #expect(refused.status == .exited(2))
+      #expect(refused.stderr.contains("soon"))
+      #expect(try await durable.add("--", "true") == 1)
+    }
+  }
+#endif

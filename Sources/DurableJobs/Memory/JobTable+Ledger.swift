@@ -101,16 +101,17 @@ extension JobTable: JobLedger {
   // MARK: Writes
 
   private func batch(_ membership: BatchMembership) -> BatchID {
-    guard case .new(let name, let whenDone) = membership else {
-      guard case .join(let id) = membership else { fatalError("no membership") }
+    switch membership {
+    case .join(let id):
+      return id
+    case .new(let name, let whenDone):
+      lastBatch += 1
+      let id = BatchID(rawValue: lastBatch)
+      let snapshot = BatchSnapshot(id: id, name: name, total: 0, unfinished: 0, succeeded: 0, isDone: false)
+      batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
+      news.touch(id)
       return id
     }
-    lastBatch += 1
-    let id = BatchID(rawValue: lastBatch)
-    let snapshot = BatchSnapshot(id: id, name: name, total: 0, unfinished: 0, succeeded: 0, isDone: false)
-    batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
-    news.touch(id)
-    return id
   }
 
   private func count(_ tally: BatchTally, of id: BatchID, _ reply: inout LedgerReply) {

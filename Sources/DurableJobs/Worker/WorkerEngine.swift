@@ -14,7 +14,7 @@ final class WorkerEngine: Sendable {
     var counts = JobCounts()
   }
 
-  private struct Shared {
+  struct Shared {
     var state: WorkerState
     var handlers: HandlerTable
     /// That the store was closed, once it was.
@@ -26,15 +26,15 @@ final class WorkerEngine: Sendable {
   /// The handler that the calling task is, or was begun by.
   @TaskLocal static var handler: (engine: WorkerEngine, token: ClaimToken)?
 
-  private let store: any JobStore
-  private let id: WorkerID
+  let store: any JobStore
+  let id: WorkerID
   /// The job that it runs, if it is to run no other.
   private let only: JobID?
-  private let logger: Logger
-  private let shared: Lock<Shared>
+  let logger: Logger
+  let shared: Lock<Shared>
   /// What the store refused with, and was told, since it last did what it was asked.
   private let troubles = Lock<Set<String>>([])
-  private let gate = Gate()
+  let gate = Gate()
   private let gaveBack = Gate()
 
   init(
@@ -362,82 +362,11 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  // MARK: Attempts
-
-  private func begin(_ attempt: RunningAttempt) {
-    let claim = attempt.claim
-    guard let handler = shared.withLock({ $0.handlers[claim.kind] }) else {
-      return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
-    }
-    let task = Task { await self.run(attempt, handler) }  // ends by itself, or after `stop`; `drive` waits for it
-    let timeout = claim.timeout.map { limit in
-      store.clock.schedule(after: limit) { [weak self] in
-        guard let self else { return }
-        attempt.stop(.timedOut, at: uptime)
-      }
-    }
-    attempt.attach(task, timeout: timeout)
-  }
-
-  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
-    let claim = attempt.claim
-    let context = JobContext(
-      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue,
-      deadline: claim.deadline, store: store,
-      worker: id, running: attempt)
-    do {
-      let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
-      end(attempt, AttemptEnd.result(ofOutput: output))
-    } catch {
-      let result = AttemptEnd.result(
-        ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
-      tell(of: error, claim, result)
-      end(attempt, result)
-    }
-  }
-
-  private func tell(of error: any Error, _ claim: ClaimedJob, _ result: ClaimSettlement.Result?) {
-    var metadata: Logger.Metadata = [
-      "job": "\(claim.token.job)", "kind": "\(claim.kind)", "attempt": "\(claim.attempt)",
-    ]
-    switch result {
-    case .retry(let time, let message, _) where claim.attempt < claim.maxAttempts:
-      metadata["error"] = "\(message)"
-      if case .after(let wait) = time { metadata["again"] = "\(wait)" }
-      logger.info("attempt failed", metadata: metadata)
-    case .retry(_, let message, _), .failed(let message):
-      metadata["error"] = "\(message)"
-      logger.error("job failed", metadata: metadata)
-    case .suspended(let reason):
-      metadata["reason"] = "\(reason)"
-      logger.info("job suspended", metadata: metadata)
-    case .succeeded, .snoozed, .interrupted, .crashed, nil:
-      metadata["error"] = "\(error.briefly)"
-      logger.debug("attempt ended with an error", metadata: metadata)
-    }
-  }
-
-  private func end(_ attempt: RunningAttempt, _ result: ClaimSettlement.Result?) {
-    let (progress, followUps) = attempt.end()
-    let settlement = result.map { result in
-      let isSuccess = if case .succeeded = result { true } else { false }
-      return ClaimSettlement(
-        token: attempt.claim.token, result: result, progress: progress, followUps: isSuccess ? followUps : [])
-    }
-    shared.withLock { $0.state.ended(attempt, settlement) }
-    gate.open()
-  }
-
-  private func hasNews(isUrgent: Bool) {
-    shared.withLock { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) }
-    gate.open()
-  }
-
   // MARK: Small ones
 
   private var closedError: JobError { JobError(.closed, "the store was closed") }
 
-  private var uptime: Duration { store.clock.uptime }
+  var uptime: Duration { store.clock.uptime }
   var queues: Set<String> { shared.withLock { $0.state.queues } }
   var kinds: Set<String> { shared.withLock { $0.handlers.kinds } }
   private var attemptsAtWork: [RunningAttempt] { shared.withLock { Array($0.state.atWork.values) } }

@@ -1,0 +1,73 @@
+import Logging
+
+/// How one job is run, from its claim to what is reported of it.
+extension WorkerEngine {
+  func begin(_ attempt: RunningAttempt) {
+    let claim = attempt.claim
+    guard let handler = shared.withLock({ $0.handlers[claim.kind] }) else {
+      return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
+    }
+    let task = Task { await self.run(attempt, handler) }  // ends by itself, or after `stop`; `drive` waits for it
+    let timeout = claim.timeout.map { limit in
+      store.clock.schedule(after: limit) { [weak self] in
+        guard let self else { return }
+        attempt.stop(.timedOut, at: uptime)
+      }
+    }
+    attempt.attach(task, timeout: timeout)
+  }
+
+  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
+    let claim = attempt.claim
+    let context = JobContext(
+      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue,
+      deadline: claim.deadline, store: store,
+      worker: id, running: attempt)
+    do {
+      let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
+      end(attempt, AttemptEnd.result(ofOutput: output))
+    } catch {
+      let result = AttemptEnd.result(
+        ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
+      tell(of: error, claim, result)
+      end(attempt, result)
+    }
+  }
+
+  private func tell(of error: any Error, _ claim: ClaimedJob, _ result: ClaimSettlement.Result?) {
+    var metadata: Logger.Metadata = [
+      "job": "\(claim.token.job)", "kind": "\(claim.kind)", "attempt": "\(claim.attempt)",
+    ]
+    switch result {
+    case .retry(let time, let message, _) where claim.attempt < claim.maxAttempts:
+      metadata["error"] = "\(message)"
+      if case .after(let wait) = time { metadata["again"] = "\(wait)" }
+      logger.info("attempt failed", metadata: metadata)
+    case .retry(_, let message, _), .failed(let message):
+      metadata["error"] = "\(message)"
+      logger.error("job failed", metadata: metadata)
+    case .suspended(let reason):
+      metadata["reason"] = "\(reason)"
+      logger.info("job suspended", metadata: metadata)
+    case .succeeded, .snoozed, .interrupted, .crashed, nil:
+      metadata["error"] = "\(error.briefly)"
+      logger.debug("attempt ended with an error", metadata: metadata)
+    }
+  }
+
+  private func end(_ attempt: RunningAttempt, _ result: ClaimSettlement.Result?) {
+    let (progress, followUps) = attempt.end()
+    let settlement = result.map { result in
+      let isSuccess = if case .succeeded = result { true } else { false }
+      return ClaimSettlement(
+        token: attempt.claim.token, result: result, progress: progress, followUps: isSuccess ? followUps : [])
+    }
+    shared.withLock { $0.state.ended(attempt, settlement) }
+    gate.open()
+  }
+
+  func hasNews(isUrgent: Bool) {
+    shared.withLock { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) }
+    gate.open()
+  }
+}

@@ -18,6 +18,17 @@ import Testing
   }
   private var rows: [Int64] { get async throws { try await store.numbers("SELECT count(*) FROM durable_deadline") } }
 
+  @Test(
+    "A deadline whose job is gone or damaged goes when it has passed, and stops nobody",
+    arguments: ["DELETE FROM durable_job WHERE id=1", "UPDATE durable_spec SET options='{' WHERE id=1"])
+  func damage(sql: String) async throws {
+    try await store.insert(timed(0), .plain())
+    try await store.execute(sql)
+    let report = try await store.recover(RecoveryRequest())
+    #expect((report.overdue, report.hasMore) == (0, false))
+    #expect(try await rows == [0])
+  }
+
   @Test func `A deadline costs a statement when its job is stored, none when it is claimed, and goes with its end`()
     async throws
   {

@@ -43,6 +43,22 @@ import Testing
     #expect(ran.all == ["follows 2"])
   }
 
+  @Test func `A job whose follow-ups the store refuses has failed, and does not run again`() async throws {
+    worker.register(kind: "scan") { [ran] job, context in
+      ran.add("scan")
+      let options = JobOptions(unique: UniqueKey("u", policy: .replace))
+      for _ in 1...2 { try context.enqueueOnSuccess(Note(text: "x"), options: options) }
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "scan", payload: Data("{}".utf8))
+    try await worker.runUntilIdle()
+    #expect(ran.all == ["scan"])
+    let job = try await queue.job(id)
+    #expect(job.state == .failed)
+    #expect(job.failures.last?.message.hasPrefix("what should follow from it can't be stored: two jobs") ?? false)
+    #expect(try await queue.counts().total == 1)
+  }
+
   @Test func `A follow-up to another store, or after the handler has returned, is refused in words`() async throws {
     let (other, context) = (JobQueue(store: InMemoryStore()), Recorder<JobContext>())
     worker.register(kind: "scan") { job, given in

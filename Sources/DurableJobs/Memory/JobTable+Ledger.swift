@@ -163,7 +163,8 @@ extension JobTable: JobLedger {
   }
 
   private func setTimed(_ record: inout Record, _ isTimed: Bool) {
-    if isTimed, !record.isTimed { news.tell(.deadlines) }
+    let isNear = deadline(record).milliseconds - now < Defaults.sweepInterval.milliseconds
+    if isTimed, !record.isTimed, isNear { news.tell(.deadlines) }
     record.isTimed = isTimed
   }
 

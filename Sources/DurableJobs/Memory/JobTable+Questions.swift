@@ -88,6 +88,7 @@ extension JobTable {
       guard let expiry = policy.expiry(of: record.course.state, enteredAt: record.enteredAt), expiry <= now else {
         return false
       }
+      if record.unique?.keepsJob(in: record.course.state, at: now) ?? false { return false }
       return !(childrenOf[record.id] ?? []).contains { edge in
         guard let state = index(of: edge.child).map({ records[$0].course.state }) else { return false }
         return !state.isFinished || edge.slot != nil && state != .succeeded

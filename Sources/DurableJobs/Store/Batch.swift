@@ -24,6 +24,9 @@ extension BatchMembership {
     if whenDone?.edges.isEmpty == false {
       throw JobError(.invalidArgument, "the job that follows a batch can't wait for other jobs too")
     }
+    if whenDone?.terms.unique?.policy == .append {
+      throw JobError(.invalidArgument, "the job that follows a batch can't be appended to others of its unique key")
+    }
   }
 }
 

@@ -20,7 +20,7 @@ public struct ForeignChange: OptionSet, Hashable, Sendable {
   public static let stops = ForeignChange(rawValue: 4)
   /// Somebody doubts that this process lives: renew, at once.
   public static let doubt = ForeignChange(rawValue: 8)
-  /// A deadline was set: ask when to come again.
+  /// A deadline was set that is nearer than the next sweep: ask when to come again.
   public static let deadlines = ForeignChange(rawValue: 16)
   /// Somebody set a condition by hand.
   public static let settings = ForeignChange(rawValue: 32)

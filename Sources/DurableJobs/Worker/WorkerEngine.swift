@@ -259,14 +259,18 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  /// A result that can't be stored: its job goes back, if that can be stored.
+  /// A result that can't be stored: its job goes back, if that can be stored. It fails if its handler asked for what the
+  /// store refuses: it would do that again and again.
   private func giveBack(_ refused: ClaimSettlement, because error: any Error) {
     let job = Logger.Metadata(dictionaryLiteral: ("job", "\(refused.token.job)"), ("error", "\(error.briefly)"))
     if case .interrupted = refused.result {
       logger.error("a job could not be given back; it stays running until this worker ends", metadata: job)
     } else {
-      logger.error("a result could not be stored; the job is given back", metadata: job)
-      shared.withLock { $0.state.replace(with: ClaimSettlement(token: refused.token, result: .interrupted)) }
+      logger.error("a result could not be stored", metadata: job)
+      let result: ClaimSettlement.Result =
+        refused.followUps.isEmpty
+        ? .interrupted : .failed(message: "what should follow from it can't be stored: \(error.briefly)")
+      shared.withLock { $0.state.replace(with: ClaimSettlement(token: refused.token, result: result)) }
     }
   }
 

@@ -123,7 +123,7 @@ extension WriteTransaction: JobLedger {
 
   func set(_ deadline: Int64, of id: Int64) throws {
     try run(.putDeadline, deadline, id)
-    news.tell(.deadlines)
+    if deadline - now < Defaults.sweepInterval.milliseconds { news.tell(.deadlines) }
   }
 
   // MARK: Small ones

@@ -32,7 +32,13 @@ extension WriteTransaction {
       overdue.bind(1, now)
       overdue.bind(2, Int64(needs.overdue))
       while try overdue.step() { reply.overdue.append(JobID(rawValue: overdue.int(0))) }
-      for id in reply.overdue { if let row = try load(id) { reply.jobs.append(row) } }
+      for id in reply.overdue {
+        if let row = try load(id), row.isTimed, row.deadline != nil {
+          reply.jobs.append(row)
+        } else {
+          try run(.forgetDeadlines, id.rawValue, now)  // damage, or another program, left it behind
+        }
+      }
     }
     if let worker = needs.worker { reply.workers = try standingRows(of: worker) }
   }

@@ -22,7 +22,7 @@ enum WriterStatement: Int, CaseIterable {
   case load, save, seize, appendFailure, trimFailures, putProgress
   case putCrash, deleteCrash, putNote, deleteNote
   case putStep, steps, deleteSteps
-  case putDeadline, deleteDeadline, overdue
+  case putDeadline, deleteDeadline, forgetDeadlines, overdue
   // Batches
   case insertBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
   // What waits for what
@@ -65,7 +65,7 @@ enum WriterStatement: Int, CaseIterable {
     case .keyOwners:
       // A row that damage or another program left behind holds nothing: the job has the last word.
       """
-      SELECT u.job,ifnull(j.state<7 OR u.until>?2,0) FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job
+      SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)) FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job
       WHERE u.key=?1 ORDER BY u.job
       """
     case .takeKey:
@@ -181,6 +181,7 @@ enum WriterStatement: Int, CaseIterable {
     case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND done<>0 AND jobs<=0"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
+    case .forgetDeadlines: "DELETE FROM durable_deadline WHERE at<=?2 AND job=?1"
     case .overdue: "SELECT job FROM durable_deadline WHERE at<=?1 ORDER BY at,job LIMIT ?2"
 
     case .insertSeat: "INSERT OR IGNORE INTO durable_lane(name,seat,job) VALUES(?1,?2,?3)"

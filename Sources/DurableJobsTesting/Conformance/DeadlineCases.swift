@@ -117,16 +117,17 @@ extension StoreConformance {
       try same(bites.map(\.overdue), [3, 3, 1], "how many in each bite")
       try same(bites.map(\.hasMore), [true, true, false], "whether there are more")
     },
-    Case("That a deadline was set is told at once") { subject in
+    Case("That a deadline was set which is near is told at once") { subject in
       let trial = try await Trial(subject)
       let heard = Lock<ForeignChange>([])
       let subscription = trial.store.signals.listen { signal in
         if case .changedElsewhere(let change) = signal { heard.withLock { $0.formUnion(change) } }
       }
       try await trial.add()
-      try holds(!heard.withLock { $0.contains(.deadlines) }, "a job without a deadline tells of none")
+      try await trial.add(terms(endBy(3600)))
+      try holds(!heard.withLock { $0.contains(.deadlines) }, "one that the next sweep comes before is not told")
       try await trial.add(terms(endBy(1)))
-      try holds(heard.withLock { $0.contains(.deadlines) }, "a job with one tells of it")
+      try holds(heard.withLock { $0.contains(.deadlines) }, "one that is nearer is")
       withExtendedLifetime(subscription) {}
     },
   ]

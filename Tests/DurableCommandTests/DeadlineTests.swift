@@ -10,11 +10,16 @@
     @Test("gives up a command that runs beyond it, and does not try again")
     func running() async throws {
       let id = try await durable.add("--deadline", "1s", "--max-attempts", "5", "--", "sleep", "1000")
-      let work = try await durable("work", "--drain", "--json").text
-      #expect(work.contains(#""result":"failed""#))
-      #expect(work.contains("given up, because its deadline has passed"))
+      _ = try await durable("work", "--drain")
       #expect(try await durable.state(id) == "failed")
       #expect(try await durable.message(id).contains("its deadline has passed"))
+    }
+
+    @Test("ends what follows a job that can't begin")
+    func followed() async throws {
+      let followed = try await durable("add", "--follow", "--deadline", "1s", "--after", "nobody", "--", "true")
+      #expect(followed.status == .exited(1))
+      #expect(followed.stderr.contains("its deadline has passed"))
     }
 
     @Test("that is no time is refused, and nothing is added")

@@ -21,6 +21,22 @@
       #expect(try await durable.state(3) == "succeeded")
     }
 
+    @Test("that a job of another kind has is not followed in vain")
+    func otherKind() async throws {
+      _ = try await durable("send", "POST", "http://127.0.0.1:9/", "--unique", "a")
+      let followed = try await durable("add", "--follow", "--unique", "a", "--", "true")
+      #expect(followed.status == .exited(1))
+      #expect(followed.stderr.contains("can't be run by this command; 'durable wait 1' waits for it"))
+    }
+
+    @Test("that a job of another queue has is followed there")
+    func otherQueue() async throws {
+      #expect(try await durable.add("--queue", "q2", "--unique", "a", "--", "echo", "there") == 1)
+      let followed = try await durable("add", "--follow", "--unique", "a", "--", "echo", "here")
+      #expect(followed.status == .exited(0))
+      #expect(followed.text == "there\n")
+    }
+
     @Test("of an unknown policy says which there are, and adds nothing")
     func unknown() async throws {
       let refused = try await durable("add", "--unique", "a:b", "--", "true")

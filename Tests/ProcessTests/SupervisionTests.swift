@@ -80,6 +80,12 @@
       CommandResult(SupervisorReport(ending: ending, wasAsked: wasAsked), stopReason: reason)
     }
 
+    @Test func `one that was given up at its deadline has failed, and is not tried again`() {
+      let result = CommandResult.stopped(.overdue)
+      #expect((result.outcome, result.mayBeRetried) == ("failed", false))
+      #expect("\(result)" == "given up, because its deadline has passed")
+    }
+
     @Test func `a success is one unless it came only after a stop was asked for`() {
       #expect(result(.exited(0), wasAsked: false, .timedOut) == .exited(0, lastLine: nil))
       #expect(result(.exited(0), wasAsked: true, nil) == .exited(0, lastLine: nil))

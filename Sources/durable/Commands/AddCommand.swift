@@ -55,6 +55,7 @@
       let added = try await store.queue(job.queue).enqueue(command, after: job.dependencies, options: jobOptions)
       let id = added.id
       if !added.isNew { Talk.line("Job \(id) has the unique key '\(jobOptions.unique?.key ?? "")': nothing was added") }
+      let place = follow ? try await store.place(of: id, kind: ShellCommand.kind) : job.queue
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(id)))
       } else if follow {
@@ -63,7 +64,7 @@
         Screen.out.line("\(id)")
       }
       if follow {
-        try await Following(store: store, queue: job.queue, id: id, json: options.json, runs: .commands).run()
+        try await Following(store: store, queue: place, id: id, json: options.json, runs: .commands).run()
       } else if Screen.error.isTerminal {
         try await store.sayIfUnknown(keys: job.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: id)

@@ -49,7 +49,7 @@
       help: ArgumentHelp(
         """
         By which the server knows the request again. While one with the same method, URL and key is unfinished, this \
-        stores no other. Default: one of its own.
+        stores no other, unless --unique says otherwise. Default: one of its own.
         """, valueName: "key"))
     var idempotencyKey: String?
     @Flag(help: "Send no Idempotency-Key.") var noIdempotencyKey = false
@@ -81,7 +81,11 @@
       request.body = try body.body(keptIn: store.store)
       try check(request)
       let sent = try await store.queue(job.queue).enqueue(request, after: job.dependencies, options: jobOptions)
-      if !sent.isNew { Talk.line("Job \(sent.id) has this request and this key already: nothing was added") }
+      if !sent.isNew {
+        let key = jobOptions.unique.map { "the unique key '\($0.key)'" } ?? "this request and this key"
+        Talk.line("Job \(sent.id) has \(key) already: nothing was added")
+      }
+      let place = follow ? try await store.place(of: sent.id, kind: SendRequest.kind) : job.queue
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(sent.id)))
       } else if follow {
@@ -90,7 +94,7 @@
         Screen.out.line("\(sent.id)")
       }
       if follow {
-        try await Following(store: store, queue: job.queue, id: sent.id, json: options.json, runs: .requests).run()
+        try await Following(store: store, queue: place, id: sent.id, json: options.json, runs: .requests).run()
       } else if Screen.error.isTerminal {
         try await store.sayIfUnknown(keys: job.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: sent.id)

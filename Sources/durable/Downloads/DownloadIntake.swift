@@ -94,10 +94,13 @@
       return handles.map { $0.isNew ? .new($0.id) : stored[$0.id].map { .joined($0) } ?? .gone }
     }
 
-    /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried is no matter.
+    /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried, what it
+    /// requires and until when are no matter.
     private func isOther(_ job: JobSnapshot, than download: Download) -> Bool {
       if let stored = Download(job), stored != download { return true }
-      return job.maxAttempts != options.maxAttempts ?? job.maxAttempts && job.state != .running && !job.state.isFinished
+      guard job.state != .running, !job.state.isFinished else { return false }
+      return job.maxAttempts != options.maxAttempts ?? job.maxAttempts || job.requires != options.requires
+        || job.deadline != nil || options.deadline != nil
     }
 
     /// For each of these jobs that another waits for, the first that does.

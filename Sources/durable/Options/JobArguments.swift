@@ -68,6 +68,7 @@
     /// Throws where anything is wrong. Somebody waits for the job if `isFollowed`.
     func options(isFollowed: Bool) throws -> JobOptions {
       if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
+      if interruptWhenLost, requires.isEmpty { throw ValidationError("--interrupt-when-lost needs --requires") }
       if let maxAttempts, maxAttempts < 1 {
         throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
       }

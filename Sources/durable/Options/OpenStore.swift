@@ -1,4 +1,5 @@
 #if Shell
+  import ArgumentParser
   import Console
   import DurableJobs
   import DurableJobsHTTP
@@ -89,6 +90,17 @@
       for key in keys where try await store.jobs(JobQuery(.key(key), limit: 1)).isEmpty {
         Talk.line("No job has the key '\(key.withVisibleControls)' yet; it waits for one")
       }
+    }
+
+    /// The queue of a job that is to be followed. It may be another's, met by its unique key.
+    func place(of id: JobID, kind: String) async throws -> String {
+      let job = try await store.job(id, detail: [])
+      guard job.kind == kind else {
+        Talk.error(
+          "job \(id) is of the kind '\(job.kind)', and can't be run by this command; 'durable wait \(id)' waits for it")
+        throw ExitCode(.jobFailed)
+      }
+      return job.queue
     }
 
     /// Says how to start a worker if this job waits for one.

@@ -57,7 +57,11 @@
         let lacking = serving.map { job.requires.subtracting(setByHand.holding($0.satisfied)) }.min {
           $0.count < $1.count
         }
-        guard let lacking else { return all + [.noWorker(queue: job.queue)] }
+        guard let lacking else {
+          // What a worker of this command would not bring by itself.
+          let foreign = job.requires.subtracting(setByHand.holding([.network, .externalPower, .diskSpace])).sorted()
+          return all + [.noWorker(queue: job.queue)] + (foreign.isEmpty ? [] : [.absent([], unprovided: foreign)])
+        }
         guard !lacking.isEmpty, job.state != .blocked else { return all }
         let provided = serving.reduce(into: Set(setByHand.keys)) { $0.formUnion($1.satisfied.union($1.absent)) }
         all.append(

@@ -16,6 +16,12 @@ import Testing
   private let jobs = TestJobs()
   private var queue: JobQueue { jobs.queue }
 
+  @Test func `A window ends where a wait of its length would, however long that is`() {
+    func until(_ length: Duration) -> Int64? { KeyHold(UniqueKey("u", scope: .within(length)), storedAt: 1000).until }
+    #expect(until(.seconds(2)) == 3000)
+    #expect(until(.seconds(Int64.max)) == Date.latest)
+  }
+
   @Test("C44 Of many callers one stores the job, and all of them get its value")
   func manyCallers() async throws {
     let queue = queue

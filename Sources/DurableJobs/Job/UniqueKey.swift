@@ -64,7 +64,7 @@ package struct KeyHold: Sendable {
     key = unique.key
     switch unique.scope {
     case .whileUnfinished: until = nil
-    case .within(let length): until = min(now.addingReportingOverflow(length.milliseconds).partialValue, Date.latest)
+    case .within(let length): until = JobTime.after(length).date(at: Date(milliseconds: now))?.milliseconds
     case .whileStored: until = Self.stored
     }
   }

@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
+    .library(name: "DurableJobsPostgres", targets: ["DurableJobsPostgres"]),
     .library(name: "DurableJobsSystem", targets: ["DurableJobsSystem"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
@@ -23,6 +24,7 @@ let package = Package(
     .trait(
       name: "Shell", description: "The command `durable`: ArgumentParser, commands, downloads and requests.",
       enabledTraits: ["HTTP", "Process"]),
+    .trait(name: "Postgres", description: "A store on a PostgreSQL server: libpq."),
     .trait(
       name: "FaultPoints",
       description: "Named places where a test may have the process killed. Never in what is shipped."),
@@ -48,6 +50,11 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(
+      name: "DurableJobsPostgres",
+      dependencies: ["DurableJobs", .target(name: "CPostgres", condition: .when(traits: ["Postgres"]))]),
+    .systemLibrary(
+      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
     .target(
       name: "DurableJobsHTTP",
@@ -104,6 +111,9 @@ let package = Package(
       name: "DurableJobsSQLiteTests",
       dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
       exclude: ["Fixtures"]),
+    .testTarget(
+      name: "DurableJobsPostgresTests",
+      dependencies: ["DurableJobsPostgres", "DurableJobsTesting"]),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",

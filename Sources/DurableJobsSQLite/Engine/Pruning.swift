@@ -1,18 +1,5 @@
 import DurableJobs
 
-/// How far a process has looked for jobs past their retention. A pass goes over all ids, in bites; when it is through,
-/// the next need not begin before the first of those that it left behind expires.
-struct PruningCursor: Sendable {
-  /// How often the clock had been set back when this was reckoned.
-  var setBacks = 0
-  /// The next pass begins then.
-  var nextPass: Int64 = .min
-  /// Ids up to here were looked at.
-  var id: Int64 = .min
-  /// The earliest expiry of a job that this pass left, or that may have ended behind it.
-  var earliest: Int64 = .max
-}
-
 extension Engine {
   static let finishedSQL = """
     SELECT id,state,entered_at FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2

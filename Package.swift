@@ -113,7 +113,10 @@ let package = Package(
       exclude: ["Fixtures"]),
     .testTarget(
       name: "DurableJobsPostgresTests",
-      dependencies: ["DurableJobsPostgres", "DurableJobsTesting"]),
+      dependencies: [
+        "DurableJobsPostgres", "DurableJobsTesting", "TestProcesses",
+        .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+      ]),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",

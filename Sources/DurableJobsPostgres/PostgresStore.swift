@@ -87,9 +87,8 @@
     // MARK: JobStore
 
     public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
-      for job in insertion.jobs { try check(job) }
+      for job in insertion.jobs { try job.check() }
       try insertion.batch?.check()
-      if case .new(_, let whenDone?)? = insertion.batch { try check(whenDone) }
       guard !insertion.jobs.isEmpty || insertion.batch != nil else { return InsertionReply([]) }
       return try await engine.run(inserting: insertion.isPlain ? insertion : nil) { session, deadline in
         try session.write(until: deadline) { transaction in
@@ -108,7 +107,7 @@
     }
 
     public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-      for job in settlements.flatMap(\.followUps) { try check(job) }
+      for job in settlements.flatMap(\.followUps) { try job.check() }
       return try await engine.write { transaction in
         transaction.expectedWorker = thenClaim?.worker
         let settled = try transaction.run(
@@ -168,15 +167,6 @@
     private func check(_ limit: Int) throws -> Int {
       guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
       return min(limit, 1_000_000)
-    }
-
-    /// PostgreSQL's texts have no character 0.
-    private func check(_ job: NewJob) throws {
-      try job.check()
-      let terms = job.terms
-      let names = [job.queue, job.kind, terms.key, terms.unique?.key, terms.lane?.name].compactMap(\.self)
-      guard (names + terms.tags + terms.requires.map(\.rawValue)).contains(where: { $0.utf8.contains(0) }) else { return }
-      throw JobError(.invalidArgument, "a name of the job '\(job.kind.storable)' has a character 0, which PostgreSQL can't store")
     }
   }
 

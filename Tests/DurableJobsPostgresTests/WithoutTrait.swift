@@ -1,5 +1,5 @@
-import Testing
-
 #if !Postgres
-  @Test(.disabled("the trait Postgres is off")) func postgres() {}
+  import Testing
+
+  @Test(.disabled("needs the trait Postgres: swift test --enable-all-traits")) func `PostgreSQL`() {}
 #endif

@@ -19,7 +19,7 @@
   ///
   /// Calls that only add plain jobs, and wait at the same time, are one transaction.
   final class Pool: Sendable {
-    private struct State {
+    fileprivate struct State {
       var waiting: [(key: Int64, request: Request)] = []
       var lastKey: Int64 = 0
       var threads: Set<Int64> = []

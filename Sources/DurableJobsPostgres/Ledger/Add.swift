@@ -178,7 +178,7 @@
       connection.send(
         Self.notesSQL,
         [
-          .ids(notes.map(\.0)), .texts(notes.map { $0.1.cutToMessage.storable }),
+          .ids(notes.map(\.0)), .texts(notes.map { $0.1.cutToMessage }),
           .optionalInts(notes.map { $0.2?.rawValue }),
         ])
     }

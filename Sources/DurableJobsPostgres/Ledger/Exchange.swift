@@ -136,7 +136,7 @@
 
     static func batch(_ rows: Rows, _ row: Int) -> BatchRow {
       // A completion that can't be read stops no job of the batch.
-      let whenDone = rows.data(row, 3).flatMap { try? JSONDecoder().decode(NewJob.self, from: $0) }
+      let whenDone = rows.text(row, 3).flatMap { try? JSONDecoder().decode(NewJob.self, from: Data($0.utf8)) }
       return BatchRow(
         id: BatchID(rawValue: rows.int(row, 0)), live: rows.int(row, 1), isDone: rows.bool(row, 2), whenDone: whenDone)
     }

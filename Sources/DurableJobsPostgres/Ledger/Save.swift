@@ -145,10 +145,10 @@
         connection.send(
           Self.progressSQL,
           [
-            .ids(told.map(\.0)), .doubles(told.map(\.1.fraction)), .texts(told.map { $0.1.message?.storable }), .int(now),
+            .ids(told.map(\.0)), .doubles(told.map(\.1.fraction)), .texts(told.map { $0.1.message }), .int(now),
           ])
       }
-      let steps = all.flatMap { change in change.steps.map { (change.before.id, $0.key.composed.storable, $0.value) } }
+      let steps = all.flatMap { change in change.steps.map { (change.before.id, $0.key.composed, $0.value) } }
       if !steps.isEmpty {
         connection.send(Self.stepsSQL, [.ids(steps.map(\.0)), .texts(steps.map(\.1)), .datas(steps.map(\.2))])
       }
@@ -160,7 +160,7 @@
           Self.failuresSQL,
           [
             ids, .ints(failures.map { Int64($0.1.attempt) }),
-            .texts(failures.map { $0.1.message.cutToMessage.storable }), .int(now),
+            .texts(failures.map { $0.1.message.cutToMessage }), .int(now),
           ])
         connection.send(Self.trimFailuresSQL, [ids])
       }

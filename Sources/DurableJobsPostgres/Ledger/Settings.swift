@@ -21,17 +21,17 @@
       for setting in settings {
         switch setting {
         case .queue(let name, let isPaused):
-          try set(Self.pauseSQL, [.text(name.composed.storable), .bool(isPaused)], .work)
+          try set(Self.pauseSQL, [.text(name.composed), .bool(isPaused)], .work)
         case .lane(let name, let width):
-          lock([name.composed.storable], .lane)
+          lock([name.composed], .lane)
           if width == 1 {
-            connection.send(Self.usualWidthSQL, [.text(name.composed.storable)])
+            connection.send(Self.usualWidthSQL, [.text(name.composed)])
           } else {
-            connection.send(Self.widenSQL, [.text(name.composed.storable), .int(Int64(width))])
+            connection.send(Self.widenSQL, [.text(name.composed), .int(Int64(width))])
           }
           try run(LaneVerb(name, now: now))
         case .constraint(let constraint, let isSatisfied):
-          let name = Value.text(constraint.rawValue.composed.storable)
+          let name = Value.text(constraint.rawValue.composed)
           if let isSatisfied {
             try set(Self.setConditionSQL, [name, .bool(isSatisfied)], [.work, .settings])
           } else {

@@ -241,12 +241,12 @@
       if !children.isEmpty || !stepped.isEmpty { try transaction.sync() }
       guard !failures.isEmpty else { return (inputs, steps) }
       let reader = Reader(connection: transaction.connection)
-      func jobs(_ ids: [JobID]) throws -> [JobID: JobSnapshot] {
+      func snapshots(_ ids: [JobID]) throws -> [JobID: JobSnapshot] {
         let query = JobQuery(.ids(ids), detail: .failures, limit: .max)
         return Dictionary(uniqueKeysWithValues: try reader.jobs(query).map { ($0.id, $0) })
       }
-      let parents = try jobs(failures.map(\.parent))
-      let causes = try jobs(parents.values.compactMap(\.cause))
+      let parents = try snapshots(failures.map(\.parent))
+      let causes = try snapshots(parents.values.compactMap(\.cause))
       for failure in failures {
         guard let parent = parents[failure.parent] else { continue }
         inputs[failure.child, default: [:]][failure.slot] = parent.end(cause: parent.cause.flatMap { causes[$0] })

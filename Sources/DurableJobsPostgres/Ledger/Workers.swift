@@ -71,7 +71,7 @@
           try sync()
           connection.send(
             Self.insertWorkerSQL,
-            [.int(row.id), .int(row.leaseUntil), .text(row.worker.name.storable), .text(context.session)] + what + [
+            [.int(row.id), .int(row.leaseUntil), .text(row.worker.name), .text(context.session)] + what + [
               .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)), .int(now),
             ])
           own.append(row)

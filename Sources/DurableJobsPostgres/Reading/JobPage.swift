@@ -66,7 +66,8 @@
 
     private mutating func condition(_ filter: JobFilter) -> String {
       switch filter.condition {
-      case .ids(let ids): "j.id=ANY(\(value(.ids(ids.sorted()))))"
+      // No condition on the index: two sets of ids would be tried in all pairs.
+      case .ids(let ids): "j.id+0=ANY(\(value(.ids(ids.sorted()))))"
       case .queues(let names): isOne { names.contains($0.queue) }
       case .kinds(let names): isOne { names.contains($0.kind) }
       case .requires(let constraint): isOne { $0.requires.contains(constraint) }
@@ -86,7 +87,7 @@
       "j.route IN(\(Self.list(routes.lazy.map(\.route).filter(matches).map(\.id))))"
     }
 
-    private mutating func value(name: String) -> String { value(.text(name.composed.storable)) }
+    private mutating func value(name: String) -> String { value(.text(name.composed)) }
 
     /// What the caller says, as a parameter.
     private mutating func value(_ value: Value) -> String {

@@ -125,7 +125,7 @@
       let (sql, value): (String, Value) =
         switch query {
         case .id(let id): (Self.batchByIDSQL, .int(id.rawValue))
-        case .name(let name): (Self.batchByNameSQL, .text(name.composed.storable))
+        case .name(let name): (Self.batchByNameSQL, .text(name.composed))
         }
       connection.send(sql, [value]) { rows in
         batches = (0..<rows.count).map { row in

@@ -26,7 +26,7 @@
     func id(_ row: Int, _ column: Int) -> JobID { JobID(rawValue: int(row, column)) }
 
     func text(_ row: Int, _ column: Int) -> String? {
-      isNull(row, column) ? nil : String(decoding: bytes(row, column), as: UTF8.self)
+      isNull(row, column) ? nil : String(decoding: bytes(row, column), as: UTF8.self).unescaped
     }
 
     func data(_ row: Int, _ column: Int) -> Data? { isNull(row, column) ? nil : Data(bytes(row, column)) }

@@ -33,7 +33,7 @@
       switch self {
       case .int(let value): value.map { Self.bigEndian($0) }
       case .bool(let value): [value ? 1 : 0]
-      case .text(let value): value.map { Array($0.utf8) }
+      case .text(let value): value.map { Array($0.escaped.utf8) }
       case .ints(let values):
         Self.array(values.count, hasNull: false, of: 20, size: 12 * values.count) { bytes in
           for value in values {
@@ -46,6 +46,7 @@
         Self.array(values, of: 701) { $0.append(bigEndian: Int64(bitPattern: $1.bitPattern), counted: true) }
       case .texts(let values):
         Self.array(values, of: 25) { bytes, value in
+          let value = value.escaped
           bytes.append(bigEndian: Int32(value.utf8.count))
           bytes.append(contentsOf: value.utf8)
         }
@@ -96,7 +97,32 @@
   }
 
   extension String {
-    /// As a text of PostgreSQL, which has no character 0.
-    var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{2400}") : self }
+    /// PostgreSQL's texts have no character 0: it is written as two others, as the first of these is itself.
+    var escaped: String {
+      guard utf8.contains(where: { $0 == 0 || $0 == 0xF3 }) else { return self }
+      return unicodeScalars.reduce(into: "") { text, scalar in
+        switch scalar.value {
+        case 0: text += "\u{F0000}0"
+        case 0xF0000: text += "\u{F0000}1"
+        default: text.unicodeScalars.append(scalar)
+        }
+      }
+    }
+
+    var unescaped: String {
+      guard utf8.contains(0xF3) else { return self }
+      var (text, isEscaped) = ("", false)
+      for scalar in unicodeScalars {
+        if isEscaped {
+          text.unicodeScalars.append(scalar == "0" ? "\0" : "\u{F0000}")
+          isEscaped = false
+        } else if scalar.value == 0xF0000 {
+          isEscaped = true
+        } else {
+          text.unicodeScalars.append(scalar)
+        }
+      }
+      return text
+    }
   }
 #endif

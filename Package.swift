@@ -114,7 +114,7 @@ let package = Package(
     .testTarget(
       name: "DurableJobsPostgresTests",
       dependencies: [
-        "DurableJobsPostgres", "DurableJobsTesting", "TestProcesses",
+        "CrashProbe", "DurableJobsPostgres", "DurableJobsTesting", "TestProcesses",
         .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
@@ -127,7 +127,7 @@ let package = Package(
       path: "Tests/ProcessProbe"),
     .executableTarget(
       name: "CrashProbe",
-      dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["DurableJobsSQLite", "DurableJobsPostgres", .product(name: "Logging", package: "swift-log")],
       path: "Tests/CrashProbe"),
     .target(name: "TestProcesses", dependencies: ["DurableJobs"], path: "Tests/TestProcesses"),
     .testTarget(
@@ -170,7 +170,7 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsProcess", "TestProcesses", .product(name: "Logging", package: "swift-log"),
+        "DurableJobsPostgres", "DurableJobsProcess", "TestProcesses", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "DurableCommandTests",

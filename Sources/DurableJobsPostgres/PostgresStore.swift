@@ -38,7 +38,7 @@
       var listens: Bool { !isPooled }
     }
 
-    private let engine: Engine
+    let engine: Engine
 
     /// Opens the store on the server of a connection string of libpq's, and makes its tables if there are none.
     ///

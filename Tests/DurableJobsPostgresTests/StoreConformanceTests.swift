@@ -26,7 +26,7 @@
       try await conformanceCase.run(subject())
     }
 
-    static let levels = ["serializable", "repeatable\\ read"]
+    static let levels = ["serializable", "repeatable\\\\ read"]
 
     @Test(
       "A store does the same whatever the server's isolation level", arguments: StoreConformance.cases, levels)

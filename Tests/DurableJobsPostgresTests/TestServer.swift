@@ -2,6 +2,7 @@
   import CPostgres
   import DurableJobs
   import Foundation
+  import TestProcesses
 
   @testable import DurableJobsPostgres
 
@@ -16,16 +17,20 @@
     let folder: String
     private let commands: FileHandle
     private let answers: Lock<FileHandle>
-    private let shell: Process
+    /// It ends when its input does.
+    private let shell: ChildProcess
 
     private static let script = """
       trap '' INT TERM HUP
+      exec 2>/dev/null
       cd /
-      folder=$(mktemp -d /tmp/durable-pg.XXXXXX) || exit 1
+      parent=/tmp
+      if [ -w /dev/shm ]; then parent=/dev/shm; fi
+      folder=$(mktemp -d $parent/durable-pg.XXXXXX) || exit 1
       pid=
       start() {
         "$1/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c max_connections=400 \\
-          -c log_min_messages=log -c deadlock_timeout=100ms >>"$folder/log" 2>&1 &
+          -c log_min_messages=log -c deadlock_timeout=100ms $2 >>"$folder/log" 2>&1 &
         pid=$!
         until "$1/pg_isready" -q -h "$folder" -d postgres; do
           if ! kill -0 $pid 2>/dev/null; then echo "failed: $(tail -n 3 "$folder/log")"; return; fi
@@ -39,8 +44,10 @@
         sed -i '1i local all locked scram-sha-256' "$folder/data/pg_hba.conf"
         while read -r command; do
           case $command in
-            start) start "$1" ;;
+            start) start "$1" "$2" ;;
             kill) kill -9 $pid; wait $pid 2>/dev/null; echo gone ;;
+            follow) touch "$folder/data/standby.signal"; echo gone ;;
+            lead) rm -f "$folder/data/standby.signal"; echo gone ;;
             stop) kill -INT $pid; wait $pid 2>/dev/null; echo gone ;;
           esac
         done
@@ -53,27 +60,32 @@
       let description: String
     }
 
-    init() throws {
+    /// `options`: of the server's own.
+    init(options: String = "") throws {
       let binaries = try Self.findBinaries()
-      let (process, input, output) = (Process(), Pipe(), Pipe())
-      let command = ["sh", "-c", Self.script, "sh", binaries]
+      let (input, output) = (Pipe(), Pipe())
+      let command = ["sh", "-c", Self.script, "sh", binaries, options]
       let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = geteuid() == 0 ? asOther + command : command
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
-      shell = process
+      shell = try ChildProcess(
+        "/usr/bin/env", geteuid() == 0 ? asOther + command : command,
+        input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
+      try input.fileHandleForReading.close()
+      try output.fileHandleForWriting.close()
       commands = input.fileHandleForWriting
       answers = Lock(output.fileHandleForReading)
       folder = try Self.tell("start", commands, answers)
     }
 
-    deinit { try? commands.close() }
+    deinit {
+      try? commands.close()
+      shell.wait()
+    }
 
     func start() throws { _ = try Self.tell("start", commands, answers) }
     /// As a power cut would: the server has no time for anything.
     func kill() throws { _ = try Self.tell("kill", commands, answers) }
+    /// Whether it follows another server from its next start on, and can't be written.
+    func follow(_ follows: Bool) throws { _ = try Self.tell(follows ? "follow" : "lead", commands, answers) }
     func stop() throws { _ = try Self.tell("stop", commands, answers) }
 
     private static func tell(_ command: String, _ commands: FileHandle, _ answers: Lock<FileHandle>) throws -> String {

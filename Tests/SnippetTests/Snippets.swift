@@ -10,6 +10,9 @@ import Logging
 #if HTTP
 import DurableJobsHTTP
 #endif
+#if Postgres
+import DurableJobsPostgres
+#endif
 #if Process
 import DurableJobsProcess
 #endif
@@ -700,8 +703,16 @@ func snippet56() async throws {
   }
 }
 
-// docs/steps.md, block 1
+// docs/postgres.md, block 1
+#if Postgres
 func snippet57() async throws {
+  let store = try await PostgresStore("postgres://jobs@db.example.com/app")
+  let queue = JobQueue(store: store)
+}
+#endif
+
+// docs/steps.md, block 1
+func snippet58() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }

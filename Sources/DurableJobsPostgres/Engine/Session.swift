@@ -14,7 +14,7 @@
     private unowned let engine: Engine
     private let routes = RouteMemory()
     private let share: Int64
-    private var connection: Connection?
+    private(set) var connection: Connection?
 
     init(engine: Engine, number: Int64) {
       self.engine = engine

@@ -49,13 +49,15 @@
       return try read()
     }
 
+    static func check(version: Int) throws {
+      guard version < Schema.oldestServer else { return }
+      throw JobError(
+        .unusableFile,
+        "the server is PostgreSQL \(version / 10_000); a store needs \(Schema.oldestServer / 10_000) or newer")
+    }
+
     private func checkServer(_ clock: ServerClock?) throws {
-      guard connection.serverVersion >= Schema.oldestServer else {
-        throw JobError(
-          .unusableFile,
-          "the server is PostgreSQL \(connection.serverVersion / 10_000); a store needs "
-            + "\(Schema.oldestServer / 10_000) or newer")
-      }
+      try Self.check(version: connection.serverVersion)
       var (encoding, isDurable, isFollowing) = ("", true, false)
       let sent = SystemClock().uptime
       connection.send(Self.serverSQL) { rows in

@@ -708,6 +708,7 @@ func snippet56() async throws {
 func snippet57() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
+  try await queue.enqueue(SendMessage(text: "hello"))
 }
 #endif
 

@@ -40,7 +40,8 @@ extension JobLedger {
   private func settle(_ tallies: [BatchID: BatchTally], now: Int64) throws {
     var request = LedgerRequest()
     request.tally = tallies
-    for batch in try exchange(request).batches where batch.live <= 0 && !batch.isDone {
+    let batches = try exchange(request).batches.sorted { $0.id.rawValue < $1.id.rawValue }
+    for batch in batches where batch.live <= 0 && !batch.isDone {
       var request = LedgerRequest()
       let job = try batch.whenDone.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
       request.complete = (batch.id, job)

@@ -41,7 +41,7 @@ extension JobTable: JobLedger {
       if needs.waitersOf.contains(key) { reply.waiters[key] = edges.map(\.child) }
     }
     for key in needs.named {
-      let all = records.filter { $0.job.terms.key == key }
+      let all = records.filter { $0.job.terms.key == key && !needs.namedBesides.contains($0.id) }
       guard
         let newest = all.last(where: { !$0.course.state.isFinished })
           ?? all.last(where: { $0.course.state == .succeeded })
@@ -120,9 +120,8 @@ extension JobTable: JobLedger {
     batch.snapshot.unfinished += Int(tally.live)
     batch.snapshot.succeeded += Int(tally.succeeded)
     batch.jobs += tally.jobs
-    let isGone = tally.jobs < 0 && batch.jobs == 0 && batch.snapshot.isDone
-    batches[id] = isGone ? nil : batch
-    if !isGone { reply.batches.append(row(batch)) }
+    batches[id] = tally.jobs < 0 && batch.jobs == 0 ? nil : batch
+    reply.batches.append(row(batch))
   }
 
   private func row(_ batch: Batch) -> BatchRow {

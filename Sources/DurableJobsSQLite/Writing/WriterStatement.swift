@@ -15,7 +15,7 @@ enum WriterStatement: Int, CaseIterable {
   case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
   case constraints, setConstraint, clearConstraint
   // Claims
-  case beforeClaim, nextDue, promote, mark
+  case beforeClaim, nextDue, promote, routeOf, pickOnly, mark
   // Settlements
   case succeed, insertOutput
   // A job and what is beside it
@@ -65,8 +65,8 @@ enum WriterStatement: Int, CaseIterable {
     case .keyOwners:
       // A row that damage or another program left behind holds nothing: the job has the last word.
       """
-      SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)) FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job
-      WHERE u.key=?1 ORDER BY u.job
+      SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)),ifnull(j.state<7,0)
+      FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job WHERE u.key=?1 ORDER BY u.job DESC
       """
     case .takeKey:
       "INSERT OR REPLACE INTO durable_uniq(key,job,until) VALUES(?1,?2,?3)"
@@ -113,6 +113,9 @@ enum WriterStatement: Int, CaseIterable {
         SELECT id FROM durable_job INDEXED BY durable_job_line
         WHERE route=?1 AND state=3 AND state<>7 AND rank<=?2 ORDER BY rank LIMIT ?3)
       """
+    case .routeOf: "SELECT route FROM durable_job WHERE id=?1"
+    case .pickOnly:
+      "\(Self.picked) FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id WHERE j.id=?1 AND j.state=4 LIMIT ?2"
     case .mark: "UPDATE durable_job SET state=5,attempt=attempt+1,claim=?2,entered_at=?3,started_at=?3 WHERE id=?1"
 
     case .succeed:
@@ -178,7 +181,7 @@ enum WriterStatement: Int, CaseIterable {
       RETURNING live,done,CASE WHEN live<=0 AND done=0 THEN completion END,jobs
       """
     case .complete: "UPDATE durable_batch SET done=1,follower=?2 WHERE id=?1"
-    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND done<>0 AND jobs<=0"
+    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
     case .forgetDeadlines: "DELETE FROM durable_deadline WHERE at<=?2 AND job=?1"
@@ -204,7 +207,7 @@ enum WriterStatement: Int, CaseIterable {
       """
       SELECT ifnull(
         (SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state<7
-          ORDER BY k.job DESC LIMIT 1),
+          AND(?2 IS NULL OR j.id NOT IN(SELECT value FROM json_each(?2))) ORDER BY k.job DESC LIMIT 1),
         (SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state=7
           ORDER BY k.job DESC LIMIT 1))
       """
@@ -285,9 +288,11 @@ enum WriterStatement: Int, CaseIterable {
   /// Counters that only have to change begin anew here: they never come to where there is no next.
   static let ring: Int64 = 0xffff_ffff
 
+  private static let picked = "SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload,j.links"
+
   /// Reads the ready jobs of a route in order. There is one for each route that a claim has open at once.
   static let pick = """
-    SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload,j.links
+    \(picked)
     FROM durable_job j INDEXED BY durable_job_line LEFT JOIN durable_spec s ON s.id=j.id
     WHERE j.route=?1 AND j.state=4 AND j.state<>7 ORDER BY j.rank,j.id LIMIT ?2
     """

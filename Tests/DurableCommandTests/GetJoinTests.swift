@@ -53,7 +53,7 @@
         let second = try await durable("get", "--remote-time", "-o", "out", held, server.url("/a.bin"))
         #expect(second.status == .exited(1))
         #expect(second.stderr.contains("held.bin: job 1 is fetching \(held) already, with other options"))
-        #expect(second.stderr.contains("1 of 2 done, 1 failed"))
+        #expect(second.stderr.contains("1 of 2 done, 1 refused"))
         let third = try await durable("get", "--detach", "--remote-time", "-o", "out", held, server.url("/b.bin"))
         #expect(third.status == .exited(1))
         #expect(third.stderr.contains("with other options"))

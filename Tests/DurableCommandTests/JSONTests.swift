@@ -47,7 +47,7 @@
       #expect(
         try await keys(durable("status", "--json").line)
           == "{store jobs[{\(failed)}]counts{\(counts)}paused[]constraints[]workers[]}")
-      #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]}")
+      #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]refused[]}")
       #expect(try await keys(durable("pause", "--json").line) == "{queue paused}")
       let log = try await durable("add", "--queue", "other", "--follow", "--json", "--", "echo", "x").text
         .split(separator: "\n").map { keys($0) }

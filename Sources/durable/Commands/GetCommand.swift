@@ -20,6 +20,7 @@
         durable get -o iso --sha256 9f86d0…0f00a08 https://example.org/big.iso
         durable get -i list.txt --concurrency 4
         generate-list | durable get -i - --detach
+        durable add --after $(durable get --detach https://example.org/big.zip) -- unzip big.zip
         """)
 
     @Option(
@@ -89,22 +90,28 @@
         "Only while this holds: network, externalPower, diskSpace, or a name of your own. May be repeated.",
         valueName: "constraint"))
     var requires: [String] = []
+    @OptionGroup var connections: ConnectionArguments
     @OptionGroup var options: StoreOptions
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
     func run() async throws {
       Program.raiseLimitOfOpenFiles()
       let downloads = try downloads()
-      let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0)) }
+      let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0, "--deadline")) }
       let own = Self.withoutRepeats(downloads)
       let repeats = downloads.count - own.count
       if repeats > 0 {
         Talk.line("\(repeats) of the URLs \(repeats == 1 ? "is" : "are") named twice; each is fetched once")
       }
+      if connections.isWaiting, !detach {
+        throw ValidationError(
+          "--after waits for other jobs, and this would fetch now; --detach leaves it to 'durable work'")
+      }
       let store = try options.open()
       let intake = try await DownloadIntake(
         store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline,
-        requires: Set(requires.map { JobConstraint(rawValue: $0) }), isWaitedFor: !detach)
+        requires: Set(requires.map { JobConstraint(rawValue: $0) }), tags: Set(connections.tag),
+        after: connections.dependencies, batch: connections.batch, isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }
       var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }

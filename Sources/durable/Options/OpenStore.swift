@@ -70,9 +70,13 @@
 
     /// What to type to do `verb` to a queue of this store, as in "durable work --queue slow".
     func command(_ verb: String, queue: String) -> String {
-      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
+      command(verb + (queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"))
+    }
+
+    /// The same of words that are known.
+    func command(_ words: String) -> String {
       let place = named.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
-      return "durable \(verb)\(option)\(place)"
+      return "durable \(words)\(place)"
     }
 
     /// The worker that runs each of these jobs.

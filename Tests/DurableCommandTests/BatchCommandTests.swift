@@ -22,16 +22,20 @@
         (try JSONSerialization.jsonObject(with: Data(open.stdout)) as? [[String: Any]])?.first)
       #expect(first["state"] as? String == "open")
       #expect((first["total"] as? Int, first["succeeded"] as? Int, first["unsuccessful"] as? Int) == (2, 1, 1))
-      #expect(try await durable("batch", "close", "photos").text == "1  photos  done     2 of 2 ended, 1 did not succeed, then job 3\n")
+      #expect(
+        try await durable("batch", "close", "photos").text
+          == "1  photos  done     2 of 2 ended, 1 did not succeed, then job 3\n")
       #expect(!FileManager.default.fileExists(atPath: durable.folder + "/all-done"))
       try await durable("work", "--drain")
       #expect(FileManager.default.fileExists(atPath: durable.folder + "/all-done"))
       #expect(try await durable("batch", "wait", "photos").status == .exited(1))
       let shown = try await durable("batch", "show", "photos").text
-      #expect(shown.contains("2 of 2 ended") && shown.contains("failed") && !shown.contains("\(good)  succeeded"), "\(shown)")
+      #expect(
+        shown.contains("2 of 2 ended") && shown.contains("failed") && !shown.contains("\(good)  succeeded"), "\(shown)")
       let late = try await durable("add", "--batch", "photos", "--", "true")
       #expect(late.status == .exited(2))
-      #expect(late.stderr.contains("all jobs of the batch 'photos' have ended; 'durable batch create photos' begins another"))
+      #expect(
+        late.stderr.contains("all jobs of the batch 'photos' have ended; 'durable batch create photos' begins another"))
       #expect(try await durable("status", "--batch", "photos", "--json").json["counts"] as? [String: Int] != nil)
     }
 
@@ -41,7 +45,8 @@
       _ = try await durable.add("--batch", "b", "--", "true")
       let early = try await durable("batch", "wait", "b", "--timeout", "50ms")
       #expect(early.status == .exited(4))
-      #expect(early.stderr.contains("It is open: 'durable batch close 1' says that no more jobs come"), "\(early.stderr)")
+      #expect(
+        early.stderr.contains("It is open: 'durable batch close 1' says that no more jobs come"), "\(early.stderr)")
       async let waiting = durable("batch", "wait", "b", "--json")
       try await durable("batch", "close", "b")
       try await durable("work", "--drain")
@@ -59,7 +64,8 @@
       let got = try await durable("get", "--detach", "--batch", "b", "--tag", "t", server.url("/a.bin"))
       let file = try #require(Int(got.line), "\(got.stderr)")
       let size = try await durable.add("--batch", "b", "--after", "\(file)", "--shell", "--", "wc -c < a.bin > size")
-      let last = try await durable("get", "--detach", "--batch", "b", "--after", "\(size)", "-O", "b.bin", server.url("/a.bin"))
+      let last = try await durable(
+        "get", "--detach", "--batch", "b", "--after", "\(size)", "-O", "b.bin", server.url("/a.bin"))
       #expect(last.status == .exited(0), "\(last.stderr)")
       try await durable("batch", "close", "b")
       #expect(try await durable("work", "--drain").status == .exited(0))

@@ -54,7 +54,8 @@
       let succeeded = Self.job.replacing("output errors", with: "output{exitCode}errors")
       #expect(
         log == [
-          "{\(Self.job)}", "{attempt run stream text}", "{attempt run startedAt endedAt ending}", "{\(succeeded)}",
+          "{event \(Self.job)}", "{event attempt run stream text}", "{event attempt run startedAt endedAt ending}",
+          "{event \(succeeded)}",
         ])
     }
 

@@ -24,9 +24,10 @@
       _ = try await durable.work { [durable] worker in
         try await worker.says("started", running)
         _ = await fifo.said()
-        let text = try await durable("status").text.replacing(/\d+ (s|min)/, with: "TIME").replacing(/took .*/, with: "took TIME")
+        let text = try await durable("status").text.replacing(/\d+ (s|min)/, with: "TIME").replacing(
+          /took .*/, with: "took TIME")
         #expect(
-          text.split(separator: "\n").map { $0.replacing(/ +/, with: " ") } == [
+          text.split(separator: "\n").map { $0.replacing(#/ +/#, with: " ") } == [
             "\(running) running for TIME sh -c 'echo x > said; exec sleep 1000'",
             "\(failed) failed TIME ago false exited with code 1",
             "\(late) scheduled in TIME true",
@@ -44,7 +45,9 @@
         id: JobID(rawValue: 12), queue: "default", kind: "a-kind-with-a-name-that-is-rather-long", state: .failed,
         createdAt: now)
       failed.finishedAt = now.addingTimeInterval(-720)
-      failed.failures = [AttemptFailure(attempt: 1, at: now, message: "exited with code 22, and said a lot about why it did")]
+      failed.failures = [
+        AttemptFailure(attempt: 1, at: now, message: "exited with code 22, and said a lot about why it did")
+      ]
       var scheduled = failed
       scheduled.id = JobID(rawValue: 7)
       scheduled.state = .scheduled
@@ -52,7 +55,9 @@
       return [failed, scheduled]
     }()
 
-    @Test("fits the width, with time and reason in a line of their own where it is narrow", arguments: [40, 60, 80, 120, 200])
+    @Test(
+      "fits the width, with time and reason in a line of their own where it is narrow",
+      arguments: [40, 60, 80, 120, 200])
     func width(width: Int) {
       let table = JobTable(jobs: Self.jobs, now: Date(timeIntervalSince1970: 2_000_000_000))
       let lines = table.lines(for: .out, width: width, JobTable.Columns(table.jobs, now: table.now))
@@ -66,13 +71,21 @@
     @Test("--watch writes a line of JSON for each change")
     func watch() async throws {
       _ = try await durable.add("--", "true")
-      let watched = try await durable.run("status", "--watch", "--json") { [durable] program in
-        try await program.says(#""ready":1"#)
-        try await durable("work", "--drain")
-        try await program.says(#""succeeded":1"#)
-        kill(program.process, SIGTERM)
-      }
-      #expect(watched.text.split(separator: "\n").allSatisfy { $0.hasPrefix(#"{"event":"status","status":{"store""#) })
+      let watched = try await durable.shell(
+        #"""
+        mkfifo lines; "$DURABLE" status --watch --json > lines & watcher=$!
+        while read -r line; do
+          echo "$line"
+          case $line in
+            *'"ready":1'*) "$DURABLE" work --drain > /dev/null & ;;
+            *'"succeeded":1'*) break ;;
+          esac
+        done < lines
+        kill $watcher; wait
+        """#)
+      let lines = watched.text.split(separator: "\n")
+      #expect(lines.count >= 2)
+      #expect(lines.allSatisfy { $0.hasPrefix(#"{"event":"status","status":{"store""#) }, "\(watched.text)")
     }
 
     @Test("log and show without an id mean the last one")

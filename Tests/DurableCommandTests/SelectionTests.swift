@@ -12,7 +12,9 @@
     init() throws { durable = try Durable() }
 
     private func addSix() async throws {
-      for tag in ["a", "b", "a", "b", "a", "b"] { _ = try await durable.add("--tag", tag, "--queue", tag, "--", "true") }
+      for tag in ["a", "b", "a", "b", "a", "b"] {
+        _ = try await durable.add("--tag", tag, "--queue", tag, "--", "true")
+      }
     }
 
     private func ids(_ outcome: Durable.Outcome) -> [Int] {
@@ -33,10 +35,12 @@
       #expect(ids(try await durable("retry", "--tag", "a", "--state", "cancelled")) == [3, 5])
       #expect(ids(try await durable("retry")) == [1])
       #expect(ids(try await durable("remove", "4-999", "-y")) == [4, 5, 6])
-      #expect(try await durable("status", "--json").json["counts"] as? [String: Int] == [
-        "ready": 2, "scheduled": 0, "blocked": 0, "running": 0, "suspended": 0, "succeeded": 1, "failed": 0, "cancelled": 0,
-        "skipped": 0,
-      ])
+      #expect(
+        try await durable("status", "--json").json["counts"] as? [String: Int] == [
+          "ready": 2, "scheduled": 0, "blocked": 0, "running": 0, "suspended": 0, "succeeded": 1, "failed": 0,
+          "cancelled": 0,
+          "skipped": 0,
+        ])
     }
 
     @Test("a range without a job is exit code 3, and nothing at all is 2")
@@ -76,13 +80,21 @@
     @Test("on a terminal it is asked before several that were not named are ended")
     func question() async throws {
       try await addSix()
-      let terminal = try await durable.terminal(["cancel", "--all"], columns: 80, rows: 10) { terminal in
+      let refused = try await durable.onTerminal("cancel", "--all") { terminal in
         try await terminal.shows("Cancel 6 jobs? [y/N]")
-        try await terminal.type("n\r")
+        terminal.press("n\n")
         try await terminal.shows("Nothing was done")
       }
-      #expect(terminal == .exited(130))
+      #expect(refused.status == .exited(130))
       #expect(try await durable.state(1) == "ready")
+      let done = try await durable.onTerminal("cancel", "--tag", "a") { terminal in
+        try await terminal.shows("Cancel 3 jobs? [y/N]")
+        terminal.press("y\n")
+        try await terminal.shows("3 cancelled")
+      }
+      #expect(done.status == .exited(0))
+      #expect(try await durable.state(1) == "cancelled")
+      #expect(try await durable.state(2) == "ready")
     }
 
     @Test(arguments: [("7", 7, 7), ("3-7", 3, 7), ("7-7", 7, 7)])

@@ -56,7 +56,7 @@
       }
       let queue = follow ? try await store.place(of: id, kind: ShellCommand.kind) : job.queue
       if options.json {
-        Screen.out.json(JobRecord(try await store.store.job(id)))
+        Screen.out.json(JobRecord(try await store.store.job(id), inStream: follow))
       } else if follow {
         Talk.line("Job \(id)")
       } else {
@@ -129,7 +129,11 @@
       for page in ids.pages(of: 400) {
         let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
         for id in page {
-          if !options.json { Screen.out.line("\(id)") } else if let job = jobs[id] { Screen.out.json(JobRecord(job)) }
+          if !options.json {
+            Screen.out.line("\(id)")
+          } else if let job = jobs[id] {
+            Screen.out.json(JobRecord(job, inStream: true))
+          }
         }
       }
       if Screen.error.isTerminal, !options.json { try await store.sayIfNobodyWorks(on: ids[0]) }

@@ -20,7 +20,10 @@
       groupedSubcommands: [
         CommandGroup(
           name: "Run:",
-          subcommands: [GetCommand.self, SendCommand.self, AddCommand.self, BatchCommand.self, WorkCommand.self]),
+          subcommands: [
+            GetCommand.self, SendCommand.self, AddCommand.self, BatchCommand.self, WorkCommand.self,
+            ServiceCommand.self,
+          ]),
         CommandGroup(
           name: "Look:",
           subcommands: [StatusCommand.self, ShowCommand.self, TreeCommand.self, LogCommand.self, WaitCommand.self]),

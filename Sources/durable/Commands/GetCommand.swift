@@ -201,7 +201,7 @@
       let named = Dictionary(grouping: Self.withoutRepeats(downloads), by: \.expectedName).values.first { $0.count > 1 }
       guard let named else { return }
       throw ValidationError(
-        "with --overwrite, \(named[0].url.withoutCredentials) and \(named[1].url.withoutCredentials) would replace each "
+        "with --overwrite, \(named[0].shownURL) and \(named[1].shownURL) would replace each "
           + "other as \(named[0].expectedName); get them into different folders")
     }
 
@@ -252,7 +252,7 @@
         let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
         for id in page {
           if options.json {
-            if let job = jobs[id] { Screen.out.json(JobRecord(job)) }
+            if let job = jobs[id] { Screen.out.json(JobRecord(job, inStream: true)) }
           } else {
             Screen.out.line("\(id)")
           }
@@ -271,15 +271,18 @@
   }
 
   extension Download {
+    /// For everybody's eyes.
+    fileprivate var shownURL: String { url.withoutCredentials.withoutPasswords }
+
     /// What to say where another job stands in its way.
     func refusal(_ entry: DownloadIntake.Entry) -> String {
       switch entry {
       case .job: ""
       case .runsOtherwise(let id):
-        "job \(id) is fetching \(url.withoutCredentials) already, with other options. Wait for it, or end it with: "
+        "job \(id) is fetching \(shownURL) already, with other options. Wait for it, or end it with: "
           + "durable cancel \(id)"
       case .isNeededOtherwise(let id, let waiting):
-        "job \(id) is to fetch \(url.withoutCredentials) with other options, and job \(waiting) waits for it. "
+        "job \(id) is to fetch \(shownURL) with other options, and job \(waiting) waits for it. "
           + "Leave it so, or end both with: durable cancel \(id)"
       }
     }

@@ -88,7 +88,7 @@
       }
       let place = follow ? try await store.place(of: sent.id, kind: SendRequest.kind) : job.queue
       if options.json {
-        Screen.out.json(JobRecord(try await store.store.job(sent.id)))
+        Screen.out.json(JobRecord(try await store.store.job(sent.id), inStream: follow))
       } else if follow {
         Talk.line("Job \(sent.id)")
       } else {

@@ -76,7 +76,9 @@
           if line != last { Screen.out.line(line) }
           last = line
         } else if let size = Screen.out.size {
-          let all = try await Overview(store, filter, limits).lines(for: .out, width: size.columns) + remarks(store)
+          let all =
+            try await Overview(store, filter, limits).lines(for: .out, width: size.columns - 1)
+            + remarks(store).map { $0.cut(to: size.columns - 1) }
           // The end says how many there are, and who works.
           let room = max(size.rows - 1, 1)
           let lines = all.count <= room ? all : Array(all.prefix(max(room - 3, 0)) + all.suffix(min(3, room)))

@@ -22,7 +22,7 @@
       var tree = JobTree(store: store.store)
       let roots = try await tree.load(around: try await store.store.job(id))
       if options.json {
-        for job in tree.jobs.values.sorted(by: { $0.id < $1.id }) { Screen.out.json(JobRecord(job)) }
+        for job in tree.jobs.values.sorted(by: { $0.id < $1.id }) { Screen.out.json(JobRecord(job, inStream: true)) }
         return
       }
       for root in roots { tree.draw(root, marking: id, on: Screen.out) }

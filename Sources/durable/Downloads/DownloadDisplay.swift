@@ -97,7 +97,9 @@
       let attempt = JobAttempt(context)
       if case .began = event, isStranger(context.id, download) {
         // By the limits of this call, and not of that one.
-        say("another call left \(download.url.withoutCredentials) behind; it is fetched, too, into \(download.folder)")
+        say(
+          "another call left \(download.url.withoutCredentials.withoutPasswords) behind; it is fetched, too, into \(download.folder)"
+        )
       }
       let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)

@@ -182,12 +182,12 @@
       if json {
         for page in jobs.pages(of: DownloadIntake.page) {
           let found = try await store.jobs(Array(page), detail: .all)
-          for id in page { if let job = found[id] { Screen.out.json(JobRecord(job)) } }
+          for id in page { if let job = found[id] { Screen.out.json(JobRecord(job, inStream: true)) } }
         }
       }
       if downloads.count > 1, !json { Talk.line(display.outcome) }
       for failure in failures.sorted(by: { $0.id < $1.id }) where !display.hasExplained(failure.id) {
-        Talk.error("\(failure.name): \(failure.message)")
+        Talk.error("\(failure.name): \(failure.message)".withoutPasswords)
       }
       if interruption.wasAsked, !left.isEmpty {
         // Of a few, those too whose beginning was not shown yet.

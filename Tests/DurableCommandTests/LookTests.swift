@@ -19,7 +19,7 @@
         ["add", "--env", "DURABLE_TEST_UNSET", "--", "true"], ["add", "--env", "=x", "--", "true"],
         ["add", "--key", String(repeating: "k", count: 10_000), "--", "true"], ["add", "--queue", "", "--", "true"],
         ["work", "--concurrency", "0"], ["work", "--concurrency", "-1"], ["work", "--queue", ""],
-        ["wait", "--timeout", "x"], ["show"], ["show", "abc"], ["show", "0"], ["log", "1", "--attempt", "0"],
+        ["wait", "--timeout", "x"], ["show", "abc"], ["show", "0"], ["log", "1", "--attempt", "0"],
         ["status", "--state", "odd"], ["status", "--limit", "-1"], ["complete", "1", "--output", "{"], ["bogus"],
         ["cancel"], ["add", "--store", "postgres://host/db", "--", "true"],
       ])

@@ -24,7 +24,7 @@
       _ = try await durable.work { [durable] worker in
         try await worker.says("started", running)
         _ = await fifo.said()
-        let text = try await durable("status").text.replacing(/\d+ (s|min)/, with: "TIME").replacing(
+        let text = try await durable("status").text.replacing(/\d+ (s|min)\b/, with: "TIME").replacing(
           /took .*/, with: "took TIME")
         #expect(
           text.split(separator: "\n").map { $0.replacing(#/ +/#, with: " ") } == [

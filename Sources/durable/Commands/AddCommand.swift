@@ -54,6 +54,7 @@
       if !added.disposition.isNew {
         Talk.line("Job \(id) has the unique key '\(jobOptions.unique?.key ?? "")': nothing was added")
       }
+      if !follow { OpenStore.leaveOpen() }
       let queue = follow ? try await store.place(of: id, kind: ShellCommand.kind) : job.queue
       if options.json {
         Screen.out.json(JobRecord(try await store.store.job(id), inStream: follow))
@@ -126,6 +127,7 @@
       let queue = store.queue(job.queue)
       let new = try commands.map { try queue.prepare($0, after: job.connections.dependencies, options: jobOptions) }
       let ids = try await store.store.add(new, to: job.connections.batch).map(\.id)
+      OpenStore.leaveOpen()
       for page in ids.pages(of: 400) {
         let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
         for id in page {

@@ -30,6 +30,8 @@
       String?
     @OptionGroup var options: StoreOptions
 
+    func validate() throws { try selection.check() }
+
     func run() async throws {
       try await Deed(
         change: .cancel(reason: reason?.cutToMessage), verb: "Cancel", done: "cancelled", states: Deed.unfinished
@@ -46,6 +48,8 @@
       String?
     @OptionGroup var options: StoreOptions
 
+    func validate() throws { try selection.check() }
+
     func run() async throws {
       try await Deed(
         change: .suspend(reason: reason?.cutToMessage), verb: "Suspend", done: "suspended",
@@ -59,6 +63,8 @@
 
     @OptionGroup var selection: JobSelection
     @OptionGroup var options: StoreOptions
+
+    func validate() throws { try selection.check() }
 
     func run() async throws {
       try await Deed(change: .resume, verb: "Resume", done: "resumed", states: [.suspended], asks: false)
@@ -76,6 +82,7 @@
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
+      try selection.check()
       guard let output else { return }
       guard StoredJSON.isJSON(Data(output.utf8)) else {
         throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
@@ -98,6 +105,8 @@
     var message = "failed by hand"
     @OptionGroup var options: StoreOptions
 
+    func validate() throws { try selection.check() }
+
     func run() async throws {
       try await Deed(
         change: .fail(message: message.cutToMessage), verb: "Fail", done: "failed", states: Deed.unfinished
@@ -112,6 +121,8 @@
 
     @OptionGroup var selection: JobSelection
     @OptionGroup var options: StoreOptions
+
+    func validate() throws { try selection.check() }
 
     func run() async throws {
       let states = Set(JobState.allCases).subtracting([.running])

@@ -17,6 +17,7 @@
         130 interrupted with work left.
         """,
       version: "0.1.0",
+      subcommands: [ManualCommand.self],
       groupedSubcommands: [
         CommandGroup(
           name: "Run:",

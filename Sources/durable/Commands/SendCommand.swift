@@ -82,6 +82,7 @@
       try check(request)
       let new = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
       let sent = try await store.store.add([new], to: job.connections.batch)[0]
+      if !follow { OpenStore.leaveOpen() }
       if !sent.disposition.isNew {
         let key = jobOptions.unique.map { "the unique key '\($0.key)'" } ?? "this request and this key"
         Talk.line("Job \(sent.id) has \(key) already: nothing was added")

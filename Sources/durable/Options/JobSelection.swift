@@ -31,8 +31,11 @@
     var isByName: Bool { !ids.isEmpty && ids.allSatisfy(\.isOne) && !filter.isGiven && !all }
     var isEmpty: Bool { ids.isEmpty && !filter.isGiven && !all }
 
-    /// What to say where nothing was selected.
-    static let missing = "which jobs? Give ids, ranges as in 3-7, --tag, --state, --queue and so on, or --all"
+    /// Throws where nothing was selected.
+    func check() throws {
+      guard isEmpty else { return }
+      throw ValidationError("which jobs? Give ids, ranges as in 3-7, --tag, --state, --queue and so on, or --all")
+    }
 
     /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
     /// id. Throws ``JobError/Code/notFound`` for ranges and batches in which there is nothing.

@@ -23,6 +23,10 @@
 
     private static let opened = Lock<[SQLiteStore]>([])
 
+    /// Has the process end without letting go of its stores: what was stored is as safe, and who lets go last moves SQLite's log
+    /// into the file, with three more waits for the disk. Only for who listens to nothing and runs no worker.
+    static func leaveOpen() { opened.withLock { $0 = [] } }
+
     /// Lets go of all stores, so that other processes need not find out that this one has ended.
     static func closeAll() async {
       let stores = opened.withLock { stores in

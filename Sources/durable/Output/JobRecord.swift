@@ -118,6 +118,7 @@
       } else if let request = SendRequest(self) {
         copy.payload = Self.encode(request.withoutSecrets)
       }
+      copy.key = key?.withoutPasswords
       copy.reason = reason?.withoutPasswords
       copy.progress?.message = progress?.message?.withoutPasswords
       for index in failures.indices { copy.failures[index].message = failures[index].message.withoutPasswords }

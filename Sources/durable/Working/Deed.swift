@@ -22,7 +22,6 @@
 
     /// Does it, says what became of each job, and goes on where one is refused. Throws the exit code of the worst.
     func run(_ selection: JobSelection, _ options: StoreOptions) async throws {
-      guard !selection.isEmpty else { throw ValidationError(JobSelection.missing) }
       guard
         let store = selection.isByName
           ? try options.existing(for: selection.ids.map(\.ids.lowerBound)) : try options.existing()

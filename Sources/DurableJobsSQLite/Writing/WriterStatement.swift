@@ -8,7 +8,7 @@ enum WriterStatement: Int, CaseIterable {
   // Transactions
   case begin, commit, rollback
   // New jobs
-  case insertJob, insertSpec, insertKey, insertTag
+  case insertJob, insertSpec, replacePayload, insertKey, insertTag
   // Unique keys
   case keyOwners, takeKey, releaseKey
   // Routes and queues
@@ -24,7 +24,7 @@ enum WriterStatement: Int, CaseIterable {
   case putStep, steps, deleteSteps
   case putDeadline, deleteDeadline, forgetDeadlines, overdue
   // Batches
-  case insertBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
+  case insertBatch, closeBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
@@ -58,6 +58,7 @@ enum WriterStatement: Int, CaseIterable {
       INSERT INTO durable_job(route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
       VALUES(?1,?2,?3,?4,?7,0,1099511627776,?5,?6,?6)
       """
+    case .replacePayload: "UPDATE durable_spec SET payload=?2 WHERE id=?1"
     case .insertSpec: "INSERT OR REPLACE INTO durable_spec(id,created_at,options,payload) VALUES(?1,?2,?3,?4)"
     case .insertKey: "INSERT OR IGNORE INTO durable_job_key(key,job) VALUES(?1,?2)"
     case .insertTag: "INSERT OR IGNORE INTO durable_tag(tag,job) VALUES(?1,?2)"
@@ -171,7 +172,8 @@ enum WriterStatement: Int, CaseIterable {
     case .putStep: "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
     case .steps: "SELECT name,value FROM durable_step WHERE job=?1"
     case .deleteSteps: "DELETE FROM durable_step WHERE job=?1"
-    case .insertBatch: "INSERT INTO durable_batch(name,completion) VALUES(?1,?2)"
+    case .insertBatch: "INSERT INTO durable_batch(name,completion,done) VALUES(?1,?2,?3)"
+    case .closeBatch: "UPDATE durable_batch SET done=0 WHERE id=?1 AND done=2"
     case .batch: "SELECT live,done,completion,jobs FROM durable_batch WHERE id=?1"
     case .putMember: "INSERT OR IGNORE INTO durable_batch_job(batch,job) VALUES(?1,?2)"
     case .deleteMember: "DELETE FROM durable_batch_job WHERE batch=?1 AND job=?2"
@@ -181,7 +183,7 @@ enum WriterStatement: Int, CaseIterable {
       RETURNING live,done,CASE WHEN live<=0 AND done=0 THEN completion END,jobs
       """
     case .complete: "UPDATE durable_batch SET done=1,follower=?2 WHERE id=?1"
-    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0"
+    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0 AND done<>2"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
     case .forgetDeadlines: "DELETE FROM durable_deadline WHERE at<=?2 AND job=?1"

@@ -66,16 +66,16 @@ package struct InsertVerb: Verb {
           !job.edges.isEmpty || job.terms.lane != nil || job.terms.unique.map { $0.policy != .keep } ?? false
         if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
-      if case .join(let id)? = batch { needs.batch = id }
+      needs.batch = batch?.known
       needs.named = Set(needs.named).sorted()
       needs.waitersOf = Set(needs.waitersOf).sorted()
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
       phase = .replace
-      if case .join(let id)? = batch {
+      if let id = batch?.known {
         guard let row = answer.batches.first else { throw JobError(.notFound, "there is no batch \(id)") }
-        guard !row.isDone else {
+        guard !row.isDone || jobs.isEmpty else {
           throw JobError(.wrongState, "all jobs of the batch \(id) have ended; no more can join it")
         }
       }

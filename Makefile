@@ -51,10 +51,19 @@ docs: setup ## Compile the snippets of README and docs, and build the reference
 	swift build --build-tests $(SWIFT_FLAGS)
 	scripts/build-reference
 
-install: setup ## Build `durable` for release and put it into PREFIX/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
+MANUAL = $(SHARE)/man/man1/durable.1
+COMPLETIONS = bash-completion/completions/durable zsh/site-functions/_durable fish/vendor_completions.d/durable.fish
+
+install: setup ## Build `durable` for release and put it into PREFIX/bin, with its manual and completions
 	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits Shell --product durable $(INSTALL_FLAGS) $(SWIFT_FLAGS)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(INSTALL_SCRATCH)/release/durable $(DESTDIR)$(PREFIX)/bin/durable
+	install -d $(dir $(MANUAL)) $(dir $(addprefix $(SHARE)/,$(COMPLETIONS)))
+	$(INSTALL_SCRATCH)/release/durable manual > $(MANUAL)
+	for file in $(COMPLETIONS); do \
+	  $(INSTALL_SCRATCH)/release/durable --generate-completion-script $${file%%[-/]*} > $(SHARE)/$$file || exit 1; \
+	done
 
 uninstall: ## Remove it again; jobs and logs stay
-	rm -f $(DESTDIR)$(PREFIX)/bin/durable
+	rm -f $(DESTDIR)$(PREFIX)/bin/durable $(MANUAL) $(addprefix $(SHARE)/,$(COMPLETIONS))

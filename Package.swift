@@ -90,6 +90,7 @@ let package = Package(
       dependencies: [
         "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSystem",
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
       ]),

@@ -15,9 +15,11 @@
       _ = Program.umaskAtStart
       if let name = configuration.commandName { Talk.program.withLock { $0 = name } }
       var status: Int32
+      let words = reading(Array(CommandLine.arguments.dropFirst()))
+      Talk.isJSON.withLock { $0 = words.prefix { $0 != "--" }.contains("--json") }
       do {
         try checkCommandName()
-        var command = try parseAsRoot(reading(Array(CommandLine.arguments.dropFirst())))
+        var command = try parseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
         } else {
@@ -51,10 +53,10 @@
       case let code as ExitCode:
         return code.rawValue
       case let error as JobError:
-        Talk.error(error.message)
+        Talk.error(error.message, code: error.code.rawValue)
         return ExitStatus(error).rawValue
       case let error as ValidationError:
-        Talk.error(error.message)
+        Talk.error(error.message, code: "usage")
         return ExitStatus.usage.rawValue
       case _ where exitCode(for: error) == .success:
         Screen.out.line(fullMessage(for: error))
@@ -64,7 +66,9 @@
         let isNoID = message.contains(#/is invalid for '<(id|ids)>'/#)
         Talk.error(
           inALine(withoutValues(message))
-            + (isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : ""))
+            + (isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : ""),
+          code: "usage")
+        if Talk.isJSON.withLock({ $0 }) { return ExitStatus.usage.rawValue }
         // The parser's last line says where to look; its others repeat the help.
         if let hint = fullMessage(for: error).split(separator: "\n").last { Talk.line(String(hint.drop { $0 == " " })) }
         return ExitStatus.usage.rawValue

@@ -9,8 +9,21 @@
     /// and is hidden too, but where it goes over SSH or FTP, which know none.
     ///
     /// A password with characters that must not stand in one ends at the last `@` of the word: rather too much is hidden.
+    ///
+    /// So are the values of what signs a query: `https://host/file?X-Amz-Signature=***`.
     package var withoutPasswords: String {
-      guard contains("://"), contains("@") else { return self }
+      guard contains("://") else { return self }
+      return contains("=") ? withoutPasswordsOfUsers.withoutSignatures : withoutPasswordsOfUsers
+    }
+
+    private var withoutSignatures: String {
+      let signs =
+        /([?&;](?:[A-Za-z0-9\-]+-)?(?:signature|credential|security-token|sig|token|access_token|api[_\-]?key|password|passwd|secret|client_secret)=)[^&;#\s"'<>]+/
+      return replacing(signs.ignoresCase()) { "\($0.output.1)\(hiddenSecret)" }
+    }
+
+    private var withoutPasswordsOfUsers: String {
+      guard contains("@") else { return self }
       let well = /([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
       let ill = /([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:\[]*):(?![0-9]+[\/?])\S*[\/?#]\S*@/
       let text = replacing(well) { match in

@@ -18,7 +18,7 @@
       let trouble = try Descriptors.pipe()
       // A TERM that comes before the launcher has become the command ends it there.
       number = try Program.start(
-        Launcher.argument, [input.read, output.write, error.write, trouble.write], blocking: [SIGTERM])
+        [Launcher.argument], [input.read, output.write, error.write, trouble.write], blocking: [SIGTERM])
       // At once: a launcher that dies before it has read all is noticed by writing to it.
       for end in [input.read, output.write, error.write, trouble.write] { close(end) }
       stdout = output.read

@@ -8,7 +8,7 @@
     /// This program, also if its file was replaced since it started.
     package static var itself: Executable { .path(.init(path)) }
 
-    static var path: String {
+    package static var path: String {
       #if os(Linux)
         if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
           !path.hasSuffix(" (deleted)")

@@ -35,8 +35,8 @@
     /// the others are its `$1`, `$2`, ….
     ///
     /// It runs in `folder`, by default the current one; a relative path begins there. Of this process's environment it
-    /// gets `PATH`, `HOME`, `USER`, `LANG`, `LC_*`, `TZ` and `TERM`, and beside that what `environment` names. Its umask
-    /// is that of this process.
+    /// gets `PATH`, `HOME`, `USER`, `LANG`, `LC_*`, `TZ`, `TERM`, `XDG_*`, `SSH_AUTH_SOCK` and the proxies (`http_proxy` and
+    /// its like), and beside that what `environment` names. Its umask is that of this process.
     public init(
       _ arguments: [String], in folder: String = ".", environment: [String: String] = [:], shell: Bool = false
     ) {
@@ -67,9 +67,9 @@
     }
 
     /// A line that the command wrote, for more eyes than its log has: without the values of variables that were given to it
-    /// alone. What is shorter than six characters is no secret.
+    /// alone, or may hold a password, as a proxy's. What is shorter than six characters is no secret.
     func hidingValues(in line: String) -> String {
-      env.filter { !Self.isInherited($0.key) }
+      env.filter { !Self.isInherited($0.key) && !Self.plain.contains($0.key) || Self.isProxy($0.key) }
         .flatMap { $0.value.display.split(whereSeparator: \.isNewline) }.filter { $0.count >= 6 }
         .sorted { $0.count > $1.count }
         .reduce(line) { $0.replacingOccurrences(of: $1, with: "***") }
@@ -86,7 +86,15 @@
 
     /// Names of variables that a command gets from the process that adds it.
     package static func isInherited(_ name: String) -> Bool {
-      ["PATH", "HOME", "USER", "LANG", "TZ", "TERM"].contains(name) || name.hasPrefix("LC_")
+      ["PATH", "HOME", "USER", "LANG", "TZ", "TERM", "SSH_AUTH_SOCK"].contains(name) || name.hasPrefix("LC_")
+        || name.hasPrefix("XDG_") || isProxy(name)
     }
+
+    private static func isProxy(_ name: String) -> Bool {
+      ["http_proxy", "https_proxy", "no_proxy", "all_proxy"].contains(name.lowercased())
+    }
+
+    /// Variables of every shell that are no secrets, where all are given.
+    private static let plain: Set = ["PWD", "OLDPWD", "SHELL", "LOGNAME", "HOSTNAME", "EDITOR", "VISUAL", "PAGER"]
   }
 #endif

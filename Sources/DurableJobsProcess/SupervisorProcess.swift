@@ -15,7 +15,7 @@
       do {
         // No terminal either: what asks for a password fails at once, and stops nobody.
         number = try Program.start(
-          Supervisor.argument, [input, theirs, STDERR_FILENO], leadsSession: true, blocking: SupervisorNews.requests)
+          [Supervisor.argument], [input, theirs, STDERR_FILENO], leadsSession: true, blocking: SupervisorNews.requests)
       } catch {
         watch.begin(nil)
         throw error
@@ -101,8 +101,8 @@
   extension Program {
     /// Starts this program again, with these as its first descriptors. For it, signals are as the system gives them, whatever
     /// they are here; those in `blocking` wait until it lets them in.
-    static func start(
-      _ argument: String, _ descriptors: [Int32], leadsSession: Bool = false, blocking: [Int32] = []
+    package static func start(
+      _ arguments: [String], _ descriptors: [Int32], leadsSession: Bool = false, blocking: [Int32] = []
     ) throws -> pid_t {
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -136,8 +136,7 @@
         posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
       }
       let variables = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-      let arguments: [String] = [path, argument]
-      var words = arguments.map { strdup($0) } + [nil]
+      var words = ([path] + arguments).map { strdup($0) } + [nil]
       var settings = variables.map { strdup($0) } + [nil]
       defer { for text in words + settings { free(text) } }
       var number: pid_t = 0

@@ -60,7 +60,12 @@
 
     /// The variables of this process's environment that a command gets from it unless told otherwise.
     package static var inheritedEnvironment: [String: SystemText] {
-      let names = ProcessInfo.processInfo.environment.keys.filter { ShellCommand.isInherited($0) }
+      wholeEnvironment.filter { ShellCommand.isInherited($0.key) }
+    }
+
+    /// All variables of this process's environment.
+    package static var wholeEnvironment: [String: SystemText] {
+      let names = ProcessInfo.processInfo.environment.keys
       return Dictionary(uniqueKeysWithValues: names.compactMap { name in environment(name).map { (name, $0) } })
     }
 

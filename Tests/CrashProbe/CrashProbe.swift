@@ -95,6 +95,16 @@ import Logging
       record.write("end \(context.id) \(context.attempt)")
       return nil
     }
+    for kind in ["paces", "completes"] {
+      worker.register(kind: kind) { _, context in
+        record.write("run \(context.id) \(context.attempt)")
+        for number in kind == "paces" ? [1, 2, 3] : [] {
+          try await context.step("\(number)") { record.write("step \(context.id) \(number)") }
+        }
+        record.write("end \(context.id) \(context.attempt)")
+        return nil
+      }
+    }
     worker.register(kind: "follows") { _, context in
       record.write("run \(context.id) \(context.attempt)")
       record.write("end \(context.id) \(context.attempt)")
@@ -170,7 +180,8 @@ import Logging
 
 struct Follow: JobPayload { static let kind = "follows" }
 
-/// A diamond, a job that fails with what needs it and what catches it, two jobs of a lane, and one that has another follow.
+/// A diamond, a job that fails with what needs it and what catches it, two jobs of a lane, one that has another follow, one
+/// in steps, and a batch that others join while it runs.
 private func produceGraph(on queue: JobQueue, _ record: Record) async throws {
   func job(_ kind: String, lane: JobLane? = nil, after edges: [JobEdge] = []) -> NewJob {
     NewJob(queue: queue.name, kind: kind, payload: Data("{}".utf8), terms: JobTerms(lane: lane), edges: edges)
@@ -181,10 +192,21 @@ private func produceGraph(on queue: JobQueue, _ record: Record) async throws {
     job("link", after: [JobEdge(.sibling(1)), JobEdge(.sibling(2))]),
     job("breaks"), job("link", after: [JobEdge(.sibling(4))]), job("link", after: [JobEdge(.sibling(5))]),
     job("link", after: [JobEdge(.sibling(4), .failed)]), job("link", after: [JobEdge(.sibling(6), .ended)]),
-    job("link", lane: lane), job("link", lane: lane), job("leads"),
+    job("link", lane: lane), job("link", lane: lane), job("leads"), job("paces"),
   ]
   let ids = try await queue.store.insert(JobInsertion(graph)).ids
   record.write("stored " + ids.map(\.description).joined(separator: " "))
+
+  let batch = try await queue.store.insert(
+    JobInsertion([job("link"), job("breaks")], batch: .new(name: "b", whenDone: job("completes"))))
+  record.write("stored " + batch.ids.map(\.description).joined(separator: " "))
+  guard let id = batch.batch else { return }
+  do {
+    let joined = try await queue.store.insert(JobInsertion([job("link")], batch: .join(id)))
+    record.write("stored " + joined.ids.map(\.description).joined(separator: " "))
+  } catch let error as JobError where error.code == .wrongState {
+    // It is done by now.
+  }
 }
 
 /// The machine's clock, with timers that never fire: who goes by it is woken by signals alone.
@@ -209,14 +231,16 @@ struct ShiftedClock: JobClock {
   }
 }
 
-/// A file of lines, each written whole, with the writer's process id, and there even if the process is killed next.
+/// A file of lines, each written whole, with the number that the campaign gave this life, and there even if the process is
+/// killed next.
 struct Record: Sendable {
   private let file: Int32
+  private let life = ProcessInfo.processInfo.environment["DURABLE_LIFE"] ?? "0"
 
   init(path: String) { file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600) }
 
   func write(_ line: String) {
-    var line = "\(getpid()) \(line)\n"
+    var line = "\(life) \(line)\n"
     line.withUTF8 { bytes in
       guard Foundation.write(file, bytes.baseAddress!, bytes.count) == bytes.count else { abort() }
     }

@@ -11,7 +11,9 @@ final class Campaign {
   let storePath: String
   private let recordPath: String
   private var processes: [ChildProcess] = []
-  private(set) var killed: Set<Int32> = []
+  /// By the number of each life: on a busy machine another process soon has the same process id.
+  private(set) var killed: Set<Int> = []
+  private var lives: [ObjectIdentifier: Int] = [:]
   private(set) var killedThemselves = 0
 
   init() throws {
@@ -34,11 +36,15 @@ final class Campaign {
   func start(_ mode: String, _ arguments: [String] = [], fault: String? = nil) throws -> ChildProcess {
     var environment = ProcessInfo.processInfo.environment
     environment["DURABLE_FAULT"] = fault
+    environment["DURABLE_LIFE"] = "\(processes.count)"
     let process = try ChildProcess(
       Self.probe.path, [mode, storePath, recordPath] + arguments, environment: environment)
+    lives[ObjectIdentifier(process)] = processes.count
     processes.append(process)
     return process
   }
+
+  func life(of process: ChildProcess) -> Int? { lives[ObjectIdentifier(process)] }
 
   /// Three workers and two producers, of which one after the other is killed and replaced; then all are, and what they left
   /// is worked off.
@@ -78,7 +84,7 @@ final class Campaign {
   @discardableResult
   func noteEnd(of process: ChildProcess) async -> Bool {
     let wasKilled = await process.ended() == .killed(by: SIGKILL)
-    if wasKilled { killed.insert(process.pid) }
+    if wasKilled, let life = life(of: process) { killed.insert(life) }
     return wasKilled
   }
 
@@ -128,12 +134,12 @@ final class Campaign {
   struct Deeds {
     /// Acknowledged to a producer.
     var stored: Set<JobID> = []
-    /// The processes that began each job, in order, and at which line of the record.
-    var runs: [JobID: [(process: Int32, attempt: Int, line: Int)]] = [:]
+    /// The lives that began each job, in order, and at which line of the record.
+    var runs: [JobID: [(life: Int, attempt: Int, line: Int)]] = [:]
     /// The line in which a handler last said that it was through with the job.
     var ends: [JobID: Int] = [:]
-    /// The last line of each process.
-    var lastLine: [Int32: Int] = [:]
+    /// The last line of each life.
+    var lastLine: [Int: Int] = [:]
     /// Why a handler that was told to stop was told so.
     var stopped: [JobID: String] = [:]
     /// Steps that were begun, in order.
@@ -147,13 +153,13 @@ final class Campaign {
     let text = (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
     for (number, line) in text.split(separator: "\n").enumerated() {
       let words = line.split(separator: " ")
-      let process = try #require(Int32(words[0]))
-      deeds.lastLine[process] = number
+      let life = try #require(Int(words[0]))
+      deeds.lastLine[life] = number
       switch words[1] {
       case "stored": deeds.stored.formUnion(words[2...].compactMap { JobID(String($0)) })
       case "run":
         let id = try #require(JobID(String(words[2])))
-        deeds.runs[id, default: []].append((process, Int(words[3])!, number))
+        deeds.runs[id, default: []].append((life, Int(words[3])!, number))
       case "end": deeds.ends[try #require(JobID(String(words[2])))] = number
       case "stopped": deeds.stopped[try #require(JobID(String(words[2])))] = String(words[3])
       case "step": deeds.steps[try #require(JobID(String(words[2]))), default: []].append(Int(words[3])!)

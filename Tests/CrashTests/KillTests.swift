@@ -32,7 +32,7 @@ import Testing
       // that writes a line later, or runs the job again itself, was not killed by then.
       for (attempt, same) in Dictionary(grouping: runs, by: \.attempt) {
         for (earlier, later) in zip(same, same.dropFirst()) {
-          let wasKilled = campaign.killed.contains(earlier.process) && deeds.lastLine[earlier.process]! < later.line
+          let wasKilled = campaign.killed.contains(earlier.life) && deeds.lastLine[earlier.life]! < later.line
           #expect(wasKilled, "job \(id), attempt \(attempt): \(same)")
         }
       }
@@ -44,7 +44,7 @@ import Testing
 
   @Test
   func
-    `C39 C40 whatever is killed, jobs that wait for others run after them, or not at all, and lanes keep their order`()
+    `C39 C40 whatever is killed, jobs that wait for others run after them, or not at all, and lanes, batches and steps keep their order`()
     async throws
   {
     let campaign = try Campaign()
@@ -74,6 +74,27 @@ import Testing
     let leaders = jobs.filter { $0.kind == "leads" }
     #expect(leaders.allSatisfy { $0.state == .succeeded })
     #expect(jobs.filter { $0.kind == "follows" }.compactMap(\.key).sorted() == leaders.map(\.id.description).sorted())
+    // A step that has finished is not begun again.
+    for (id, steps) in deeds.steps {
+      #expect(steps == steps.sorted() && Set(steps) == [1, 2, 3], "steps of job \(id)")
+    }
+    #expect(Set(deeds.steps.keys) == Set(jobs.filter { $0.kind == "paces" }.map(\.id)))
+    // A batch has as many jobs as came, and one that follows the last of them.
+    let store = try campaign.store()
+    let batches = Dictionary(grouping: jobs.filter { $0.batch != nil }, by: { $0.batch! })
+    var followers: Set<JobID> = []
+    for (id, members) in batches {
+      let batch = try #require(try await store.batches(.id(id)).first)
+      #expect((batch.total, batch.unfinished, batch.isDone) == (members.count, 0, true))
+      #expect(batch.succeeded == members.count { $0.state == .succeeded })
+      let follower = try #require(batch.whenDone)
+      followers.insert(follower)
+      let last = members.map { deeds.ends[$0.id]! }.max()!
+      #expect(last < deeds.runs[follower]![0].line, "job \(follower) ran before batch \(id) was done")
+    }
+    #expect(followers == Set(jobs.filter { $0.kind == "completes" }.map(\.id)))
+    #expect(followers.count == batches.count)
+    #expect(try await store.check() == [])
     let states = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
     print("kills \(campaign.killed.count), \(campaign.killedThemselves) at fault points, jobs \(states)")
   }
@@ -135,7 +156,9 @@ import Testing
       try Task.checkCancellation()
       await Task.yield()
     }
-    #expect(try campaign.deeds().runs[held]?.map(\.process) == [first.pid, peer.pid])
+    #expect(
+      try campaign.deeds().runs[held]?.map(\.life)
+        == [campaign.life(of: first), campaign.life(of: peer)].compactMap(\.self))
     #expect(full.count == 3)
     await campaign.kill(peer)
   }

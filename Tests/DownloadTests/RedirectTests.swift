@@ -31,6 +31,20 @@
       #expect(server.requests.map(\.path) == ["/a.bin", "/there/b.txt"])
     }
 
+    @Test func `a cookie that a redirect sets comes back to its server alone`() async throws {
+      server.serve("/a.bin", .redirect(to: "/b.bin").adding("Set-Cookie", "pass=1; Path=/; HttpOnly"))
+      server.serve("/b.bin", .redirect(to: other.url("/c.bin")).adding("Set-Cookie", "more=2"))
+      other.serve("/c.bin", .redirect(to: server.url("/d.bin")))
+      server.serve("/d.bin", .file(content))
+      let job = try await setting.fetch(
+        setting.download(server.url("/a.bin"), headers: [Download.Header("Cookie", "own=0")]))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests("/a.bin").first?["Cookie"] == "own=0")
+      #expect(server.requests("/b.bin").first?["Cookie"] == "own=0; pass=1")
+      #expect(other.requests("/c.bin").first?["Cookie"] == nil)
+      #expect(server.requests("/d.bin").first?["Cookie"] == "pass=1; more=2")
+    }
+
     @Test(arguments: ["b.bin", "./b.bin", "../x/b.bin", "?to=b", "//127.0.0.1:PORT/x/b.bin", "b.bin#part"])
     func `a redirect may be relative`(location: String) async throws {
       let location = location.replacing("PORT", with: "\(server.port)")

@@ -22,6 +22,18 @@
       #expect(followed.stderr.contains("its deadline has passed"))
     }
 
+    @Test("that has passed is refused, and nothing is added", arguments: ["2001-01-01T00:00Z", "0", "0s"])
+    func past(text: String) async throws {
+      for arguments in [
+        ["add", "--deadline", text, "--", "true"], ["get", "--deadline", text, "http://127.0.0.1:9/"],
+      ] {
+        let refused = try await durable.run(arguments.map { Array($0.utf8) })
+        #expect(refused.status == .exited(2))
+        #expect(refused.stderr.contains("--deadline"))
+      }
+      #expect(try await durable.add("--", "true") == 1)
+    }
+
     @Test("that is no time is refused, and nothing is added")
     func noTime() async throws {
       let refused = try await durable("add", "--deadline", "soon", "--", "true")

@@ -222,7 +222,9 @@
       let why = "job \(first), which failed and holds the lane deploy"
       #expect(try await durable("show", "\(second)").text.contains("waits for  \(why); \(words)"))
       #expect(try await durable.job(second)["laneHead"] as? Int == first)
-      #expect(try await durable("tree", "\(second)").text.contains("waits for \(why)"))
+      #expect(
+        try await durable("tree", "\(second)").text
+          == "lane deploy\n├─ \(first) failed false\n└─ \(second) blocked true  ←\n")
       let waited = try await durable.run("wait", "\(second)") { [durable] program in
         try await program.says("Job \(second) waits for \(why); \(words)")
         try await durable("remove", "\(first)")

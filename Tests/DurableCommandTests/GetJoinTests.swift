@@ -53,7 +53,7 @@
         let second = try await durable("get", "--remote-time", "-o", "out", held, server.url("/a.bin"))
         #expect(second.status == .exited(1))
         #expect(second.stderr.contains("held.bin: job 1 is fetching \(held) already, with other options"))
-        #expect(second.stderr.contains("1 of 2 done, 1 failed"))
+        #expect(second.stderr.contains("1 of 2 done, 1 refused"))
         let third = try await durable("get", "--detach", "--remote-time", "-o", "out", held, server.url("/b.bin"))
         #expect(third.status == .exited(1))
         #expect(third.stderr.contains("with other options"))
@@ -62,6 +62,28 @@
       }
       #expect(first.status == .exited(0), "\(first.stderr)")
       #expect(try files == ["held.bin", "a.bin"])
+    }
+
+    @Test("a list with options of each file, and a file of checksums, brings each as it is to be; -q says nothing")
+    func options() async throws {
+      for name in ["a", "b", "c"] { server.serve("/" + name, .file(content)) }
+      let text = "\(server.url("/a"))\n  out=first.bin\n  dir=out\n  header=X-Token: hush\n\(server.url("/b"))\n"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      let listed = try await durable("get", "-q", "-i", "list.txt")
+      #expect(listed.status == .exited(0), "\(listed.stderr)")
+      #expect(listed.text + listed.stderr == "")
+      #expect(try files == ["first.bin"])
+      #expect(FileManager.default.fileExists(atPath: durable.folder + "/b"))
+      #expect(server.requests("/a").first?["X-Token"] == "hush")
+      #expect(server.requests("/b").first?["X-Token"] == nil)
+      let sums = try await durable.shell(
+        "sha256sum b | sed 's/  b/  c/' > SUMS; sha256sum SUMS | sed 's/SUMS/b/' > WRONG")
+      #expect(sums.status == .exited(0))
+      #expect(try await durable("get", "--sha256sums", "SUMS", "-o", "out", server.url("/c")).status == .exited(0))
+      let wrong = try await durable("get", "-q", "--sha256sums", "WRONG", "-o", "out", server.url("/b"))
+      #expect(wrong.status == .exited(1))
+      #expect(wrong.stderr.contains("b: "), "\(wrong.stderr)")
+      #expect(try await durable("get", "--sha256sums", "SUMS", server.url("/a")).status == .exited(2))
     }
 
     @Test("with --concurrency 16, sixteen files of one host come at once")

@@ -86,6 +86,39 @@
         list.broken.map { $0.prefix { $0 != " " } } == ["list.txt:5:", "list.txt:7:", "list.txt:8:"], "\(list.broken)")
     }
 
+    @Test("a list has options of each URL in indented lines below it")
+    func options() throws {
+      let sum = String(repeating: "ab", count: 32)
+      let text =
+        "https://a.example/1\n  out=one.bin\n\tchecksum=sha-256=\(sum)\n  header=X-A: 1\n  header=X-B: 2\n"
+        + "https://a.example/2\n  dir=there\n size=7\n"
+      let list = DownloadList(try TextLines(Data(text.utf8), name: "l", "-i l"))
+      #expect(list.broken == [])
+      let first = try #require(list.urls.first)
+      #expect((first.name, first.sha256, first.folder) == ("one.bin", sum, nil))
+      #expect(first.headers.map(\.name) == ["X-A", "X-B"])
+      #expect((list.urls.last?.folder, list.urls.last?.size) == ("there", 7))
+    }
+
+    @Test("what is wrong with an option is told by its line, and those of a broken URL are left aside")
+    func brokenOptions() throws {
+      let text = "  out=a\nhttps://a.example/1\n  out=a/b\n  checksum=md5=1\n  frob=1\nnonsense\n  out=x\n"
+      let list = DownloadList(try TextLines(Data(text.utf8), name: "l", "-i l"))
+      #expect(
+        list.broken.map { $0.prefix { $0 != " " } } == ["l:1:", "l:3:", "l:4:", "l:5:", "l:6:"], "\(list.broken)")
+      #expect(list.urls.count == 1)
+    }
+
+    @Test("checksums are read as sha256sum writes them")
+    func checksums() throws {
+      let (one, two) = (String(repeating: "1", count: 64), String(repeating: "A", count: 64))
+      let list = try ChecksumList(TextLines(Data("\(one)  ./x/a.bin\n\(two) *b.bin\n".utf8), name: "l", "s"))
+      #expect(try list.sum(of: "a.bin") == one)
+      #expect(try list.sum(of: "b.bin") == two)
+      #expect(throws: ValidationError.self) { try list.sum(of: "c.bin") }
+      #expect(throws: ValidationError.self) { try ChecksumList(TextLines(Data("nonsense".utf8), name: "l", "s")) }
+    }
+
     @Test("a list in UTF-16 is refused as such", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
     func utf16(encoding: String.Encoding) throws {
       let text = try #require("\u{feff}https://a.example/1\n".data(using: encoding))

@@ -47,14 +47,15 @@
       #expect(
         try await keys(durable("status", "--json").line)
           == "{store jobs[{\(failed)}]counts{\(counts)}paused[]constraints[]workers[]}")
-      #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]}")
+      #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]refused[]}")
       #expect(try await keys(durable("pause", "--json").line) == "{queue paused}")
       let log = try await durable("add", "--queue", "other", "--follow", "--json", "--", "echo", "x").text
         .split(separator: "\n").map { keys($0) }
       let succeeded = Self.job.replacing("output errors", with: "output{exitCode}errors")
       #expect(
         log == [
-          "{\(Self.job)}", "{attempt run stream text}", "{attempt run startedAt endedAt ending}", "{\(succeeded)}",
+          "{event \(Self.job)}", "{event attempt run stream text}", "{event attempt run startedAt endedAt ending}",
+          "{event \(succeeded)}",
         ])
     }
 

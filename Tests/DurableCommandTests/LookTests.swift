@@ -19,7 +19,7 @@
         ["add", "--env", "DURABLE_TEST_UNSET", "--", "true"], ["add", "--env", "=x", "--", "true"],
         ["add", "--key", String(repeating: "k", count: 10_000), "--", "true"], ["add", "--queue", "", "--", "true"],
         ["work", "--concurrency", "0"], ["work", "--concurrency", "-1"], ["work", "--queue", ""],
-        ["wait", "--timeout", "x"], ["show"], ["show", "abc"], ["show", "0"], ["log", "1", "--attempt", "0"],
+        ["wait", "--timeout", "x"], ["show", "abc"], ["show", "0"], ["log", "1", "--attempt", "0"],
         ["status", "--state", "odd"], ["status", "--limit", "-1"], ["complete", "1", "--output", "{"], ["bogus"],
         ["cancel"], ["add", "--store", "postgres://host/db", "--", "true"],
       ])
@@ -110,13 +110,16 @@
       #expect((try await durable("status", "--json", "--tag", "other").json["jobs"] as? [[String: Any]])?.count == 0)
     }
 
-    @Test("status lists a job a line, the newest last, with control characters made harmless")
+    @Test("status lists a job a line with its time, with control characters made harmless")
     func status() async throws {
       _ = try await durable.add("--", "echo", "one")
       _ = try await durable.add("--", "echo", "\u{1b}[2Jtwo\nlines")
-      let status = try await durable("status")
-      #expect(status.text == "1  ready  echo one\n2  ready  echo $'\\x1b[2Jtwo\\nlines'\n2 ready\n")
-      #expect(try await durable("status", "--limit", "1").text.hasPrefix("2  ready"))
+      let text = try await durable("status").text.replacing(/for \d+ s/, with: "TIME")
+      #expect(text == "1  ready  TIME  echo one\n2  ready  TIME  echo $'\\x1b[2Jtwo\\nlines'\n2 ready\n")
+      let first = try await durable("status", "--limit", "1").text.split(separator: "\n")
+      #expect(first.count == 3)
+      #expect(first.first?.hasPrefix("1  ready") == true)
+      #expect(first.dropFirst().first == "… and 1 more (ready); all: --all")
     }
 
     @Test("a closed stdout ends the program quietly")

@@ -1,5 +1,7 @@
 #if Shell
+  import Console
   import Foundation
+  import LyingServer
   import Testing
 
   @Suite("Secrets")
@@ -7,6 +9,42 @@
     let durable: Durable
 
     init() throws { durable = try Durable() }
+
+    @Test(
+      "what signs a query is hidden, and nothing else of it",
+      arguments: [
+        (
+          "https://b.s3.com/k?X-Amz-Date=7&X-Amz-Signature=ab12&x=1",
+          "https://b.s3.com/k?X-Amz-Date=7&X-Amz-Signature=***&x=1"
+        ),
+        (
+          "get https://h/f?X-Amz-Credential=a%2Fb&X-Amz-Security-Token=c next",
+          "get https://h/f?X-Amz-Credential=***&X-Amz-Security-Token=*** next"
+        ),
+        ("https://h/f?sv=1&sig=a%3D", "https://h/f?sv=1&sig=***"), ("'https://h/?token=t'", "'https://h/?token=***'"),
+        ("https://u:p@h/f?access_token=t#x", "https://u:***@h/f?access_token=***#x"),
+        ("https://h/f?design=1&tokens=2", "https://h/f?design=1&tokens=2"), ("a=1&sig=2", "a=1&sig=2"),
+      ])
+    func signatures(text: String, shown: String) { #expect(text.withoutPasswords == shown) }
+
+    @Test("a signed query is in no line of get, status or show, and the file comes")
+    func signedDownload() async throws {
+      let server = try await LyingServer()
+      for path in ["/a.bin", "/a.bin?X-Amz-Signature=hush"] { server.serve(path, .file(Content(1000))) }
+      let url = server.url("/a.bin?X-Amz-Signature=hush")
+      let got = try await durable("get", "--json", url)
+      #expect(got.status == .exited(0), "\(got.stderr)")
+      let missing = try await durable("get", server.url("/b.bin?X-Amz-Signature=hush"))
+      #expect(missing.status == .exited(1))
+      for outcome in [
+        got, missing, try await durable("status"), try await durable("show", "1", "--json"),
+        try await durable("show", "1"),
+      ] {
+        #expect(!(outcome.text + outcome.stderr).contains("hush"), "\(outcome.text)\(outcome.stderr)")
+      }
+      #expect(got.text.contains("X-Amz-Signature=***"))
+      #expect(try await durable("show", "1", "--json", "--secrets").text.contains("hush"))
+    }
 
     /// All that the program says of its jobs, in every way.
     private func allThatIsSaid(of id: Int) async throws -> String {

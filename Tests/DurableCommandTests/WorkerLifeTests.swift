@@ -23,7 +23,7 @@
     func alive() async throws {
       try await withRunningJob { [durable] id, worker in
         let status = try await durable("status")
-        #expect(status.text.contains("\(id)  running  sh -c "))
+        #expect(status.text.contains(#/^1  running  for \d+ s  sh -c /#))
         #expect(!status.text.contains("worker"))
         #expect(status.stderr.contains("Workers: 1 on default (command, download, request)"), "\(status.stderr)")
         let report = try await durable("status", "--json").json

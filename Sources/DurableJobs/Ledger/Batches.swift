@@ -20,12 +20,14 @@ package struct BatchRow: Sendable {
   package let id: BatchID
   package let live: Int64
   package let isDone: Bool
+  package let isOpen: Bool
   package let whenDone: NewJob?
 
-  package init(id: BatchID, live: Int64, isDone: Bool, whenDone: NewJob?) {
+  package init(id: BatchID, live: Int64, isDone: Bool, isOpen: Bool, whenDone: NewJob?) {
     self.id = id
     self.live = live
     self.isDone = isDone
+    self.isOpen = isOpen
     self.whenDone = whenDone
   }
 }
@@ -40,7 +42,8 @@ extension JobLedger {
   private func settle(_ tallies: [BatchID: BatchTally], now: Int64) throws {
     var request = LedgerRequest()
     request.tally = tallies
-    for batch in try exchange(request).batches where batch.live <= 0 && !batch.isDone {
+    let batches = try exchange(request).batches.sorted { $0.id.rawValue < $1.id.rawValue }
+    for batch in batches where batch.live <= 0 && !batch.isDone && !batch.isOpen {
       var request = LedgerRequest()
       let job = try batch.whenDone.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
       request.complete = (batch.id, job)

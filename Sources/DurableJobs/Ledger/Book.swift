@@ -16,6 +16,9 @@ struct Book {
   /// What is not about a job that stays.
   var changes = Changes()
 
+  /// They failed, and hold their lanes.
+  private var heads: [JobID] = []
+
   // What happened to jobs since ``Consequences`` last looked.
   var ended: [JobID] = []
   /// They ran, and will again.
@@ -52,7 +55,7 @@ struct Book {
 
   subscript(id: JobID) -> JobRow? { rows[id]?.after }
 
-  /// The jobs that have this unique key, ascending. The key must have been asked for.
+  /// The jobs that have this unique key, as far as they were asked for, ascending.
   func owners(of key: String) -> [JobID] { owners[key] ?? [] }
 
   /// Who keeps a job that has ended from its unique key: not one that it was appended to. Key and parents must have been
@@ -67,6 +70,16 @@ struct Book {
   /// Those that have not ended, one for each edge. They must have been asked for.
   func parents(of id: JobID) -> [JobID] {
     (parentsOf[id] ?? []).filter { edge in end(of: edge).map { !$0.isFinished } ?? false }.map(\.parent)
+  }
+
+  /// Those that it waits for, or would if they lived again. They must have been asked for.
+  func needed(by id: JobID) -> [JobID] {
+    (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
+  }
+
+  /// Jobs that this verb ended.
+  var endedHere: [JobID] {
+    changed.filter { rows[$0].map { !$0.before.course.state.isFinished && $0.after.course.state.isFinished } ?? false }
   }
 
   mutating func change<R>(_ id: JobID, _ body: (inout RowChange) throws -> R) rethrows -> R? {
@@ -138,7 +151,7 @@ struct Book {
 
   private mutating func leaveLane(at index: Dictionary<JobID, RowChange>.Index) {
     let row = rows.values[index].after
-    if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return }
+    if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return heads.append(row.id) }
     lanes.leave(row)
     rows.values[index].after.seat = nil
   }
@@ -151,8 +164,33 @@ struct Book {
   /// Takes its place in its lane again. The lane must have been asked for.
   mutating func enterLane(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == nil else { return }
-    let seat = lanes.enter(lane.name, id)
+    let seat = lanes.enter(lane.name, id) || takeSeat(in: lane.name, of: (parentsOf[id] ?? []).map(\.parent))
     change(id) { $0.after.seat = seat }
+  }
+
+  /// A failed job that holds its lane does not keep out what was to run after its end: it gives its seat to that.
+  mutating func takeSeat(in lane: String, of parents: [JobID]) -> Bool {
+    let head = parents.sorted().first { id in
+      self[id].map { $0.seat == true && $0.course.state == .failed && $0.lane?.name == lane } ?? false
+    }
+    if let head { change(head) { $0.after.seat = nil } }
+    return head != nil
+  }
+
+  /// Their children must have been asked for.
+  mutating func passSeatsOn() {
+    for head in heads.sorted() {
+      let next = children(of: head).map(\.child).sorted().first { id in
+        self[id].map { $0.seat == false && $0.lane?.name == self[head]?.lane?.name } ?? false
+      }
+      guard let next, let lane = self[next]?.lane?.name, takeSeat(in: lane, of: [head]) else { continue }
+      lanes.passed(lane)
+      change(next) { change in
+        change.after.seat = true
+        change.after.waits -= 1
+      }
+    }
+    heads = []
   }
 
   /// It waits for one that lives again: were that behind it in its lane, neither could run. The lane must have been asked
@@ -206,6 +244,11 @@ struct Book {
   // MARK: Edges
 
   private func end(of edge: Edge) -> JobState? { self[edge.parent]?.course.end ?? edge.parentState }
+
+  /// They must have been asked for.
+  func failedParents(of id: JobID) -> [JobID] {
+    (parentsOf[id] ?? []).filter { end(of: $0) == .failed }.map(\.parent)
+  }
 
   /// How many of its edges are from jobs that have not ended. Its parents must have been asked for.
   func liveParents(of id: JobID) -> Int { parents(of: id).count }

@@ -19,6 +19,7 @@ struct Consequences {
 
   /// Skips first, seats after.
   private func giveSeats(_ book: inout Book) -> Needs? {
+    book.passSeatsOn()
     let lanes = book.lanes.left.map { ($0, book.lanes.wanted(in: $0)) }
     if let needs = book.lacking(Needs(lanes: Dictionary(uniqueKeysWithValues: lanes))) { return needs }
     for lane in book.lanes.left.sorted() { book.giveSeats(in: lane) }
@@ -95,6 +96,8 @@ private struct Reopening {
     let yielding = dependent.filter { book.isSeatedInVain($0) }
     let needs = Needs(parentsOf: dependent, lanes: book.lanes(of: places.union(yielding)))
     if let needs = book.lacking(needs) { return needs }
+    let heads = Needs(jobs: places.flatMap { book.failedParents(of: $0) }.sorted())
+    if let needs = book.lacking(heads) { return needs }
     for id in yielding { book.yieldSeat(id) }
     for id in places.sorted() { book.enterLane(id) }
     let waiting = Set(dependent).union(places).sorted()

@@ -76,10 +76,14 @@ package struct Needs {
   package var parentsOf: [JobID] = []
   /// Seats, and the rows of so many of the lowest that wait for one.
   package var lanes: [String: Int] = [:]
-  /// Who has each unique key.
+  /// Of each unique key the newest job that has it, and the newest unfinished one.
   package var keys: [String] = []
+  /// Of these keys all.
+  package var allOwnersOf: Set<String> = []
   /// Of each ``JobTerms/key``: the newest unfinished job, else the newest that succeeded.
   package var named: [String] = []
+  /// These are passed over in that, as they end in this transaction.
+  package var namedBesides: [JobID] = []
   /// Who waits for somebody with such a key to come.
   package var waitersOf: [String] = []
   /// What runs under claims of these rows of workers, at most so many in all.
@@ -185,6 +189,8 @@ package struct NewEdge: Hashable {
   package let parent: Parent
   package let condition: JobEdge.Condition
   package var slot: Int?
+
+  var known: JobID? { if case .known(let id) = parent { id } else { nil } }
 }
 
 /// A worker's row, and its lease as it was seen: if the lease moved since, the worker lives.

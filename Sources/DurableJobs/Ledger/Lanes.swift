@@ -67,6 +67,9 @@ struct Lanes {
     left.insert(name)
   }
 
+  /// One that waits was given the seat of another.
+  mutating func passed(_ name: String) { lanes[name, default: Lane()].moved += 1 }
+
   /// Its width was changed.
   mutating func changed(_ name: String) { left.insert(name) }
 

@@ -35,7 +35,7 @@ package struct LedgerNews {
   }
 
   /// A batch was made.
-  package mutating func touch(_ batch: BatchID) { batches[batch] = BatchTally() }
+  package mutating func touch(_ batch: BatchID) { batches[batch] = batches[batch] ?? BatchTally() }
 
   package mutating func takeBatches() -> [BatchID: BatchTally] {
     defer { batches = [:] }

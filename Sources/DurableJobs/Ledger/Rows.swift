@@ -66,6 +66,8 @@ package struct RowChange {
   package var after: JobRow
   package var progress: JobProgress?
   package var output: Data?
+  /// In place of the one that it has.
+  package var payload: Data?
   package var failure: AttemptFailure?
   package var steps: [String: Data] = [:]
   /// Its claim was ended, or it was asked to stop, by somebody other than its worker.

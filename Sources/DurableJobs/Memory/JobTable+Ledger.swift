@@ -41,7 +41,7 @@ extension JobTable: JobLedger {
       if needs.waitersOf.contains(key) { reply.waiters[key] = edges.map(\.child) }
     }
     for key in needs.named {
-      let all = records.filter { $0.job.terms.key == key }
+      let all = records.filter { $0.job.terms.key == key && !needs.namedBesides.contains($0.id) }
       guard
         let newest = all.last(where: { !$0.course.state.isFinished })
           ?? all.last(where: { $0.course.state == .succeeded })
@@ -101,17 +101,20 @@ extension JobTable: JobLedger {
   // MARK: Writes
 
   private func batch(_ membership: BatchMembership) -> BatchID {
-    switch membership {
-    case .join(let id):
-      return id
-    case .new(let name, let whenDone):
-      lastBatch += 1
-      let id = BatchID(rawValue: lastBatch)
-      let snapshot = BatchSnapshot(id: id, name: name, total: 0, unfinished: 0, succeeded: 0, isDone: false)
-      batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
+    if case .join(let id) = membership { return id }
+    if case .close(let id) = membership {
+      batches[id]?.snapshot.isOpen = false
       news.touch(id)
       return id
     }
+    let (name, whenDone, isOpen) = membership.made!
+    lastBatch += 1
+    let id = BatchID(rawValue: lastBatch)
+    let snapshot = BatchSnapshot(
+      id: id, name: name, total: 0, unfinished: 0, succeeded: 0, isDone: false, isOpen: isOpen)
+    batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
+    news.touch(id)
+    return id
   }
 
   private func count(_ tally: BatchTally, of id: BatchID, _ reply: inout LedgerReply) {
@@ -120,15 +123,14 @@ extension JobTable: JobLedger {
     batch.snapshot.unfinished += Int(tally.live)
     batch.snapshot.succeeded += Int(tally.succeeded)
     batch.jobs += tally.jobs
-    let isGone = tally.jobs < 0 && batch.jobs == 0 && batch.snapshot.isDone
-    batches[id] = isGone ? nil : batch
-    if !isGone { reply.batches.append(row(batch)) }
+    batches[id] = tally.jobs < 0 && batch.jobs == 0 && !batch.snapshot.isOpen ? nil : batch
+    reply.batches.append(row(batch))
   }
 
   private func row(_ batch: Batch) -> BatchRow {
     BatchRow(
       id: batch.snapshot.id, live: Int64(batch.snapshot.unfinished), isDone: batch.snapshot.isDone,
-      whenDone: batch.whenDone)
+      isOpen: batch.snapshot.isOpen, whenDone: batch.whenDone)
   }
 
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) -> JobID {
@@ -199,6 +201,7 @@ extension JobTable: JobLedger {
       setTimed(&records[index], after.isTimed)
       records[index].highestFraction = after.highestFraction
       records[index].progress = change.progress ?? records[index].progress
+      records[index].job.payload = change.payload ?? records[index].job.payload
       records[index].output = change.output ?? records[index].output
       records[index].steps = after.hasSteps ? records[index].steps.merging(change.steps) { $1 } : [:]
       if let failure = change.failure {

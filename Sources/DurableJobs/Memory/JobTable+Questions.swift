@@ -46,12 +46,15 @@ extension JobTable {
     return job
   }
 
+  private var newestBatches: [BatchSnapshot] {
+    batches.values.map(\.snapshot).sorted { $0.id.rawValue > $1.id.rawValue }
+  }
+
   func batches(_ query: BatchQuery) -> [BatchSnapshot] {
     switch query {
     case .id(let id): batches[id].map { [$0.snapshot] } ?? []
-    case .name(let name):
-      batches.values.map(\.snapshot).filter { $0.name == name }.max { $0.id.rawValue < $1.id.rawValue }.map { [$0] }
-        ?? []
+    case .name(let name): Array(newestBatches.filter { $0.name == name }.prefix(1))
+    case .newest(let limit): Array(newestBatches.prefix(limit))
     }
   }
 

@@ -17,6 +17,15 @@ extension JobQueue {
     return JobBatch(id: id, queue: self)
   }
 
+  /// Makes a batch without jobs, which is not done before ``JobBatch/close()``, so that its jobs can come one by one; else as
+  /// ``enqueueBatch(_:contentsOf:whenDone:options:)``.
+  public func openBatch(_ name: String, whenDone: (any JobPayload)? = nil) async throws -> JobBatch {
+    let membership = BatchMembership.open(name: name, whenDone: try whenDone.map { try prepare($0) })
+    let reply = try await store.insert(JobInsertion([], batch: membership))
+    guard let id = reply.batch else { throw JobError(.storeFailed, "the store knows no batches") }
+    return JobBatch(id: id, queue: self)
+  }
+
   fileprivate func insert<P: JobPayload>(
     _ jobs: some Collection<P>, _ options: JobOptions, in batch: BatchMembership
   ) async throws -> InsertionReply {
@@ -81,6 +90,10 @@ public struct JobBatch: Sendable, Identifiable {
     for try await status in statuses where status.isDone { return status }
     throw CancellationError()
   }
+
+  /// It is done once the jobs that it has by now have ended, or at once. Nothing changes if it is closed already. Throws
+  /// ``JobError/Code/notFound`` once the last of its jobs was deleted.
+  public func close() async throws { _ = try await queue.store.insert(JobInsertion([], batch: .close(id))) }
 
   /// More jobs for it, in one transaction. Throws ``JobError/Code/wrongState`` once it is done.
   @discardableResult

@@ -284,9 +284,11 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.fail, _) where !state.isFinished:
       state = .failed
       endFromOutside()
-    case (.progress, _) where !state.isFinished:
+    case (.replacePayload, .running):
+      throw refusal("is running; cancel it first, or wait until it ends")
+    case (.progress, _) where !state.isFinished, (.replacePayload, _) where !state.isFinished:
       break
-    case (.complete, _), (.fail, _), (.progress, _):
+    case (.complete, _), (.fail, _), (.progress, _), (.replacePayload, _):
       throw refusal("has ended already: \(state)")
 
     case (.remove, .running):
@@ -316,7 +318,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public static func endsClaim(_ change: JobChange) -> Bool {
     switch change {
     case .complete, .fail, .reset: true
-    case .retry, .cancel, .suspend, .resume, .remove, .progress, .wake: false
+    case .retry, .cancel, .suspend, .resume, .remove, .progress, .wake, .replacePayload: false
     }
   }
 

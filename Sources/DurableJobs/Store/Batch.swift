@@ -11,14 +11,18 @@ public struct BatchID: RawRepresentable, Hashable, Codable, Sendable, CustomStri
 public enum BatchMembership: Hashable, Sendable {
   /// A batch of their own. `whenDone` is stored in the transaction in which the last of them ends, and waits for nothing.
   case new(name: String, whenDone: NewJob?)
+  /// The same, and it is not done before it is closed, so that jobs can come one by one, or none at first.
+  case open(name: String, whenDone: NewJob?)
   /// One that is not done.
   case join(BatchID)
+  /// The same, and these are the last that it waits for. Of no jobs, nothing changes if it is closed already.
+  case close(BatchID)
 }
 
 extension BatchMembership {
   /// Throws ``JobError/Code/invalidArgument`` if no store could take it.
   public func check() throws {
-    guard case .new(let name, let whenDone) = self else { return }
+    guard let (name, whenDone, _) = made else { return }
     try NewJob.check(name: name, "the name of the batch")
     try whenDone?.check()
     if whenDone?.edges.isEmpty == false {
@@ -26,6 +30,23 @@ extension BatchMembership {
     }
     if whenDone?.terms.unique?.policy == .append {
       throw JobError(.invalidArgument, "the job that follows a batch can't be appended to others of its unique key")
+    }
+  }
+
+  /// The batch that it makes.
+  package var made: (name: String, whenDone: NewJob?, isOpen: Bool)? {
+    switch self {
+    case .new(let name, let whenDone): (name, whenDone, false)
+    case .open(let name, let whenDone): (name, whenDone, true)
+    case .join, .close: nil
+    }
+  }
+
+  /// The batch that it is about, if that is there.
+  package var known: BatchID? {
+    switch self {
+    case .join(let id), .close(let id): id
+    case .new, .open: nil
     }
   }
 }
@@ -40,11 +61,14 @@ public struct BatchSnapshot: Hashable, Codable, Sendable, Identifiable {
   public var succeeded: Int
   /// All had ended once. What is retried since changes nothing of that.
   public var isDone: Bool
+  /// It is not done before it is closed.
+  public var isOpen: Bool
   /// The job that was stored when it was done.
   public var whenDone: JobID?
 
   public init(
-    id: BatchID, name: String, total: Int, unfinished: Int, succeeded: Int, isDone: Bool, whenDone: JobID? = nil
+    id: BatchID, name: String, total: Int, unfinished: Int, succeeded: Int, isDone: Bool, isOpen: Bool = false,
+    whenDone: JobID? = nil
   ) {
     self.id = id
     self.name = name
@@ -52,6 +76,7 @@ public struct BatchSnapshot: Hashable, Codable, Sendable, Identifiable {
     self.unfinished = unfinished
     self.succeeded = succeeded
     self.isDone = isDone
+    self.isOpen = isOpen
     self.whenDone = whenDone
   }
 }
@@ -60,4 +85,6 @@ public enum BatchQuery: Hashable, Sendable {
   case id(BatchID)
   /// The newest of that name.
   case name(String)
+  /// So many at most, the newest.
+  case newest(Int)
 }

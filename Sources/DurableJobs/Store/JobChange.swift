@@ -22,6 +22,8 @@ public enum JobChange: Hashable, Sendable {
   case wake(within: Duration)
   /// Makes a running or suspended job ready, its attempt given back, whoever runs it.
   case reset
+  /// Gives it another payload. Refused while it runs and once it has ended.
+  case replacePayload(Data)
 }
 
 public struct ChangeReport: Hashable, Sendable {

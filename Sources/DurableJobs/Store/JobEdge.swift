@@ -36,8 +36,9 @@ extension JobEdge {
 
   /// As they are told of a job: keys last.
   package static func isBefore(_ a: JobEdge, _ b: JobEdge) -> Bool {
-    func rank(_ edge: JobEdge) -> (Int64, Int, Int) {
-      (edge.job?.rawValue ?? .max, Condition.allCases.firstIndex(of: edge.condition) ?? 0, edge.slot ?? -1)
+    func rank(_ edge: JobEdge) -> (Int64, String, Int, Int) {
+      let key = if case .key(let key) = edge.target { key } else { "" }
+      return (edge.job?.rawValue ?? .max, key, Condition.allCases.firstIndex(of: edge.condition) ?? 0, edge.slot ?? -1)
     }
     return rank(a) < rank(b)
   }

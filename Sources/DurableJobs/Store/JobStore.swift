@@ -62,7 +62,7 @@ public protocol JobStore: AnyObject, Sendable {
 
   func settings() async throws -> [StoreSetting]
 
-  /// Batches as they are now, the newest first, at most one for each question. A batch is counted in the transaction of what
+  /// Batches as they are now, the newest first. A batch is counted in the transaction of what
   /// happens to its jobs, and in that in which the last of them ends, the job that follows it is stored. It is kept as long
   /// as one of its jobs is.
   func batches(_ query: BatchQuery) async throws -> [BatchSnapshot]

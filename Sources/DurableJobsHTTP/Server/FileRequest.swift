@@ -42,13 +42,15 @@
     func reply(to question: Answer.Question) async throws -> Reply {
       var url = url
       var way = Way.own
+      var cookies = WayCookies()
       for _ in 0...Self.maxRedirects {
-        let response = try await ask(url, question, way)
+        let response = try await ask(url, question, way, cookies.header(for: url))
         let answer = Answer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         guard case .redirect(let target) = answer.verdict(on: question) else {
           return Reply(answer: answer, origin: url.origin, body: response.body)
         }
+        cookies.take(response.headers["Set-Cookie"], from: url)
         guard let next = url.following(target) else {
           throw Setback.final(
             DownloadError(
@@ -64,9 +66,16 @@
           "the server redirects more than \(Self.maxRedirects) times, at last to \(url.description.withoutQuery)"))
     }
 
-    private func ask(_ url: HTTPURL, _ question: Answer.Question, _ way: Way) async throws -> HTTPClientResponse {
-      try await ClientRequest(
-        url: url, headers: headers(url, question, way), caCertificates: download.caCertificates,
+    private func ask(
+      _ url: HTTPURL, _ question: Answer.Question, _ way: Way, _ cookies: String?
+    ) async throws -> HTTPClientResponse {
+      var headers = headers(url, question, way)
+      if let cookies {
+        let given = headers["Cookie"] + [cookies]
+        headers.replaceOrAdd(name: "Cookie", value: given.joined(separator: "; "))
+      }
+      return try await ClientRequest(
+        url: url, headers: headers, caCertificates: download.caCertificates,
         decodes: question.decodes
       ).response(by: clients, through: proxies)
     }

@@ -110,8 +110,9 @@
       let why =
         download.sha256 != nil
         ? ", and has another checksum" : download.skipsExisting ? ", and is not as the server's file" : ""
+      let skip = why.isEmpty ? ", take it for the one that is wanted with --skip-existing" : ""
       return DownloadError(
-        .fileExists, "\(path) is there already\(why); move it away, or replace it with --overwrite")
+        .fileExists, "\(path) is there already\(why); move it away\(skip), or replace it with --overwrite")
     }
   }
 #endif

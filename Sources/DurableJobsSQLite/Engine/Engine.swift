@@ -120,6 +120,14 @@ final class Engine: Sendable {
   /// This process's name among the others; nil as long as it neither claimed nor listened.
   var session: String? { presence.name }
 
+  /// Of the file and its log, in bytes.
+  var fileSize: Int64 {
+    ["", "-wal"].map { suffix in
+      var status = stat()
+      return stat(resolvedPath + suffix, &status) == 0 ? Int64(status.st_size) : 0
+    }.reduce(0, +)
+  }
+
   /// Ends everything, once what waits is written.
   func close() {
     guard isOfThisProcess else { return }

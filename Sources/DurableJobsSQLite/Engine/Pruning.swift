@@ -2,7 +2,7 @@ import DurableJobs
 
 extension Engine {
   static let finishedSQL = """
-    SELECT id,state,entered_at FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
+    SELECT id,state,entered_at,links FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
     """
   /// Rows looked at in one bite: some milliseconds of reading.
   private static let rowsInBite = 20_000
@@ -25,14 +25,23 @@ extension Engine {
     return try await read { [cursor] connection in
       var found = Expired(cursor: cursor)
       let rows = try Statement(Self.finishedSQL, on: connection)
+      let options = try Statement("SELECT options FROM durable_spec WHERE id=?1", on: connection)
       rows.bind(1, cursor.id)
       rows.bind(2, Int64(Self.rowsInBite))
       var count = 0
       while found.jobs.count < limit, try rows.step() {
         count += 1
         found.cursor.id = rows.int(0)
-        guard let state = JobState(code: rows.int(1)), let expiry = policy.expiry(of: state, enteredAt: rows.int(2))
+        guard let state = JobState(code: rows.int(1)),
+          var expiry = policy.expiry(of: state, enteredAt: rows.int(2))
         else { continue }
+        if expiry <= now, state == .succeeded, Links(rawValue: rows.int(3)).contains(.unique) {
+          options.bind(1, rows.int(0))
+          while try options.step() {
+            let hold = try? StoredTerms(text: options.text(0)).keyHold
+            if let until = hold?.until, until != KeyHold.stored { expiry = max(expiry, until) }
+          }
+        }
         if expiry <= now {
           found.jobs.append(JobID(rawValue: rows.int(0)))
         } else {

@@ -8,7 +8,10 @@ extension WriteTransaction {
     for id in needs.childrenOf { try loadChildren(of: id, &loaded, &reply) }
     for id in needs.parentsOf { try loadParents(of: id, &reply) }
     for (lane, count) in needs.lanes { try load(lane: lane, waiting: count, &reply) }
+    let besides = needs.namedBesides.isEmpty ? nil : "[\(needs.namedBesides.map(\.description).joined(separator: ","))]"
     for key in needs.named {
+      let named = try connection[.named]
+      named.bind(2, besides)
       for id in try ids(.named, key) {
         reply.named[key] = id
         if let row = try load(id) { reply.jobs.append(row) }
@@ -18,7 +21,7 @@ extension WriteTransaction {
       let waiters = try ids(.waiters, key)
       if !waiters.isEmpty { reply.waiters[key] = waiters }
     }
-    for key in needs.keys { reply.owners[key] = try owners(of: key) }
+    for key in needs.keys { reply.owners[key] = try owners(of: key, all: needs.allOwnersOf.contains(key)) }
     for worker in needs.heldBy {
       for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
         guard let row = try load(id) else { continue }
@@ -86,17 +89,23 @@ extension WriteTransaction {
   }
 
   /// Rows that say nothing any more go: their time is over, or damage or another program left them behind.
-  private func owners(of key: String) throws -> [JobID] {
+  private func owners(of key: String, all: Bool) throws -> [JobID] {
     let statement = try connection[.keyOwners]
     statement.bind(1, name: key)
     statement.bind(2, now)
     var (owners, idle): ([JobID], [Int64]) = ([], [])
     while try statement.step() {
-      let id = statement.int(0)
-      if statement.int(1) != 0 { owners.append(JobID(rawValue: id)) } else { idle.append(id) }
+      let (id, isUnfinished) = (statement.int(0), statement.int(2) != 0)
+      if statement.int(1) == 0 {
+        idle.append(id)
+      } else if all || isUnfinished || owners.isEmpty {
+        owners.append(JobID(rawValue: id))
+      }
+      if isUnfinished, !all { break }
     }
+    statement.reset()
     for id in idle { try run(.releaseKey, key, of: id) }
-    return owners
+    return owners.reversed()
   }
 
   private func ids(_ name: WriterStatement, _ key: String) throws -> [JobID] {

@@ -54,6 +54,11 @@ extension WriteTransaction {
     for (name, result) in change.steps { try put(result, of: name, of: id) }
     if before.hasSteps, !after.hasSteps { try run(.deleteSteps, id) }
     if let failure = change.failure { try append(failure, to: id) }
+    if let payload = change.payload {
+      let replace = try connection[.replacePayload]
+      replace.bind(1, id)
+      try replace.run(with: payload, at: 2)
+    }
     if let output = change.output { try store(output, of: before.id) }
     if before.isHeld {
       FaultPoint.settleResult.reach()

@@ -183,11 +183,11 @@ extension WriteTransaction {
     var picked: [PickedJob] = []
     defer { for cursor in cursors { cursor.statement.reset() } }
 
-    for route in routes {
-      let statement = try connection.picker(cursors.count)
-      statement.bind(1, route.id)
+    for route in try only.map({ try self.route(of: $0, among: routes) }) ?? routes {
+      let statement = try only == nil ? connection.picker(cursors.count) : connection[.pickOnly]
+      statement.bind(1, only?.rawValue ?? route.id)
       // More than can be taken, to know whether there is more, and not to end at those that are passed over.
-      let limit = only == nil ? Int64((free[route.queue] ?? 0) + 1000 + memory.untouchable.count) : .max
+      let limit = Int64((free[route.queue] ?? 0) + 1000 + memory.untouchable.count)
       statement.bind(2, limit)
       if try statement.step() {
         cursors.append(
@@ -206,7 +206,6 @@ extension WriteTransaction {
         continue
       }
       switch read(cursor) {
-      case _ where only.map { $0.rawValue != cursor.id } ?? false: break
       case _ where memory.untouchable.contains(JobID(rawValue: cursor.id)): break
       case .success(let job) where job.isOverdue(at: now):
         overdue.append(job.id)
@@ -229,6 +228,13 @@ extension WriteTransaction {
     // Only now: a row that moves while its index is read may be met again.
     for (id, reason) in damaged { try setAside(id, because: reason) }
     return picked
+  }
+
+  private func route(of job: JobID, among routes: [Route]) throws -> [Route] {
+    let row = try connection[.routeOf]
+    row.bind(1, job.rawValue)
+    defer { row.reset() }
+    return try row.step() ? routes.filter { $0.id == row.int(0) } : []
   }
 
   private func read(_ cursor: Cursor) -> Result<PickedJob, Damage> {

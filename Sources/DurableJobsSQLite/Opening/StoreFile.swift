@@ -24,7 +24,9 @@ struct StoreFile {
       var patience = Patience(busyTimeout)
       try StoreInspection.checkFile(path)
       isFile = true
-      try patience.wait { try StoreInspection.look(path, $0) }
+      let look = try patience.wait { try StoreInspection.look(path, $0) }
+      // Who closes a store last moves its log into the file, so this one is not the last.
+      defer { sqlite3_close_v2(look) }
       let folder = try MeetingFolder(databasePath: path)
       let lock = try WriterLock(folder: folder)
       // Two processes that make the same new file must not do so at once.
@@ -176,12 +178,21 @@ enum StoreInspection {
     }
   }
 
-  /// An empty file is a new store.
-  static func look(_ path: String, _ busyTimeout: Duration) throws {
+  /// An empty file is a new store. Returns a connection to it, to be closed once there is another.
+  static func look(_ path: String, _ busyTimeout: Duration) throws -> OpaquePointer {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-    defer { sqlite3_close_v2(handle) }
-    guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: handle) }
+    do {
+      guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: handle) }
+      try look(on: handle, path, busyTimeout)
+      return handle
+    } catch {
+      sqlite3_close_v2(handle)
+      throw error
+    }
+  }
+
+  private static func look(on handle: OpaquePointer, _ path: String, _ busyTimeout: Duration) throws {
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
     // GRDB makes its table of migrations before the first of them: a process may have died in between, or be there now.
     let hasTables =

@@ -47,8 +47,8 @@ extension JobError {
       case SQLITE_CORRUPT:
         (
           .damaged,
-          "the store \(path) is damaged (\(failure.message)). It was left as it is; restore a backup, or move it away "
-            + "and salvage what `sqlite3 \(path) .recover` can read"
+          "the store \(path) is damaged (\(failure.message)). It was left as it is; restore a backup, or salvage what can "
+            + "be read into a new file: `SQLiteStore.repair(from:to:)`"
         )
       case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG:
         (

@@ -8,14 +8,14 @@ enum WriterStatement: Int, CaseIterable {
   // Transactions
   case begin, commit, rollback
   // New jobs
-  case insertJob, insertSpec, insertKey, insertTag
+  case insertJob, insertSpec, replacePayload, insertKey, insertTag
   // Unique keys
   case keyOwners, takeKey, releaseKey
   // Routes and queues
   case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
   case constraints, setConstraint, clearConstraint
   // Claims
-  case beforeClaim, nextDue, promote, mark
+  case beforeClaim, nextDue, promote, routeOf, pickOnly, mark
   // Settlements
   case succeed, insertOutput
   // A job and what is beside it
@@ -24,7 +24,7 @@ enum WriterStatement: Int, CaseIterable {
   case putStep, steps, deleteSteps
   case putDeadline, deleteDeadline, forgetDeadlines, overdue
   // Batches
-  case insertBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
+  case insertBatch, closeBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
@@ -58,6 +58,7 @@ enum WriterStatement: Int, CaseIterable {
       INSERT INTO durable_job(route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
       VALUES(?1,?2,?3,?4,?7,0,1099511627776,?5,?6,?6)
       """
+    case .replacePayload: "UPDATE durable_spec SET payload=?2 WHERE id=?1"
     case .insertSpec: "INSERT OR REPLACE INTO durable_spec(id,created_at,options,payload) VALUES(?1,?2,?3,?4)"
     case .insertKey: "INSERT OR IGNORE INTO durable_job_key(key,job) VALUES(?1,?2)"
     case .insertTag: "INSERT OR IGNORE INTO durable_tag(tag,job) VALUES(?1,?2)"
@@ -65,8 +66,8 @@ enum WriterStatement: Int, CaseIterable {
     case .keyOwners:
       // A row that damage or another program left behind holds nothing: the job has the last word.
       """
-      SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)) FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job
-      WHERE u.key=?1 ORDER BY u.job
+      SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)),ifnull(j.state<7,0)
+      FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job WHERE u.key=?1 ORDER BY u.job DESC
       """
     case .takeKey:
       "INSERT OR REPLACE INTO durable_uniq(key,job,until) VALUES(?1,?2,?3)"
@@ -113,6 +114,9 @@ enum WriterStatement: Int, CaseIterable {
         SELECT id FROM durable_job INDEXED BY durable_job_line
         WHERE route=?1 AND state=3 AND state<>7 AND rank<=?2 ORDER BY rank LIMIT ?3)
       """
+    case .routeOf: "SELECT route FROM durable_job WHERE id=?1"
+    case .pickOnly:
+      "\(Self.picked) FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id WHERE j.id=?1 AND j.state=4 LIMIT ?2"
     case .mark: "UPDATE durable_job SET state=5,attempt=attempt+1,claim=?2,entered_at=?3,started_at=?3 WHERE id=?1"
 
     case .succeed:
@@ -168,7 +172,8 @@ enum WriterStatement: Int, CaseIterable {
     case .putStep: "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
     case .steps: "SELECT name,value FROM durable_step WHERE job=?1"
     case .deleteSteps: "DELETE FROM durable_step WHERE job=?1"
-    case .insertBatch: "INSERT INTO durable_batch(name,completion) VALUES(?1,?2)"
+    case .insertBatch: "INSERT INTO durable_batch(name,completion,done) VALUES(?1,?2,?3)"
+    case .closeBatch: "UPDATE durable_batch SET done=0 WHERE id=?1 AND done=2"
     case .batch: "SELECT live,done,completion,jobs FROM durable_batch WHERE id=?1"
     case .putMember: "INSERT OR IGNORE INTO durable_batch_job(batch,job) VALUES(?1,?2)"
     case .deleteMember: "DELETE FROM durable_batch_job WHERE batch=?1 AND job=?2"
@@ -178,7 +183,7 @@ enum WriterStatement: Int, CaseIterable {
       RETURNING live,done,CASE WHEN live<=0 AND done=0 THEN completion END,jobs
       """
     case .complete: "UPDATE durable_batch SET done=1,follower=?2 WHERE id=?1"
-    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND done<>0 AND jobs<=0"
+    case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0 AND done<>2"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
     case .forgetDeadlines: "DELETE FROM durable_deadline WHERE at<=?2 AND job=?1"
@@ -204,7 +209,7 @@ enum WriterStatement: Int, CaseIterable {
       """
       SELECT ifnull(
         (SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state<7
-          ORDER BY k.job DESC LIMIT 1),
+          AND(?2 IS NULL OR j.id NOT IN(SELECT value FROM json_each(?2))) ORDER BY k.job DESC LIMIT 1),
         (SELECT k.job FROM durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=?1 AND j.state=7
           ORDER BY k.job DESC LIMIT 1))
       """
@@ -285,9 +290,11 @@ enum WriterStatement: Int, CaseIterable {
   /// Counters that only have to change begin anew here: they never come to where there is no next.
   static let ring: Int64 = 0xffff_ffff
 
+  private static let picked = "SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload,j.links"
+
   /// Reads the ready jobs of a route in order. There is one for each route that a claim has open at once.
   static let pick = """
-    SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload,j.links
+    \(picked)
     FROM durable_job j INDEXED BY durable_job_line LEFT JOIN durable_spec s ON s.id=j.id
     WHERE j.route=?1 AND j.state=4 AND j.state<>7 ORDER BY j.rank,j.id LIMIT ?2
     """

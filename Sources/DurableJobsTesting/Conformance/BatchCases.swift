@@ -81,6 +81,36 @@ extension StoreConformance {
       try same(try await trial.store.batches(.name("b")).map(\.total), [0], "the newest of the name")
       try same(try await trial.store.batches(.name("c")).count, 0, "one of another name")
     },
+    Case("A batch that is open is not done before it is closed") { subject in
+      let trial = try await Trial(subject)
+      let reply = try await trial.store.insert(JobInsertion([], batch: .open(name: "o", whenDone: .plain())))
+      let id = try present(reply.batch, "a batch")
+      try same([try await trial.batch(id).isOpen, try await trial.batch(id).isDone], [true, false], "open, and done")
+      let join = JobInsertion([.plain()], batch: .join(id))
+      let first = try await trial.store.insert(join).ids[0]
+      try await trial.change(.complete(output: nil), first)
+      try same(try await trial.batch(id).isDone, false, "done, while it is open")
+      try await trial.change(.remove, first)
+      let second = try await trial.store.insert(join).ids[0]
+      let third = try await trial.store.insert(JobInsertion([.plain()], batch: .close(id))).ids[0]
+      try same(
+        [try await trial.batch(id).isOpen, try await trial.batch(id).isDone], [false, false], "closed, and done")
+      try await trial.change(.complete(output: nil), second)
+      try await trial.change(.complete(output: nil), third)
+      let done = try await trial.batch(id)
+      try same([done.total, done.unfinished, done.succeeded], [3, 0, 3], "its numbers")
+      try same(try await trial.ids(.state(.ready)).map { Optional($0) }, [done.whenDone], "what follows")
+      let close = JobInsertion([], batch: .close(id))
+      _ = try await trial.store.insert(close)
+      try same(try await trial.batch(id), done, "closed again")
+      try await refused(.wrongState, "to close it with more jobs") {
+        _ = try await trial.store.insert(JobInsertion([.plain()], batch: .close(id)))
+      }
+      let empty = try await trial.store.insert(JobInsertion([], batch: .open(name: "e", whenDone: .plain())))
+      _ = try await trial.store.insert(JobInsertion([], batch: .close(try present(empty.batch, "a batch"))))
+      try same(try await trial.store.batches(.newest(5)).map(\.name), ["e", "o"], "all of them, the newest first")
+      try same(try await trial.store.batches(.newest(1)).map(\.isDone), [true], "one that is closed without jobs")
+    },
     Case("A job that stands for one of a batch is none of it, and a follower that waits is refused") { subject in
       let trial = try await Trial(subject)
       let kept = try await trial.add(JobTerms(unique: UniqueKey("u")))

@@ -155,6 +155,23 @@ extension StoreConformance {
       try same(try await trial.job(id).attempt, 1, "its attempts")
       try same(try await trial.job(id).reason, nil, "its reason")
     },
+    Case("A job gets another payload until it runs, and between its attempts, and not once it has ended") { subject in
+      let trial = try await Trial(subject)
+      let id = try await trial.add()
+      let (second, third) = (Data("second".utf8), Data("third".utf8))
+      try await trial.change(.replacePayload(second), id)
+      try same(try await trial.job(id).payload, second, "the payload")
+      try same(try await trial.job(id).state, .ready, "its state")
+      let claimed = try await trial.start(id)
+      try same(claimed.payload, second, "the payload that runs")
+      try same(try await trial.report(.replacePayload(third), id).refused.count, 1, "refusals while it runs")
+      try await trial.end(claimed, .retry(.now, message: "no"), as: .ready)
+      try await trial.change(.replacePayload(third), id)
+      try same(try await trial.start(id).payload, third, "the payload of the next attempt")
+      try await trial.change(.complete(output: nil), id)
+      try same(try await trial.report(.replacePayload(second), id).refused.count, 1, "refusals at the end")
+      try same(try await trial.job(id).payload, third, "the payload at the end")
+    },
     Case("A retry of what waits for its time makes it ready at once") { subject in
       let trial = try await Trial(subject)
       let claimed = try await trial.addAndStart()

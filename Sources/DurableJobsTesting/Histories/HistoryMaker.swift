@@ -6,6 +6,7 @@ import Foundation
 struct HistoryMaker {
   static let queues = ["q1", "q2"]
   static let kinds = ["k1", "k2", "k3"]
+  static let batches = ["x", "y"]
   private static let lanes = ["l", "m"]
   private static let constraints: [JobConstraint] = ["c1", "c2"]
   private static let workers = ["w1", "w2", "w3"].map { WorkerID($0) }
@@ -24,6 +25,9 @@ struct HistoryMaker {
   /// How many of them have a deadline.
   private let timed: Int
   private let constrained: Int
+  /// How many come into a batch, and how many that succeed have others follow.
+  private let counted: Int
+  private let followed: Int
 
   private enum Sort {
     case insert, insertBroken, claim, settle, renew, change, recover, retire, silence, pause, widen, constrain, page,
@@ -52,6 +56,8 @@ struct HistoryMaker {
     ordered = random.pick([0, 0, 20, 60])
     timed = random.pick([0, 0, 10, 40])
     constrained = random.pick([0, 0, 0, 40])
+    counted = random.pick([0, 0, 30, 60])
+    followed = random.pick([0, 0, 20, 50])
     var policy = StorePolicy()
     policy.maxCrashesInRow = random.pick([2, 4, 5])
     policy.maxCrashes = policy.maxCrashesInRow + random.pick([0, 1, 2])
@@ -65,7 +71,8 @@ struct HistoryMaker {
   mutating func step(of run: HistoryRun) -> HistoryStep {
     switch random.pick(steps) {
     case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
-      return .insert(newJobs(run))
+      let membership = membership(run)
+      return .insert(newJobs(run), membership)
     case .insertBroken: return .insertBroken(newJobs(run) + [NewJob(queue: "q1", kind: "", payload: Data())])
     case .insert, .claim: return .claim(request(by: random.pick(Self.workers)))
     case .settle: return settle(run)
@@ -116,8 +123,7 @@ struct HistoryMaker {
   private mutating func edges(_ run: HistoryRun, siblings: Int) -> [JobEdge] {
     guard random.chance(dependent) else { return [] }
     let known = run.oracle.jobs.suffix(12).map { JobEdge.Target.job($0.id) }
-    let targets = known + (0..<siblings).flatMap { [.sibling($0), .sibling($0)] }
-    guard !targets.isEmpty else { return [] }
+    let targets = known + (0..<siblings).flatMap { [.sibling($0), .sibling($0)] } + [.key("one"), .key("two")]
     return (0..<random.pick([1, 1, 2, 3])).map { number in
       JobEdge(
         random.pick(targets), random.pick([.succeeded, .succeeded, .ended, .failed]),
@@ -153,6 +159,32 @@ struct HistoryMaker {
       return NewJob(
         queue: random.pick(Self.queues), kind: random.pick(Self.kinds), payload: payload, terms: terms,
         edges: edges(run, siblings: place))
+    }
+  }
+
+  /// Payloads of these are their own, so that it can be seen which batch was done.
+  static func followsBatch(_ payload: Data?) -> Bool { payload?.first == 0xBA }
+
+  private mutating func membership(_ run: HistoryRun) -> BatchMembership? {
+    guard random.chance(counted) else { return nil }
+    if random.chance(40), let id = run.batches.suffix(3).randomElement(using: &random) { return .join(id) }
+    let terms = JobTerms(
+      priority: random.pick([.normal, .high]), start: random.pick([.now, .now, .after(.seconds(5))]),
+      maxAttempts: random.pick([1, 3]), key: random.chance(30) ? random.pick(["one", "two"]) : nil,
+      lane: random.chance(ordered) ? JobLane(random.pick(Self.lanes)) : nil, requires: requires())
+    let follower = NewJob(
+      queue: random.pick(Self.queues), kind: random.pick(Self.kinds),
+      payload: Data([0xBA] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) }), terms: terms)
+    return .new(name: random.pick(Self.batches), whenDone: random.chance(70) ? follower : nil)
+  }
+
+  /// None of them has a key that it could itself wait for.
+  private mutating func followUps(_ run: HistoryRun) -> [NewJob] {
+    guard random.chance(followed) else { return [] }
+    return newJobs(run).map { job in
+      var job = job
+      if !job.edges.isEmpty || job.terms.unique != nil { job.terms.key = nil }
+      return job
     }
   }
 
@@ -218,7 +250,8 @@ struct HistoryMaker {
         case .snoozed: .snoozed(time(at: run.oracle.now), isBackOff: random.chance(30))
         case let other: other
         }
-      return ClaimSettlement(token: claim.token, result: result, progress: progress(20))
+      let followUps: [NewJob] = if case .succeeded = result { followUps(run) } else { [] }
+      return ClaimSettlement(token: claim.token, result: result, progress: progress(20), followUps: followUps)
     }
     return .settle(settlements, random.chance(80) ? request(by: worker) : nil)
   }
@@ -246,7 +279,7 @@ struct HistoryMaker {
     let leaves: [JobFilter] = [
       .queue(random.pick(Self.queues)), .kind(random.pick(Self.kinds)), .tag(random.pick(["a", "b"])),
       .key(random.pick(["one", "two"])), .lane(random.pick(Self.lanes)), .id(id),
-      .requires(random.pick(Self.constraints)),
+      .requires(random.pick(Self.constraints)), .batch(run.batches.last ?? BatchID(rawValue: 1)),
       .state(random.pick([.running, .suspended, .succeeded, .failed, .cancelled, .blocked, .skipped])),
     ]
     let (first, second) = (random.pick(leaves), random.pick(leaves))

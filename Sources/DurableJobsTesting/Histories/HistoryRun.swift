@@ -18,6 +18,8 @@ struct HistoryRun {
   private(set) var spent: [HeldClaim] = []
   /// Of all jobs that there were.
   private(set) var ids: [JobID] = []
+  /// Of all batches.
+  private(set) var batches: [BatchID] = []
   private var tokens: Set<ClaimToken> = []
 
   init(store: any JobStore, clock: ManualClock, oracle: Oracle) {
@@ -29,14 +31,14 @@ struct HistoryRun {
 
   mutating func take(_ step: HistoryStep) async throws {
     switch step {
-    case .insert(let jobs): try await insert(jobs)
+    case .insert(let jobs, let batch): try await insert(jobs, batch)
     case .insertBroken(let jobs):
       try await refused(.invalidArgument, "an insertion of which one job has no kind") {
         _ = try await store.insert(JobInsertion(jobs))
       }
     case .claim(let request): try await check(try await store.claim(request), request)
     case .settle(let settlements, let request): try await settle(settlements, request)
-    case .renew(let request): try same(try await store.renew(request), oracle.renew(request), "the standings")
+    case .renew(let request): try await renew(request, "the standings")
     case .change(let change, let filter, let limit): try await self.change(change, filter, limit)
     case .recover(let request): try await recover(request)
     case .silence(let duration, let isLasting):
@@ -71,34 +73,44 @@ struct HistoryRun {
 
   // MARK: Steps
 
-  private mutating func insert(_ jobs: [NewJob]) async throws {
-    let replies = try await store.insert(JobInsertion(jobs)).jobs
-    try same(replies.count, jobs.count, "the number of jobs that stand for new ones")
-    let gone = oracle.replaced(by: jobs)
-    for (place, (job, reply)) in zip(jobs, replies).enumerated() {
-      let (owner, unfinished) = (
-        oracle.owners(of: job.terms.unique).last, oracle.unfinishedOwners(of: job.terms.unique)
-      )
-      var (job, disposition) = (job, InsertedJob.Disposition.inserted)
-      switch job.terms.unique?.policy {
-      case .append where !unfinished.isEmpty && oracle.wrong != .appendsToNobody:
-        job.edges.append(JobEdge(.job(unfinished[unfinished.count - 1])))
-        disposition = .appended
-      case .replace:
-        job.edges += unfinished.map { JobEdge(.job($0), .ended) }
-        if gone[job.terms.unique?.key ?? ""]?.isEmpty == false { disposition = .replaced }
-      case .keep where owner != nil: disposition = .kept
-      default: break
-      }
-      try same(reply.disposition, disposition, "what became of a new job")
-      if disposition == .kept {
-        try same(reply.id, owner, "the job that stands for a new one")
-      } else {
-        try holds(ids.last.map { $0 < reply.id } ?? true, "\(reply.id) is higher than all ids before")
-        ids.append(reply.id)
-        oracle.inserted(job, as: reply.id, replies[..<place].map(\.id))
-      }
+  private mutating func insert(_ jobs: [NewJob], _ membership: BatchMembership?) async throws {
+    let insertion = JobInsertion(jobs, batch: membership)
+    if let code = oracle.refusal(of: jobs, in: membership) {
+      return try await refused(code, "an insertion") { _ = try await store.insert(insertion) }
     }
+    let reply = try await store.insert(insertion)
+    try same(reply.batch == nil, membership == nil, "that there is no batch")
+    if case .new(let name, let whenDone)? = membership, let id = reply.batch {
+      try holds(oracle.batches[id] == nil, "\(id) is a new batch")
+      oracle.batches[id] = BatchLog(name: name, whenDone: whenDone)
+      batches.append(id)
+    }
+    let ids = try await meetNew()
+    try same(reply.jobs.filter(\.disposition.isNew).map(\.id), ids, "the jobs that were stored")
+    var given = ids[...]
+    try same(reply.jobs, oracle.insert(jobs, in: reply.batch, &given), "who stands for new jobs")
+    try oracle.settleBatches()
+  }
+
+  /// Jobs that were not there before, and do not follow a batch.
+  private mutating func meetNew() async throws -> [JobID] {
+    let new = try await store.jobs(JobQuery(detail: .payload, after: ids.last, limit: 100_000))
+    ids += new.map(\.id)
+    for job in new where HistoryMaker.followsBatch(job.payload) {
+      if let payload = job.payload { oracle.followers[payload] = job.id }
+    }
+    return new.filter { !HistoryMaker.followsBatch($0.payload) }.map(\.id)
+  }
+
+  /// What was done let nobody come but who follows a batch.
+  private mutating func settleBatches() async throws {
+    try same(try await meetNew(), [], "jobs that came")
+    try oracle.settleBatches()
+  }
+
+  private mutating func renew(_ request: RenewalRequest, _ what: String) async throws {
+    try same(try await store.renew(request), oracle.renew(request), what)
+    try await settleBatches()
   }
 
   private mutating func check(_ batch: ClaimBatch, _ request: ClaimRequest) async throws {
@@ -124,23 +136,24 @@ struct HistoryRun {
     }
     try same(batch.nextDue, choice.nextDue, "when the next job is due")
     if choice.hasMore { try holds(batch.hasMore, "there is more") }
+    try await settleBatches()
     // A store need not write a lease anew with each claim, but it does with each renewal.
     let claims = held.filter { $0.worker == request.worker }
     let renewal = RenewalRequest(
       worker: request.worker, lease: request.lease, renewals: claims.map { ClaimRenewal(token: $0.token) })
-    try same(try await store.renew(renewal), oracle.renew(renewal), "the standings of all claims")
+    try await renew(renewal, "the standings of all claims")
   }
 
   private mutating func settle(_ settlements: [ClaimSettlement], _ request: ClaimRequest?) async throws {
     let batch = try await store.settle(settlements, thenClaim: request)
-    let expected = oracle.settle(settlements)
+    let expected = oracle.settle(settlements, try await meetNew())
     try same(batch.replies.map(\.withDueJobsMerged), expected.map(\.withDueJobsMerged), "the replies")
     let settled = held.filter { claim in settlements.contains { $0.token == claim.token } }
     held.removeAll { claim in settled.contains { $0.token == claim.token } }
     spent = (spent + settled).suffix(20)
     try await seeDrawnTimes()
     try same(batch.claimed == nil, request == nil, "that nothing was claimed")
-    if let request, let claimed = batch.claimed { try await check(claimed, request) }
+    if let request, let claimed = batch.claimed { try await check(claimed, request) } else { try oracle.settleBatches() }
   }
 
   /// Changes all jobs of the filter, in bites.
@@ -153,8 +166,9 @@ struct HistoryRun {
       all.changed += report.changed
       all.refused += report.refused
       all.next = report.next
+      try same(try await meetNew(), [], "jobs that came")
     } while all.next != nil
-    let (changed, refused) = oracle.change(change, filter, limit: limit)
+    let (changed, refused) = try oracle.change(change, filter, limit: limit)
     try same(all.changed, changed, "the jobs changed by \(change)")
     try same(all.refused.map(\.job), refused.map(\.job), "the jobs that refuse \(change)")
     for (refusal, expected) in zip(all.refused, refused) {
@@ -176,9 +190,11 @@ struct HistoryRun {
       all.hasMore = report.hasMore
       all.comeAgain = report.comeAgain
       bites += 1
+      try same(try await meetNew(), [], "jobs that came")
     } while all.hasMore && bites < 1000
     let left = Set(try await store.jobs(JobQuery(limit: 100_000)).map(\.id))
     try same(all, oracle.recover(request, left), "the report of the recovery")
+    try oracle.settleBatches()
     try await seeDrawnTimes()
   }
 
@@ -213,6 +229,12 @@ struct HistoryRun {
     for scope in HistoryMaker.queues.map({ .queue($0) }) + [local, worker] {
       let work = try await store.outstanding(scope).withDueJobsMerged
       try same(work, oracle.outstanding(scope).withDueJobsMerged, "the outstanding work of \(scope)")
+    }
+    for id in batches {
+      try same(try await store.batches(.id(id)).first, oracle.batch(id), "the batch \(id)")
+    }
+    for name in HistoryMaker.batches {
+      try same(try await store.batches(.name(name)).first, oracle.batch(named: name), "the batch \(name)")
     }
     let paused = try await store.settings().compactMap {
       if case .queue(let name, isPaused: true) = $0 { name } else { nil }

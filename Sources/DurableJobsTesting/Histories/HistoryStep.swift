@@ -3,7 +3,7 @@ import Foundation
 
 /// One step of a random history.
 enum HistoryStep: Sendable {
-  case insert([NewJob])
+  case insert([NewJob], BatchMembership?)
   /// One of them can't be stored, so none is.
   case insertBroken([NewJob])
   case claim(ClaimRequest)

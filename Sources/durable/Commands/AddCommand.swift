@@ -12,23 +12,27 @@
       usage: "durable add [options] -- CMD ARG…",
       discussion: """
         The arguments are stored as given, and no shell reads them unless you ask for it. The command runs in the \
-        folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM \
-        and what --env names from its environment: a secret whose name is given alone is in no process list. It has one \
-        attempt unless --max-attempts says more. Prints the job's id; with --follow stdout is the command's, and the id \
+        folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM, \
+        XDG_*, SSH_AUTH_SOCK, the proxies and what --env names from its environment: a secret whose name is given alone is in \
+        no process list. It has one attempt unless --max-attempts says more. Prints the job's id; with --follow stdout is the command's, and the id \
         goes to stderr.
 
         durable add -- rsync -a photos/ backup:photos
         durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso
         durable add --shell -- 'pg_dump shop | gzip > shop.sql.gz'
+        durable add --input commands.txt
         """)
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Run in this folder.", valueName: "folder")) var cwd: String?
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp("Give the command this variable, by default with its value here.", valueName: "name[=value]"))
-    var env: [String] = []
+    @OptionGroup var place: CommandArguments
     @OptionGroup var job: JobArguments
-    @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
+    @Option(
+      name: [.customShort("i"), .customLong("input")],
+      help: ArgumentHelp(
+        """
+        A list of commands, a line for /bin/sh each; '-' is standard input. All are stored in one transaction, or none; \
+        empty lines and those that begin with # are left out.
+        """, valueName: "file"))
+    var list: String?
     @Flag(
       help: """
         Run it here and now, and show what it writes. Exits with its exit code, 128 and the signal that killed it, or 1 \
@@ -40,35 +44,44 @@
     var command: [String] = []
 
     func run() async throws {
-      let command = try storedCommand()
-      let payload = try Self.encoder.encode(command)
-      var jobOptions = try job.options(isFollowed: follow)
-      jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
-      // What the core refuses is refused before the store is touched.
-      try NewJob(
-        queue: job.queue, kind: ShellCommand.kind, payload: payload,
-        terms: JobTerms(
-          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
-          unique: jobOptions.unique, lane: jobOptions.lane, tags: jobOptions.tags, requires: jobOptions.requires)
-      ).check()
+      if let list { return try await addAll(of: list) }
+      let command = try place.command(try words())
+      let jobOptions = try checkedOptions(for: command)
       let store = try options.open()
-      let added = try await store.queue(job.queue).enqueue(command, after: job.dependencies, options: jobOptions)
+      let new = try store.queue(job.queue).prepare(command, after: job.connections.dependencies, options: jobOptions)
+      let added = try await store.store.add([new], to: job.connections.batch)[0]
       let id = added.id
-      if !added.isNew { Talk.line("Job \(id) has the unique key '\(jobOptions.unique?.key ?? "")': nothing was added") }
-      let place = follow ? try await store.place(of: id, kind: ShellCommand.kind) : job.queue
+      if !added.disposition.isNew {
+        Talk.line("Job \(id) has the unique key '\(jobOptions.unique?.key ?? "")': nothing was added")
+      }
+      if !follow { OpenStore.leaveOpen() }
+      let queue = follow ? try await store.place(of: id, kind: ShellCommand.kind) : job.queue
       if options.json {
-        Screen.out.json(JobRecord(try await store.store.job(id)))
+        Screen.out.json(JobRecord(try await store.store.job(id), inStream: follow))
       } else if follow {
         Talk.line("Job \(id)")
       } else {
         Screen.out.line("\(id)")
       }
       if follow {
-        try await Following(store: store, queue: place, id: id, json: options.json, runs: .commands).run()
+        try await Following(store: store, queue: queue, id: id, json: options.json, runs: .commands).run()
       } else if Screen.error.isTerminal {
-        try await store.sayIfUnknown(keys: job.keysWaitedFor)
+        try await store.sayIfUnknown(keys: job.connections.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: id)
       }
+    }
+
+    /// What the core refuses is refused before the store is touched.
+    private func checkedOptions(for command: ShellCommand) throws -> JobOptions {
+      var jobOptions = try job.options(isFollowed: follow)
+      jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
+      try NewJob(
+        queue: job.queue, kind: ShellCommand.kind, payload: Self.encoder.encode(command),
+        terms: JobTerms(
+          maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
+          unique: jobOptions.unique, lane: jobOptions.lane, tags: jobOptions.tags, requires: jobOptions.requires)
+      ).check()
+      return jobOptions
     }
 
     private static var encoder: JSONEncoder {
@@ -77,7 +90,8 @@
       return encoder
     }
 
-    private func storedCommand() throws -> ShellCommand {
+    /// What follows the options.
+    private func words() throws -> [SystemText] {
       var words = SystemText.lastArguments(command.count)
       if words.first == SystemText("--") {
         words.removeFirst()
@@ -87,54 +101,44 @@
         let hint = options.nearest(to: first).map { "; did you mean '\($0)'?" } ?? "."
         throw ValidationError("unknown option '\(first)'\(hint) Options go before '--', the command after it")
       }
-      guard let program = words.first, !program.bytes.isEmpty else {
-        throw ValidationError("what is to be run? As in: durable add -- sleep 10")
-      }
-      guard let here = SystemText.currentDirectory else {
-        throw ValidationError("the current folder is gone; go to another one, or name one with --cwd")
-      }
-      return ShellCommand(
-        arguments: words, cwd: try folder(from: here), umask: ShellCommand.octal(Program.umaskAtStart),
-        env: try environment(), shell: shell)
+      return words
     }
 
-    private func folder(from here: SystemText) throws -> SystemText {
-      guard let cwd else { return here }
-      let path = SystemText(cwd.hasPrefix("/") ? cwd : here.display + "/" + cwd)
-      var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: path.display, isDirectory: &isFolder), isFolder.boolValue else {
-        throw ValidationError("--cwd \(cwd): there is no such folder")
-      }
-      guard let resolved = realpath(path.display, nil) else { return path }
-      defer { free(resolved) }
-      return SystemText(String(cString: resolved))
-    }
+    // MARK: A list
 
-    /// The parser has put other bytes in its place.
-    private static func isGarbled(_ assignment: String) -> Bool {
-      SystemText.lastArguments(Int(CommandLine.argc) - 1).contains {
-        !$0.isUTF8 && [assignment, "--env=" + assignment].contains($0.display)
+    /// Stores a command for each line, all of them or none, and prints their ids.
+    private func addAll(of path: String) async throws {
+      guard command.isEmpty else { throw ValidationError("--input has the commands; leave out '\(command[0])'") }
+      guard !follow else { throw ValidationError("--follow is of one command; leave out --input, or --follow") }
+      for (option, isGiven) in [("--key", job.key != nil), ("--unique", job.unique != nil)] where isGiven {
+        throw ValidationError("\(option) is of one job; leave out --input, or \(option)")
       }
-    }
-
-    private func environment() throws -> [String: SystemText] {
-      var result = SystemText.inheritedEnvironment
-      for assignment in env {
-        let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts[0])
-        guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
-        guard !Self.isGarbled(assignment) else {
-          throw ValidationError("--env \(name): its value is no UTF-8. Export it, and give --env \(name) alone")
-        }
-        if parts.count == 2 {
-          result[name] = SystemText(String(parts[1]))
-        } else if let value = SystemText.environment(name) {
-          result[name] = value
-        } else {
-          throw ValidationError("--env \(name): there is no such variable here. Write \(name)=VALUE")
+      var line = place
+      line.shell = true
+      let commands = try TextLines(of: path, "--input \(path)").compactMap { entry -> ShellCommand? in
+        guard let text = entry.text else { throw ValidationError("\(entry.place): this line is no UTF-8") }
+        return text.hasPrefix("#") ? nil : try line.command([SystemText(text)])
+      }
+      guard let first = commands.first else {
+        throw ValidationError("nothing to add: \(path == "-" ? "standard input" : path) has no command")
+      }
+      let jobOptions = try checkedOptions(for: first)
+      let store = try options.open()
+      let queue = store.queue(job.queue)
+      let new = try commands.map { try queue.prepare($0, after: job.connections.dependencies, options: jobOptions) }
+      let ids = try await store.store.add(new, to: job.connections.batch).map(\.id)
+      OpenStore.leaveOpen()
+      for page in ids.pages(of: 400) {
+        let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
+        for id in page {
+          if !options.json {
+            Screen.out.line("\(id)")
+          } else if let job = jobs[id] {
+            Screen.out.json(JobRecord(job, inStream: true))
+          }
         }
       }
-      return result
+      if Screen.error.isTerminal, !options.json { try await store.sayIfNobodyWorks(on: ids[0]) }
     }
   }
 #endif

@@ -4,82 +4,38 @@
   import DurableJobs
   import Foundation
 
-  /// Does `change` to each of `ids`, says what became of it, and goes on where one is refused.
-  private func apply(_ change: JobChange, to ids: [JobID], _ options: StoreOptions, done: String) async throws {
-    let store = try options.existing(for: ids)
-    var changed: [JobID] = []
-    var running: Set<JobID> = []
-    var worst: ExitStatus?
-    for id in ids {
-      do {
-        try await store.store.change(change, id)
-        switch change {
-        case .cancel, .suspend: try await store.endRemains(of: id)
-        case .remove:
-          try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
-          // A command that can't be ended keeps it, until a worker finds that it has.
-          if !store.folder(id).removeIfFree() { Talk.line("Job \(id): its logs go when its command has ended") }
-        default: break
-        }
-        changed.append(id)
-        if try await store.store.jobs(JobQuery(.id(id), limit: 1)).first?.stopAsked != nil { running.insert(id) }
-      } catch let error as JobError where error.code == .notFound || error.code == .wrongState {
-        Talk.error(error.message)
-        worst = error.code == .notFound ? .noSuchJob : worst ?? .usage
-      }
-    }
-    report(changed, options) { running.contains($0) ? "runs; it is asked to stop" : done }
-    if let worst { throw ExitCode(worst) }
-  }
-
-  private func report(_ changed: [JobID], _ options: StoreOptions, done: (JobID) -> String) {
-    if options.json {
-      Screen.out.json(ChangeRecord(changed: changed))
-    } else {
-      for id in changed { Screen.out.line("\(id) \(done(id))") }
-    }
-  }
-
-  private struct ChangeRecord: Encodable {
-    var changed: [JobID]
-  }
-
   struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "retry", abstract: "Run jobs again; without ids, all that failed.",
-      discussion: "One that waits for a time, or is suspended, runs at once.")
+      commandName: "retry", abstract: "Run jobs again; without any, all that failed.",
+      discussion: "One that waits for a time, or is suspended, runs at once if it is named.")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID] = []
+    @OptionGroup var selection: JobSelection
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      guard ids.isEmpty else {
-        try await apply(.retry, to: ids, options, done: "will run again")
-        return
-      }
-      let store = try options.existing()?.store
-      let changed = try await store?.changeAll(.retry, where: .state(.failed)) ?? []
-      let left = try await store?.jobs(JobQuery(.state(.failed), limit: 1)).first
-      if let left {
-        Talk.line("Not all of them can run again; 'durable retry \(left.id)' says why for one")
-      } else if changed.isEmpty {
-        Talk.line("No job has failed")
-      }
-      report(changed, options) { _ in "will run again" }
+      var selection = selection
+      selection.all = selection.all || selection.isEmpty
+      try await Deed(change: .retry, verb: "Retry", done: "will run again", states: [.failed], asks: false)
+        .run(selection, options)
     }
   }
 
   struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "cancel", abstract: "End jobs; those that run are interrupted.")
+      commandName: "cancel", abstract: "End jobs; those that run are interrupted.",
+      discussion: "durable cancel 3-7, durable cancel --tag photos, durable cancel --all --queue nightly")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var selection: JobSelection
     @Option(parsing: .unconditional, help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason:
       String?
     @OptionGroup var options: StoreOptions
 
+    func validate() throws { try selection.check() }
+
     func run() async throws {
-      try await apply(.cancel(reason: reason?.cutToMessage), to: ids, options, done: "cancelled")
+      try await Deed(
+        change: .cancel(reason: reason?.cutToMessage), verb: "Cancel", done: "cancelled", states: Deed.unfinished
+      ).run(selection, options)
     }
   }
 
@@ -87,65 +43,90 @@
     static let configuration = CommandConfiguration(
       commandName: "suspend", abstract: "Hold jobs until they are resumed; those that run are interrupted.")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var selection: JobSelection
     @Option(parsing: .unconditional, help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason:
       String?
     @OptionGroup var options: StoreOptions
 
+    func validate() throws { try selection.check() }
+
     func run() async throws {
-      try await apply(.suspend(reason: reason?.cutToMessage), to: ids, options, done: "suspended")
+      try await Deed(
+        change: .suspend(reason: reason?.cutToMessage), verb: "Suspend", done: "suspended",
+        states: Deed.unfinished.subtracting([.suspended])
+      ).run(selection, options)
     }
   }
 
   struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "Let suspended jobs run again.")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var selection: JobSelection
     @OptionGroup var options: StoreOptions
 
-    func run() async throws { try await apply(.resume, to: ids, options, done: "resumed") }
+    func validate() throws { try selection.check() }
+
+    func run() async throws {
+      try await Deed(change: .resume, verb: "Resume", done: "resumed", states: [.suspended], asks: false)
+        .run(selection, options)
+    }
   }
 
   struct CompleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "complete", abstract: "End an unfinished job with success, from outside.")
+      commandName: "complete", abstract: "End unfinished jobs with success, from outside.")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var selection: JobSelection
     @Option(parsing: .unconditional, help: ArgumentHelp("What it is to have put out.", valueName: "json")) var output:
       String?
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
-      guard let output, !StoredJSON.isJSON(Data(output.utf8)) else { return }
-      throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
+      try selection.check()
+      guard let output else { return }
+      guard StoredJSON.isJSON(Data(output.utf8)) else {
+        throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
+      }
     }
 
     func run() async throws {
-      try await apply(.complete(output: output.map { Data($0.utf8) }), to: ids, options, done: "succeeded")
+      let change = JobChange.complete(output: output.map { Data($0.utf8) })
+      try await Deed(change: change, verb: "Complete", done: "succeeded", states: Deed.unfinished)
+        .run(selection, options)
     }
   }
 
   struct FailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "fail", abstract: "End an unfinished job with failure, from outside.")
+      commandName: "fail", abstract: "End unfinished jobs with failure, from outside.")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var selection: JobSelection
     @Option(parsing: .unconditional, help: ArgumentHelp("What went wrong; kept with the job.", valueName: "text"))
     var message = "failed by hand"
     @OptionGroup var options: StoreOptions
 
+    func validate() throws { try selection.check() }
+
     func run() async throws {
-      try await apply(.fail(message: message.cutToMessage), to: ids, options, done: "failed")
+      try await Deed(
+        change: .fail(message: message.cutToMessage), verb: "Fail", done: "failed", states: Deed.unfinished
+      ).run(selection, options)
     }
   }
 
   struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "remove", abstract: "Delete jobs that do not run, with their logs.")
+      commandName: "remove", abstract: "Delete jobs that do not run, with their logs.",
+      discussion: "What has ended is deleted by itself later; 'durable prune' does that now.")
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID]
+    @OptionGroup var selection: JobSelection
     @OptionGroup var options: StoreOptions
 
-    func run() async throws { try await apply(.remove, to: ids, options, done: "removed") }
+    func validate() throws { try selection.check() }
+
+    func run() async throws {
+      let states = Set(JobState.allCases).subtracting([.running])
+      try await Deed(change: .remove, verb: "Delete", done: "removed", states: states).run(selection, options)
+    }
   }
 #endif

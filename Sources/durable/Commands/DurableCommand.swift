@@ -17,9 +17,14 @@
         130 interrupted with work left.
         """,
       version: "0.1.0",
+      subcommands: [ManualCommand.self],
       groupedSubcommands: [
         CommandGroup(
-          name: "Run:", subcommands: [GetCommand.self, SendCommand.self, AddCommand.self, WorkCommand.self]),
+          name: "Run:",
+          subcommands: [
+            GetCommand.self, SendCommand.self, AddCommand.self, BatchCommand.self, WorkCommand.self,
+            ServiceCommand.self,
+          ]),
         CommandGroup(
           name: "Look:",
           subcommands: [StatusCommand.self, ShowCommand.self, TreeCommand.self, LogCommand.self, WaitCommand.self]),
@@ -28,6 +33,7 @@
           subcommands: [
             RetryCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self, CompleteCommand.self,
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
+            EditCommand.self, PruneCommand.self,
           ]),
       ])
   }

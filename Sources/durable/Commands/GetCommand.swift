@@ -20,6 +20,7 @@
         durable get -o iso --sha256 9f86d0…0f00a08 https://example.org/big.iso
         durable get -i list.txt --concurrency 4
         generate-list | durable get -i - --detach
+        durable add --after $(durable get --detach https://example.org/big.zip) -- unzip big.zip
         """)
 
     @Option(
@@ -31,6 +32,10 @@
       help: ArgumentHelp("The file's name, for one URL. Else the server's, else the URL's.", valueName: "name"))
     var name: String?
     @Option(help: ArgumentHelp("What the file's SHA-256 must be, for one URL.", valueName: "hex")) var sha256: String?
+    @Option(
+      help: ArgumentHelp(
+        "What SHA-256 each file must have, by its name, as sha256sum writes them.", valueName: "file"))
+    var sha256sums: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes"))
     var size: Int64?
     @Option(
@@ -74,13 +79,22 @@
     var timeout: String?
     @Option(
       parsing: .unconditional,
+      help: ArgumentHelp("How long making a connection may take. Default: 15 s.", valueName: "time"))
+    var connectTimeout: String?
+    @Option(
+      parsing: .unconditional,
       help: ArgumentHelp(
         "Give up what has not come by this moment, or before this time has passed.", valueName: "moment|time"))
     var deadline: String?
     @Option(
       name: [.customShort("i"), .customLong("input")],
-      help: ArgumentHelp("A list of URLs, one a line; '-' is standard input.", valueName: "file"))
+      help: ArgumentHelp(
+        """
+        A list of URLs, one a line; '-' is standard input. Indented lines below one are of it alone: out=NAME, dir=FOLDER, \
+        checksum=sha-256=HEX, size=BYTES, header=NAME: VALUE.
+        """, valueName: "file"))
     var list: String?
+    @Flag(name: .shortAndLong, help: "Say nothing but what went wrong.") var quiet = false
     @Flag(help: "Only store the downloads and print their ids; 'durable work' fetches them.") var detach = false
     @Option(help: ArgumentHelp("The queue to put them in.", valueName: "name")) var queue = "default"
     @Option(
@@ -89,29 +103,36 @@
         "Only while this holds: network, externalPower, diskSpace, or a name of your own. May be repeated.",
         valueName: "constraint"))
     var requires: [String] = []
+    @OptionGroup var connections: ConnectionArguments
     @OptionGroup var options: StoreOptions
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
     func run() async throws {
       Program.raiseLimitOfOpenFiles()
       let downloads = try downloads()
-      let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0)) }
+      let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0, "--deadline")) }
       let own = Self.withoutRepeats(downloads)
       let repeats = downloads.count - own.count
       if repeats > 0 {
         Talk.line("\(repeats) of the URLs \(repeats == 1 ? "is" : "are") named twice; each is fetched once")
       }
+      if connections.isWaiting, !detach {
+        throw ValidationError(
+          "--after waits for other jobs, and this would fetch now; --detach leaves it to 'durable work'")
+      }
       let store = try options.open()
       let intake = try await DownloadIntake(
         store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline,
-        requires: Set(requires.map { JobConstraint(rawValue: $0) }), isWaitedFor: !detach)
+        requires: Set(requires.map { JobConstraint(rawValue: $0) }), tags: Set(connections.tag),
+        after: connections.dependencies, batch: connections.batch, isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }
       var limits = Downloader.Limits(perHost: perHost)
       limits.bytesPerSecond = try limitRate.map { try DownloadWords.speed($0) }
       if let timeout { limits.slowFor = try DurationArgument.parse(timeout).duration }
+      if let connectTimeout { limits.connectTimeout = try DurationArgument.parse(connectTimeout).duration }
       try await ForegroundFetch(
         own, by: intake, in: store.store, limits: limits, netrc: DownloadWords.netrc(netrcFile),
-        concurrency: concurrency, json: options.json, again: again
+        concurrency: concurrency, json: options.json, isQuiet: quiet, again: again
       ).run()
     }
 
@@ -141,28 +162,40 @@
       }
       let headers = try header.flatMap { try DownloadWords.headers($0) }
       let listed = try list.map { try self.listed($0) } ?? []
-      guard !(typed + listed).isEmpty else {
+      guard !(typed.isEmpty && listed.isEmpty) else {
         throw ValidationError(
           list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
             ?? "nothing to get. Give URLs, as in: durable get https://example.org/file, or a list with -i")
       }
-      var downloads = (typed + listed).map {
+      var downloads = (typed.map { DownloadList.Entry(url: $0, place: "") } + listed).map {
         Download(
-          from: $0, to: URL(fileURLWithPath: folder), named: name, sha256: sha256, size: size,
-          acceptsUnknownLength: acceptUnknownLength, headers: headers, overwrites: overwrite,
-          skipsExisting: skipExisting, keepsServerTime: remoteTime, caCertificates: certificates)
+          from: $0.url, to: URL(fileURLWithPath: $0.folder ?? folder), named: $0.name ?? name,
+          sha256: $0.sha256 ?? sha256,
+          size: $0.size ?? size, acceptsUnknownLength: acceptUnknownLength, headers: headers + $0.headers,
+          overwrites: overwrite, skipsExisting: skipExisting, keepsServerTime: remoteTime, caCertificates: certificates)
+      }
+      if let sha256sums {
+        let sums = try ChecksumList(TextLines(of: sha256sums, "--sha256sums \(sha256sums)"))
+        for index in downloads.indices where downloads[index].sha256 == nil {
+          downloads[index].sha256 = try sums.sum(of: downloads[index].expectedName)
+        }
       }
       if overwrite { try checkReplacing(downloads) }
-      // The last, as it may be made.
-      let path = try DownloadWords.folder(folder).standardizedFileURL.path
-      for index in downloads.indices { downloads[index].folder = path }
+      // The last, as they may be made.
+      let folders = typed.map { _ in folder } + listed.map { $0.folder ?? folder }
+      var paths: [String: String] = [:]
+      for (index, folder) in folders.enumerated() {
+        let path = try paths[folder] ?? DownloadWords.folder(folder).standardizedFileURL.path
+        paths[folder] = path
+        downloads[index].folder = path
+      }
       return downloads
     }
 
     /// The URLs of a list, or none of them if there is anything wrong with it.
-    private func listed(_ path: String) throws -> [URL] {
+    private func listed(_ path: String) throws -> [DownloadList.Entry] {
       let list = DownloadList(try TextLines(of: path, "-i \(path)"))
-      guard !list.broken.isEmpty else { return list.urls.map(\.url) }
+      guard !list.broken.isEmpty else { return list.urls }
       for line in list.broken.prefix(Self.linesTold) { Talk.error(line) }
       let more = list.broken.count - Self.linesTold
       if more > 0 { Talk.error("… and \(more) more") }
@@ -194,7 +227,7 @@
       let named = Dictionary(grouping: Self.withoutRepeats(downloads), by: \.expectedName).values.first { $0.count > 1 }
       guard let named else { return }
       throw ValidationError(
-        "with --overwrite, \(named[0].url.withoutCredentials) and \(named[1].url.withoutCredentials) would replace each "
+        "with --overwrite, \(named[0].shownURL) and \(named[1].shownURL) would replace each "
           + "other as \(named[0].expectedName); get them into different folders")
     }
 
@@ -208,12 +241,17 @@
       if let timeout, try DurationArgument.parse(timeout).duration <= .zero {
         throw ValidationError("--timeout is \(timeout); it must be more than 0")
       }
+      if let connectTimeout, try DurationArgument.parse(connectTimeout).duration <= .zero {
+        throw ValidationError("--connect-timeout is \(connectTimeout); it must be more than 0")
+      }
+      if quiet, options.json { throw ValidationError("--quiet and --json exclude each other") }
       try NewJob.check(queue: queue)
       for name in requires { try StoreSetting.constraint(JobConstraint(rawValue: name), satisfied: nil).check() }
       guard detach else { return }
       for (option, isGiven) in [
         ("--limit-rate", limitRate != nil), ("--concurrency", concurrency != nil), ("--per-host", perHost != nil),
-        ("--netrc-file", netrcFile != nil), ("--timeout", timeout != nil),
+        ("--netrc-file", netrcFile != nil), ("--timeout", timeout != nil), ("--connect-timeout", connectTimeout != nil),
+        ("--quiet", quiet),
       ] where isGiven {
         throw ValidationError(
           "\(option) is of the process that fetches; --detach fetches nothing. Leave one of them out")
@@ -230,6 +268,7 @@
 
     /// Only stores them, and prints their ids.
     private func keep(_ downloads: [Download], _ intake: DownloadIntake, _ store: OpenStore) async throws {
+      OpenStore.leaveOpen()
       var ids: [JobID] = []
       var refusals: [String] = []
       for page in downloads.pages(of: DownloadIntake.page) {
@@ -245,7 +284,7 @@
         let jobs = options.json ? try await store.store.jobs(Array(page), detail: .all) : [:]
         for id in page {
           if options.json {
-            if let job = jobs[id] { Screen.out.json(JobRecord(job)) }
+            if let job = jobs[id] { Screen.out.json(JobRecord(job, inStream: true)) }
           } else {
             Screen.out.line("\(id)")
           }
@@ -264,15 +303,18 @@
   }
 
   extension Download {
+    /// For everybody's eyes.
+    fileprivate var shownURL: String { url.withoutCredentials.withoutPasswords }
+
     /// What to say where another job stands in its way.
     func refusal(_ entry: DownloadIntake.Entry) -> String {
       switch entry {
       case .job: ""
       case .runsOtherwise(let id):
-        "job \(id) is fetching \(url.withoutCredentials) already, with other options. Wait for it, or end it with: "
+        "job \(id) is fetching \(shownURL) already, with other options. Wait for it, or end it with: "
           + "durable cancel \(id)"
       case .isNeededOtherwise(let id, let waiting):
-        "job \(id) is to fetch \(url.withoutCredentials) with other options, and job \(waiting) waits for it. "
+        "job \(id) is to fetch \(shownURL) with other options, and job \(waiting) waits for it. "
           + "Leave it so, or end both with: durable cancel \(id)"
       }
     }

@@ -15,7 +15,7 @@
         stderr. Of each, the first and the last 5 MB are kept.
         """)
 
-    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @Argument(help: ArgumentHelp("The job; without it, the last command.", valueName: "id")) var job: JobID?
     @Flag(name: [.short, .long], help: "Go on as it grows, until the job has ended. What it waits for goes to stderr.")
     var follow = false
     @Option(parsing: .unconditional, help: ArgumentHelp("Only this attempt.", valueName: "number")) var attempt: Int?
@@ -25,13 +25,13 @@
       if let attempt, attempt < 1 { throw ValidationError("--attempt is \(attempt); the first one is 1") }
     }
 
-    private func what(_ job: JobSnapshot) -> String {
+    private func what(_ job: JobSnapshot, _ id: JobID) -> String {
       let names = [Download.kind: "a download", SendRequest.kind: "a request"]
       return names[job.kind].map { "\($0); 'durable show \(id)' tells about it" } ?? "no command"
     }
 
     func run() async throws {
-      let store = try options.existing(for: [id])
+      let (store, id) = try await options.existing(for: job, else: .kind(ShellCommand.kind))
       let job = try await store.store.job(id, detail: [])
       if follow {
         try await LogFollower(store: store, id: id, attempt: attempt, json: options.json, tells: true).run()
@@ -44,7 +44,7 @@
         Talk.line("Job \(id) has no log of attempt \(attempt)")
       } else {
         Talk.line(
-          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and \(what(job))")"
+          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and \(what(job, id))")"
         )
       }
     }

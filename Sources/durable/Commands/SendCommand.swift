@@ -80,14 +80,16 @@
       let store = try options.open()
       request.body = try body.body(keptIn: store.store)
       try check(request)
-      let sent = try await store.queue(job.queue).enqueue(request, after: job.dependencies, options: jobOptions)
-      if !sent.isNew {
+      let new = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
+      let sent = try await store.store.add([new], to: job.connections.batch)[0]
+      if !follow { OpenStore.leaveOpen() }
+      if !sent.disposition.isNew {
         let key = jobOptions.unique.map { "the unique key '\($0.key)'" } ?? "this request and this key"
         Talk.line("Job \(sent.id) has \(key) already: nothing was added")
       }
       let place = follow ? try await store.place(of: sent.id, kind: SendRequest.kind) : job.queue
       if options.json {
-        Screen.out.json(JobRecord(try await store.store.job(sent.id)))
+        Screen.out.json(JobRecord(try await store.store.job(sent.id), inStream: follow))
       } else if follow {
         Talk.line("Job \(sent.id)")
       } else {
@@ -96,7 +98,7 @@
       if follow {
         try await Following(store: store, queue: place, id: sent.id, json: options.json, runs: .requests).run()
       } else if Screen.error.isTerminal {
-        try await store.sayIfUnknown(keys: job.keysWaitedFor)
+        try await store.sayIfUnknown(keys: job.connections.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: sent.id)
       }
     }

@@ -16,12 +16,12 @@
         stored, and shown as \(hiddenSecret), here as everywhere. The secrets that a request names are not stored.
         """)
 
-    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @Argument(help: ArgumentHelp("The job; without it, the last one.", valueName: "id")) var job: JobID?
     @Flag(help: "Show passwords and the values of headers and variables, too.") var secrets = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let store = try options.existing(for: [id])
+      let (store, id) = try await options.existing(for: job, else: .all)
       let stored = try await store.store.job(id)
       let worker = try await store.workers(of: [stored])[id]
       let head = try await store.laneHead(of: stored)

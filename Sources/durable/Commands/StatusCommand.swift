@@ -10,26 +10,23 @@
       commandName: "status",
       abstract: "Show where everything stands.",
       discussion: """
-        A line a job, the newest last, and how many there are in each state; then the queues that are paused, what jobs \
-        require and does not hold, and who works on what.
+        What runs, then what failed, what waits and what ended last, each with its time and its reason, and how many there are \
+        in each state; then the queues that are paused, what jobs require and does not hold, and who works on what.
         """)
 
-    @Flag(help: "List every job, not only the newest 20.") var all = false
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs in this state.", valueName: "state")) var state:
-      JobState?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs of this queue.", valueName: "name")) var queue:
-      String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs of this kind.", valueName: "name")) var kind: String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs with this tag.", valueName: "name")) var tag: String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only jobs with this key.", valueName: "name")) var key: String?
-    @Option(
-      parsing: .unconditional, help: ArgumentHelp("List no more than this many, the newest.", valueName: "number"))
+    @Flag(help: "List every job, and not only a few of each.") var all = false
+    @OptionGroup(title: "Which jobs") var filter: FilterArguments
+    @Option(parsing: .unconditional, help: ArgumentHelp("List no more than this many.", valueName: "number"))
     var limit: Int?
+    @Flag(name: .shortAndLong, help: "Show it anew when something changes, until Ctrl-C.") var watch = false
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
       if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it must be at least 1") }
       if all, limit != nil { throw ValidationError("--all and --limit exclude each other") }
+      if watch, !options.json, !Screen.out.canMove {
+        throw ValidationError("--watch needs a terminal, or --json, which writes a line for each change")
+      }
     }
 
     func run() async throws {
@@ -38,52 +35,65 @@
         if options.json {
           Screen.out.json(StatusRecord(store: path))
         } else {
-          Talk.line("Store: \(path) (not created yet)")
+          Talk.line("Store: \(path.withVisibleControls) (not created yet)")
           Screen.out.line("no jobs")
         }
         return
       }
-      let counts = try await store.store.counts(where: filter)
-      if options.json {
-        try await writeJSON(store, counts)
-        return
-      }
+      let filter = try await filter.filter(in: store)
+      if watch { return try await watch(store, filter) }
+      if options.json { return Screen.out.json(try await record(store, filter)) }
       Talk.line("Store: \(path.withVisibleControls)")
-      let jobs = try await listed(store)
-      if counts.total > jobs.count, limit == nil {
-        Talk.line("The newest \(jobs.count) of \(counts.total); all: --all")
-      }
-      if !jobs.isEmpty { JobTable(jobs: jobs, workers: try await store.workers(of: jobs)).write(to: .out) }
-      Screen.out.line(counts.forPeople)
+      let (overview, rest) = (try await Overview(store, filter, limits), try await remarks(store))
+      for line in overview.lines(for: .out, width: Screen.out.width) { Screen.out.line(line) }
+      for line in rest { Talk.line(line) }
+    }
+
+    private var limits: Overview.Limits { all ? .none : limit.map { .total($0) } ?? .few }
+
+    /// What is paused, what does not hold, and who works.
+    private func remarks(_ store: OpenStore) async throws -> [String] {
+      var lines: [String] = []
       let paused = try await store.pausedQueues
-      if !paused.isEmpty { Talk.line("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
+      if !paused.isEmpty { lines.append("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
       let absent = try await store.constraints().filter { !$0.holds && $0.jobs > 0 }
-      for constraint in absent { Talk.line("\(constraint.name.withVisibleControls): \(constraint.words)") }
+      for constraint in absent { lines.append("\(constraint.name.withVisibleControls): \(constraint.words)") }
       let workers = WorkerSummary(try await workers(store))
-      Talk.line(
-        "Workers: \(workers.text ?? "none. Start one with: \(store.command("work", queue: queue ?? "default"))")")
+      let start = store.command("work", queue: filter.queue.first ?? "default")
+      return lines + ["Workers: \(workers.text ?? "none. Start one with: \(start)")"]
     }
 
-    private var filter: JobFilter {
-      var filter = JobFilter.all
-      if let state { filter = filter && .state(state) }
-      if let queue { filter = filter && .queue(queue) }
-      if let kind { filter = filter && .kind(kind) }
-      if let tag { filter = filter && .tag(tag) }
-      if let key { filter = filter && .key(key) }
-      return filter
+    /// Until the process is ended.
+    private func watch(_ store: OpenStore, _ filter: JobFilter) async throws {
+      let gate = Gate()
+      let subscription = store.store.signals.listen { [gate] _ in gate.open() }
+      defer { withExtendedLifetime(subscription) {} }
+      var block = LiveBlock(isReflowed: Screen.isReflowed)
+      var last = ""
+      while true {
+        if options.json {
+          let line = JSONText.line(StatusLine(status: try await record(store, filter)))
+          if line != last { Screen.out.line(line) }
+          last = line
+        } else if let size = Screen.out.size {
+          let all =
+            try await Overview(store, filter, limits).lines(for: .out, width: size.columns - 1)
+            + remarks(store).map { $0.cut(to: size.columns - 1) }
+          // The end says how many there are, and who works.
+          let room = max(size.rows - 1, 1)
+          let lines = all.count <= room ? all : Array(all.prefix(max(room - 3, 0)) + all.suffix(min(3, room)))
+          Screen.out.write(Data(block.replace(with: lines, width: size.columns, height: size.rows).utf8))
+        }
+        // Times pass on a screen, and a signal may be lost.
+        let timer = store.store.clock.schedule(after: .seconds(options.json ? 15 : 1)) { [gate] in gate.open() }
+        await gate.pass()
+        timer.cancel()
+      }
     }
 
-    /// The newest, the newest last.
-    private func listed(_ store: OpenStore) async throws -> [JobSnapshot] {
-      let detail: JobQuery.Detail = [.payload, .failures, .edges]
-      if all { return try await store.pages(filter, detail: detail) { $0 } }
-      let newest = try await store.store.jobs(
-        JobQuery(filter, detail: detail, order: .newestFirst, limit: limit ?? 20))
-      return newest.reversed()
-    }
-
-    private func writeJSON(_ store: OpenStore, _ counts: JobCounts) async throws {
+    /// The newest jobs, the newest last.
+    private func record(_ store: OpenStore, _ filter: JobFilter) async throws -> StatusRecord {
+      let counts = try await store.store.counts(where: filter)
       let jobs =
         all
         ? try await store.pages(filter, detail: .all) { $0 }
@@ -91,17 +101,23 @@
           JobQuery(filter, detail: .all, order: .newestFirst, limit: limit ?? 20)
         ).reversed()
       let holders = try await store.workers(of: jobs)
-      Screen.out.json(
-        StatusRecord(
-          store: store.path, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
-          counts: CountsRecord(counts: counts), paused: try await store.pausedQueues.sorted(),
-          constraints: try await store.constraints(), workers: try await workers(store).map { WorkerRecord($0) }))
+      return StatusRecord(
+        store: store.path, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
+        counts: CountsRecord(counts: counts), paused: try await store.pausedQueues.sorted(),
+        constraints: try await store.constraints(), workers: try await workers(store).map { WorkerRecord($0) })
     }
 
-    /// Of the queue that is asked about.
+    /// Of the queues that are asked about.
     private func workers(_ store: OpenStore) async throws -> [StoredWorker] {
-      try await store.store.workers().filter { worker in queue.map { worker.queues.contains($0) } ?? true }
+      let queues = Set(filter.queue)
+      return try await store.store.workers().filter { queues.isEmpty || !queues.isDisjoint(with: $0.queues) }
     }
+  }
+
+  /// A status in a stream.
+  private struct StatusLine: Encodable {
+    var event = "status"
+    var status: StatusRecord
   }
 
   private struct StatusRecord: Encodable {

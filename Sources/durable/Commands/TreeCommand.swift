@@ -9,8 +9,10 @@
     static let configuration = CommandConfiguration(
       commandName: "tree",
       abstract: "Draw a job with all that it waits for, and all that waits for it.",
-      discussion:
-        "Each job stands below one that it waits for; where it waits for several, it is drawn once and named after.")
+      discussion: """
+        Each job stands below one that it waits for; where it waits for several, it is drawn once and named after. Those of a \
+        lane stand below its name, in the order in which they run.
+        """)
 
     @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
     @OptionGroup var options: StoreOptions
@@ -20,53 +22,79 @@
       var tree = JobTree(store: store.store)
       let roots = try await tree.load(around: try await store.store.job(id))
       if options.json {
-        for job in tree.jobs.values.sorted(by: { $0.id < $1.id }) { Screen.out.json(JobRecord(job)) }
+        for job in tree.jobs.values.sorted(by: { $0.id < $1.id }) { Screen.out.json(JobRecord(job, inStream: true)) }
         return
       }
-      for job in tree.jobs.values { tree.heads[job.id] = try await store.laneHead(of: job) }
       for root in roots { tree.draw(root, marking: id, on: Screen.out) }
     }
   }
 
-  /// Jobs that hang together, drawn from those that wait for nobody.
+  /// Jobs that hang together, drawn from those that wait for nobody, and lanes from their names.
   private struct JobTree {
+    enum Node: Hashable {
+      case job(JobID)
+      case lane(String)
+    }
+
     let store: SQLiteStore
     private(set) var jobs: [JobID: JobSnapshot] = [:]
-    /// Whom they wait for in their lanes.
-    var heads: [JobID: LaneHead] = [:]
-    private var children: [JobID: [JobID]] = [:]
+    private var below: [Node: [Node]] = [:]
     private var drawn: Set<JobID> = []
+
+    /// Of a lane, so many at most.
+    private static let mostOfLane = 200
 
     init(store: SQLiteStore) { self.store = store }
 
-    /// Loads all that hangs together with a job. Returns those that wait for nobody who is still there.
-    mutating func load(around job: JobSnapshot) async throws -> [JobID] {
+    /// Loads all that hangs together with a job. Returns lanes, and jobs that wait for nobody who is still there.
+    mutating func load(around job: JobSnapshot) async throws -> [Node] {
       var rest = [job.id]
+      var lanes: [String: [JobID]] = [:]
       while let id = rest.popLast() {
         guard jobs[id] == nil, let job = try? await store.job(id) else { continue }
         jobs[id] = job
-        children[id] = try await store.children(of: id)
-        rest += job.edges.compactMap(\.job) + (children[id] ?? [])
+        let children = try await store.children(of: id)
+        below[.job(id)] = children.map { .job($0) }
+        rest += job.edges.compactMap(\.job) + children
+        guard let lane = job.lane?.name, lanes[lane] == nil else { continue }
+        lanes[lane] = try await seats(of: lane)
+        rest += lanes[lane]!
       }
-      return jobs.values.filter { job in !job.edges.contains { $0.job.map { jobs[$0] != nil } ?? false } }
-        .map(\.id).sorted()
+      lanes = lanes.filter { $1.count > 1 }
+      for (lane, seats) in lanes { below[.lane(lane)] = seats.map { .job($0) } }
+      let seated = Set(lanes.values.joined())
+      let first = jobs.values.filter { job in
+        !seated.contains(job.id) && !job.edges.contains { $0.job.map { jobs[$0] != nil } ?? false }
+      }
+      return first.map(\.id).sorted().map { .job($0) } + lanes.keys.sorted().map { .lane($0) }
     }
 
-    mutating func draw(_ root: JobID, marking chosen: JobID, on screen: Screen) {
+    /// Those that run or are to run in it, and those that failed and hold it.
+    private func seats(of lane: String) async throws -> [JobID] {
+      let states = JobState.allCases.filter { !$0.isFinished } + [.failed]
+      return try await store.jobs(JobQuery(.lane(lane) && .states(states), limit: Self.mostOfLane))
+        .filter { $0.state != .failed || $0.lane?.failedHead == .holds }.map(\.id)
+    }
+
+    mutating func draw(_ root: Node, marking chosen: JobID, on screen: Screen) {
       // No recursion: a chain may be as long as the store.
-      var rest: [(id: JobID, indent: String, isLast: Bool?)] = [(root, "", nil)]
-      while let (id, indent, isLast) = rest.popLast() {
-        guard let job = jobs[id] else { continue }
-        let isNew = drawn.insert(id).inserted
+      var rest: [(node: Node, indent: String, isLast: Bool?)] = [(root, "", nil)]
+      while let (node, indent, isLast) = rest.popLast() {
         let branch = isLast.map { $0 ? "└─ " : "├─ " } ?? ""
-        let state = screen.coloured(job.state.rawValue, job.state.colour)
-        let lane = heads[id].map { ", waits for \($0.text)".withVisibleControls } ?? ""
-        let line = "\(indent)\(branch)\(id) \(state) \(job.title.withVisibleControls)\(isNew ? lane : " …")"
-        screen.line(line + (id == chosen ? screen.coloured("  ←", .bold) : ""))
-        guard isNew else { continue }
-        let below = isLast.map { indent + ($0 ? "   " : "│  ") } ?? ""
-        let all = children[id] ?? []
-        for child in all.reversed() { rest.append((child, below, child == all.last)) }
+        switch node {
+        case .lane(let name):
+          screen.line("\(indent)\(branch)" + screen.coloured("lane \(name.withVisibleControls)", .bold))
+        case .job(let id):
+          guard let job = jobs[id] else { continue }
+          let isNew = drawn.insert(id).inserted
+          let state = screen.coloured(job.state.rawValue, job.state.colour)
+          let line = "\(indent)\(branch)\(id) \(state) \(job.title.withVisibleControls)\(isNew ? "" : " …")"
+          screen.line(line + (id == chosen ? screen.coloured("  ←", .bold) : ""))
+          guard isNew else { continue }
+        }
+        let next = isLast.map { indent + ($0 ? "   " : "│  ") } ?? ""
+        let all = below[node] ?? []
+        for child in all.reversed() { rest.append((child, next, child == all.last)) }
       }
     }
   }

@@ -9,31 +9,41 @@
       commandName: "wait",
       abstract: "Wait until jobs have ended, or until nothing is left to do.",
       discussion: """
-        With ids, until these jobs have ended; exits with 1 if one of them did not succeed. Without, until a queue is idle: \
+        With ids, ranges, --tag and so on, until these jobs have ended; exits with 1 if one of them did not succeed. Without, or \
+        with --queue alone, until a queue is idle: \
         neither a worker that lives nor one that you would start could do anything more now. A first start that is \
         ahead, a paused queue and what is suspended are not waited for then; exits with 1 where a job that failed holds a \
         lane. What is waited for goes to stderr, once: a \
         time, a queue that is paused, a worker.
         """)
 
-    @Argument(help: ArgumentHelp("The jobs.", valueName: "id")) var ids: [JobID] = []
+    @OptionGroup var selection: JobSelection
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp("Give up after this time: 90, 90s, 5m, 2h, 1d. Exits with 4.", valueName: "time"))
     var timeout: String?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Without ids: the queue.", valueName: "name"))
-    var queue = "default"
     @OptionGroup var options: StoreOptions
+
+    /// Whether it is for queues to be idle, and not for jobs.
+    private var isForQueues: Bool { selection.ids.isEmpty && !selection.filter.isGivenBesideQueue && !selection.all }
 
     func run() async throws {
       let limit = try timeout.map { try DurationArgument.parse($0).duration }
       // Who reads no further still gets the verdict.
       Screen.onClosed.withLock { $0 = {} }
-      guard let store = ids.isEmpty ? try options.existing() : try options.existing(for: ids) else { return }
-      for id in ids { _ = try await store.store.job(id, detail: []) }
-      var didEnd = try await Self.hasEnded(ids, queue, in: store)
+      let named = selection.isByName ? selection.ids.map(\.ids.lowerBound) : []
+      guard let store = named.isEmpty ? try options.existing() : try options.existing(for: named) else { return }
+      let queues = selection.filter.queue.isEmpty ? ["default"] : selection.filter.queue
+      let ids = isForQueues ? [] : try await selection.jobs(in: store, states: Deed.unfinished)
+      for id in named { _ = try await store.store.job(id, detail: []) }
+      if !isForQueues, ids.isEmpty {
+        Talk.line("No such job is unfinished")
+        return try report([])
+      }
+      var didEnd = try await Self.hasEnded(ids, queues, in: store)
       if !didEnd {
-        didEnd = try await Self.within(limit) { [ids, queue] in
+        if Screen.error.isTerminal { try await tellWhatIsWaitedFor(ids, queues, store) }
+        didEnd = try await Self.within(limit) {
           for id in ids {
             try await ObstacleReport.telling(
               of: { try await store.store.job(id, detail: [.failures, .edges]) }, in: store
@@ -41,7 +51,7 @@
               _ = try await store.store.whenFinished(id)
             }
           }
-          if ids.isEmpty {
+          for queue in ids.isEmpty ? queues : [] {
             try await ObstacleReport.telling(of: { try await store.nextObstructed(queue) }, in: store) {
               try await store.untilIdle(queue)
             }
@@ -52,15 +62,35 @@
         Talk.line("Still not done after \((limit ?? .zero).forPeople)")
         throw ExitCode(.timedOut)
       }
-      let isHeld = ids.isEmpty ? try await Self.tellWhatIsLeft(store, queue) : false
+      var isHeld = false
+      for queue in ids.isEmpty ? queues : [] where try await Self.tellWhatIsLeft(store, queue) { isHeld = true }
       for id in ids { try await store.endRemains(of: id, letting: ObstacleReport.lastWords) }
-      try await report(store)
+      var jobs: [JobSnapshot] = []
+      for id in ids { jobs.append(try await store.store.job(id)) }
+      try report(jobs)
       if isHeld { throw ExitCode(.jobFailed) }
     }
 
+    private func tellWhatIsWaitedFor(_ ids: [JobID], _ queues: [String], _ store: OpenStore) async throws {
+      if ids.count == 1, let job = try await store.store.jobs(JobQuery(.id(ids[0]), detail: .payload, limit: 1)).first {
+        let width = (Screen.error.width ?? 80) - 24
+        Talk.line(
+          "Waiting for job \(job.id), \(job.state.rawValue): \(job.title.withVisibleControls.shortened(to: max(width, 20)))"
+        )
+      } else if ids.isEmpty {
+        let counts = try await store.store.counts(where: .queues(queues) && .states(Deed.unfinished))
+        let names = queues.joined(separator: ", ").withVisibleControls
+        Talk.line("Waiting until nothing is left to do on \(names): \(counts.forPeople)")
+      } else {
+        Talk.line(
+          "Waiting for \(ids.count) jobs: \(ids.prefix(10).map(\.description).joined(separator: ", "))\(ids.count > 10 ? ", …" : "")"
+        )
+      }
+    }
+
     /// Asked before anything is waited for, however little time there is.
-    private static func hasEnded(_ ids: [JobID], _ queue: String, in store: OpenStore) async throws -> Bool {
-      if ids.isEmpty { return try await store.isIdle(queue) }
+    private static func hasEnded(_ ids: [JobID], _ queues: [String], in store: OpenStore) async throws -> Bool {
+      for queue in ids.isEmpty ? queues : [] where try await !store.isIdle(queue) { return false }
       for id in ids where try await !store.store.job(id, detail: []).state.isFinished { return false }
       return true
     }
@@ -80,9 +110,7 @@
       return !heads.isEmpty
     }
 
-    private func report(_ store: OpenStore) async throws {
-      var jobs: [JobSnapshot] = []
-      for id in ids { jobs.append(try await store.store.job(id)) }
+    private func report(_ jobs: [JobSnapshot]) throws {
       if options.json {
         Screen.out.json(jobs.map { JobRecord($0) })
       } else {
@@ -92,7 +120,7 @@
     }
 
     /// Answers whether `work` ended before `limit`.
-    private static func within(_ limit: Duration?, _ work: @escaping @Sendable () async throws -> Void) async throws
+    static func within(_ limit: Duration?, _ work: @escaping @Sendable () async throws -> Void) async throws
       -> Bool
     {
       try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -131,9 +159,13 @@
     /// lacks one, or was claimed before and comes back next.
     fileprivate func nextObstructed(_ queue: String) async throws -> JobSnapshot? {
       guard try await store.outstanding(.queue(queue)).active == 0 else { return nil }
-      let undone = JobFilter.queue(queue) && .kinds(Self.kinds) && .states([.ready, .running])
-      if let job = try await store.jobs(JobQuery(undone, limit: 1)).first { return job }
-      let waiting = JobQuery(.queue(queue) && .state(.scheduled), detail: .failures, limit: 1000)
+      return try await nextObstructed(in: .queue(queue) && .kinds(Self.kinds))
+    }
+
+    /// The one of these jobs that is ready or runs, else the one that comes back next.
+    func nextObstructed(in filter: JobFilter) async throws -> JobSnapshot? {
+      if let job = try await store.jobs(JobQuery(filter && .states([.running, .ready]), limit: 1)).first { return job }
+      let waiting = JobQuery(filter && .state(.scheduled), detail: .failures, limit: 1000)
       return try await store.jobs(waiting).filter { $0.startedAt != nil }.min {
         $0.runAt ?? .distantFuture < $1.runAt ?? .distantFuture
       }

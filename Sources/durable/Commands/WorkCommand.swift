@@ -9,16 +9,30 @@
   struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "work",
-      abstract: "Run what is stored, until Ctrl-C.",
+      abstract: "Run what is stored, until Ctrl-C, or in the background.",
+      usage: """
+        durable work [options]
+        durable work --detach [options]
+        durable work stop
+        """,
       discussion: """
         A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, or what \
         --grace says, then interrupts it: it goes back and runs again later. SIGTERM does the same, and exits with 0. \
         Ctrl-C twice ends everything at once. A command never outlives its worker; a download goes on where it was.
 
+        With --detach it goes on in the background, one for each store, and writes its lines to a file beside the store; 'durable \
+        work stop' ends it as Ctrl-C does, and returns when it has ended. 'durable service install' has a worker after each \
+        log-in.
+
         It provides the constraints network, externalPower and diskSpace (1 GB free beside the store): jobs that require \
         one of these run while it holds.
         """)
 
+    enum Verb: String, ExpressibleByArgument, CaseIterable { case stop }
+
+    @Argument(help: ArgumentHelp("End the worker that --detach has started.", valueName: "stop")) var verb: Verb?
+    @Flag(help: "Go on in the background, without a terminal.") var detach = false
+    @Flag(help: .hidden) var inBackground = false
     @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
     @Option(
       parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
@@ -39,14 +53,22 @@
       guard concurrency >= 1 else {
         throw ValidationError("--concurrency is \(concurrency); it must be at least 1")
       }
+      if detach, drain { throw ValidationError("--detach works until it is stopped; leave out --drain") }
       if let perHost, perHost < 1 { throw ValidationError("--per-host is \(perHost); it must be at least 1") }
     }
 
     func run() async throws {
       for name in queue { try NewJob.check(queue: name) }
+      if verb == .stop { return try stop() }
+      let limit = grace
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
+      if detach { return try goOnInBackground(grace: limit) }
       Program.raiseLimitOfOpenFiles()
       let store = try options.open()
+      let background = BackgroundWorker(store: store.path)
+      if inBackground, !background.begin() {
+        throw JobError(.alreadyRunning, "another worker is at work in the background already")
+      }
       // Whoever drains a queue wants to know of all; else lines come for ever.
       Screen.stopWaitingForReaders(keepingAll: drain)
       let log = WorkLog(json: options.json)
@@ -71,6 +93,7 @@
       }
       let interruption = await Interruption(worker, handler, grace: grace)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
+      if inBackground { BackgroundWorker.hasBegun() }
       if !drain { Talk.line("Working on \(store.path)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
       do {
         if interruption.wasAsked {
@@ -90,5 +113,52 @@
       if interruption.wasAsked, !interruption.isOrderly, !left.isEmpty { throw ExitCode(.interrupted) }
       if drain, failures.withLock({ $0 }) > 0 { throw ExitCode(.jobFailed) }
     }
+
+    // MARK: In the background
+
+    private func goOnInBackground(grace: String?) throws {
+      // What is wrong with the store is told here.
+      let path = try options.open().path
+      let worker = BackgroundWorker(store: path)
+      if let process = worker.process {
+        throw JobError(
+          .alreadyRunning,
+          "process \(process) works on \(path) in the background already; end it with: durable work stop")
+      }
+      var words = ["work", "--in-background", "--store", path, "--concurrency", "\(concurrency)"]
+      for name in queue { words += ["--queue", name] }
+      if let perHost { words += ["--per-host", "\(perHost)"] }
+      if let grace { words += ["--grace", grace] }
+      let process = try worker.start(words)
+      if options.json {
+        Screen.out.json(BackgroundRecord(process: process, log: worker.log))
+      } else {
+        Screen.out.line("\(process)")
+        Talk.line(
+          "It works in the background, and writes to \(worker.log.withVisibleControls). 'durable work stop' ends it")
+      }
+    }
+
+    private func stop() throws {
+      let worker = BackgroundWorker(store: try options.existing()?.path ?? options.path)
+      let process = worker.stop()
+      if options.json {
+        Screen.out.json(StopRecord(process: process))
+      } else if let process {
+        Screen.out.line("\(process) has stopped")
+      } else {
+        Talk.line("No worker is at work in the background")
+      }
+    }
+  }
+
+  private struct BackgroundRecord: Encodable {
+    var process: Int32
+    var log: String
+  }
+
+  private struct StopRecord: Encodable {
+    /// The one that has stopped.
+    @OrNull var process: Int32?
   }
 #endif

@@ -14,13 +14,15 @@
     init(_ arguments: [SystemText], isTypable: Bool = true) {
       var words: [SystemText] = [SystemText("durable")]
       var hidesPassword = false
+      var hidesSignature = false
       var hidesHeaders = false
       var rest = arguments[...]
       func visible(_ word: SystemText) -> SystemText {
         guard word.display.contains("://") else { return word }
-        let visible = SystemText(word.display.withoutCredentials)
-        if visible != word { hidesPassword = true }
-        return visible
+        let visible = word.display.withoutCredentials
+        if visible != word.display { hidesPassword = true }
+        if visible.withoutPasswords != visible { hidesSignature = true }
+        return SystemText(visible.withoutPasswords)
       }
       while let word = rest.popFirst() {
         let text = word.display
@@ -39,7 +41,9 @@
       }
       let line = words.map(\.shellQuoted).joined(separator: " ")
       text = isTypable && line.utf8.count <= 500 ? line : nil
-      hidden = (hidesPassword ? ["the password"] : []) + (hidesHeaders ? ["the headers"] : [])
+      hidden =
+        (hidesPassword ? ["the password"] : []) + (hidesSignature ? ["the signature"] : [])
+        + (hidesHeaders ? ["the headers"] : [])
     }
 
     /// Headers that come from a file are no secret here.

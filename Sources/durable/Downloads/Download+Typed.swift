@@ -21,7 +21,7 @@
       var nameless = self
       nameless.name = nil
       if let name, name != nameless.expectedName { words += ["-O", short(name)] }
-      return (words + [url.withoutCredentials]).joined(separator: " ")
+      return (words + [url.withoutCredentials.withoutPasswords]).joined(separator: " ")
     }
 
     /// For everybody's eyes: without a password in its URL, and without the values of its headers.

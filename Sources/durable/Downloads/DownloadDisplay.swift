@@ -32,6 +32,7 @@
     private static let frame = Duration.milliseconds(100)
 
     private let json: Bool
+    private let isQuiet: Bool
     let isLive: Bool
     /// What is told on one output is read on the other, too.
     private let isOneReader: Bool
@@ -39,10 +40,11 @@
     private let state: Lock<State>
     private let resumption: Lock<(any DispatchSourceSignal)?>
 
-    init(json: Bool) {
+    init(json: Bool, isQuiet: Bool = false) {
       self.json = json
+      self.isQuiet = isQuiet
       // Both, or what goes to a file or into another program would be among the bars, or nowhere.
-      isLive = !json && Screen.out.canMove && Screen.error.canMove
+      isLive = !json && !isQuiet && Screen.out.canMove && Screen.error.canMove
       isOneReader = !json && Self.isSameFile(STDOUT_FILENO, STDERR_FILENO)
       state = Lock(State(began: clock.uptime))
       resumption = Lock(nil)
@@ -97,7 +99,9 @@
       let attempt = JobAttempt(context)
       if case .began = event, isStranger(context.id, download) {
         // By the limits of this call, and not of that one.
-        say("another call left \(download.url.withoutCredentials) behind; it is fetched, too, into \(download.folder)")
+        say(
+          "another call left \(download.url.withoutCredentials.withoutPasswords) behind; it is fetched, too, into \(download.folder)"
+        )
       }
       let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)
@@ -118,7 +122,7 @@
       guard let line else { return }
       if json {
         Screen.out.json(JobEvent(attempt, download, line.mark, event))
-      } else {
+      } else if !isQuiet {
         Screen.out.line(line.text(for: .out))
       }
     }
@@ -159,7 +163,7 @@
         }
       } else if json {
         Screen.out.json(JobEvent(ended: id, file, failure: failure))
-      } else {
+      } else if !isQuiet {
         Screen.out.line(line.text(for: .out))
       }
     }
@@ -173,7 +177,7 @@
 
     /// Whether the reason of its failure was told in full where errors are read.
     func hasExplained(_ id: JobID) -> Bool {
-      state.withLock { $0.explained.contains(id) || !isLive && isOneReader && $0.told.contains(id) }
+      state.withLock { $0.explained.contains(id) || !isLive && !isQuiet && isOneReader && $0.told.contains(id) }
     }
 
     func isStopping() {

@@ -22,6 +22,8 @@
     let queue: String
     private let store: any JobStore
     private let options: JobOptions
+    private let after: [any JobReference]
+    private let batch: String?
     private let isWaitedFor: Bool
 
     /// Whether somebody waits for what is asked for: then what is new goes before what waits for itself, and before what
@@ -29,14 +31,17 @@
     /// but goes on if it waits for a time or was suspended.
     init(
       _ store: any JobStore, queue: String, maxAttempts: Int?, deadline: JobDeadline? = nil,
-      requires: Set<JobConstraint> = [], isWaitedFor: Bool
+      requires: Set<JobConstraint> = [], tags: Set<String> = [], after: [any JobReference] = [], batch: String? = nil,
+      isWaitedFor: Bool
     ) async throws {
       self.store = store
       self.queue = queue
+      self.after = after
+      self.batch = batch
       self.isWaitedFor = isWaitedFor
       options = JobOptions(
         priority: isWaitedFor ? try await Self.highestPriority(store, queue) : nil, maxAttempts: maxAttempts,
-        deadline: deadline, requires: requires)
+        deadline: deadline, tags: tags, requires: requires)
     }
 
     private static func highestPriority(_ store: any JobStore, _ queue: String) async throws -> JobPriority {
@@ -89,9 +94,11 @@
     }
 
     private func enter(_ downloads: [Download]) async throws -> [Place] {
-      let handles = try await JobQueue(queue, store: store).enqueue(contentsOf: downloads, options: options)
-      let stored = try await store.jobs(handles.filter { !$0.isNew }.map(\.id), detail: .payload)
-      return handles.map { $0.isNew ? .new($0.id) : stored[$0.id].map { .joined($0) } ?? .gone }
+      let queue = JobQueue(queue, store: store)
+      let new = try downloads.map { try queue.prepare($0, after: after, options: options) }
+      let added = try await store.add(new, to: batch)
+      let stored = try await store.jobs(added.filter { !$0.disposition.isNew }.map(\.id), detail: [.payload, .edges])
+      return added.map { $0.disposition.isNew ? .new($0.id) : stored[$0.id].map { .joined($0) } ?? .gone }
     }
 
     /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried, what it
@@ -100,7 +107,7 @@
       if let stored = Download(job), stored != download { return true }
       guard job.state != .running, !job.state.isFinished else { return false }
       return job.maxAttempts != options.maxAttempts ?? job.maxAttempts || job.requires != options.requires
-        || job.deadline != nil || options.deadline != nil
+        || job.deadline != nil || options.deadline != nil || !after.isEmpty && job.edges.isEmpty
     }
 
     /// For each of these jobs that another waits for, the first that does.

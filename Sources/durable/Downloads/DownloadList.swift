@@ -1,24 +1,97 @@
 #if Shell
   import ArgumentParser
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
-  /// A list of URLs, one a line. Empty lines and those that begin with `#` say nothing.
+  /// A list of URLs, one a line. Empty lines and those that begin with `#` say nothing. Indented lines below a URL are options
+  /// of it, as aria2 has them: `out=NAME`, `dir=FOLDER`, `checksum=sha-256=HEX`, `header=NAME: VALUE`, `size=BYTES`.
   struct DownloadList {
-    /// Each with its place, as in "list.txt:7".
-    private(set) var urls: [(url: URL, place: String)] = []
+    struct Entry {
+      var url: URL
+      /// As in "list.txt:7".
+      var place: String
+      var name: String?
+      var folder: String?
+      var sha256: String?
+      var size: Int64?
+      var headers: [Download.Header] = []
+    }
+
+    private(set) var urls: [Entry] = []
     /// What is wrong with lines, as in "list.txt:7: …".
     private(set) var broken: [String] = []
 
     init(_ lines: TextLines) {
+      // Options of a URL that can't be read say nothing.
+      var isLastBroken = false
       for line in lines where line.text?.hasPrefix("#") != true {
         do {
           guard let text = line.text else { throw ValidationError("this line is no UTF-8") }
-          urls.append((try DownloadWords.url(text), line.place))
+          if line.isIndented, let option = text.wholeMatch(of: /([a-z][a-z0-9\-]*)=(.*)/)?.output {
+            guard !isLastBroken else { continue }
+            guard !urls.isEmpty else {
+              throw ValidationError("an option stands below its URL; there is none above this one")
+            }
+            try urls[urls.count - 1].set(String(option.1), String(option.2))
+          } else {
+            isLastBroken = true
+            urls.append(Entry(url: try DownloadWords.url(text), place: line.place))
+            isLastBroken = false
+          }
         } catch {
           broken.append("\(line.place): \((error as? ValidationError)?.message ?? error.briefly)")
         }
       }
+    }
+  }
+
+  extension DownloadList.Entry {
+    fileprivate mutating func set(_ option: String, _ value: String) throws {
+      switch option {
+      case "out":
+        guard !value.contains("/") else {
+          throw ValidationError("out=\(value): this is the file's name alone; its folder goes to dir=")
+        }
+        try DownloadWords.check("out") { $0.name = value }
+        name = value
+      case "dir":
+        guard !value.isEmpty else { throw ValidationError("dir= names no folder") }
+        folder = value
+      case "checksum":
+        let parts = value.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, ["sha-256", "sha256"].contains(parts[0].lowercased()) else {
+          throw ValidationError("checksum=\(value): only sha-256=HEX is known")
+        }
+        try DownloadWords.check("checksum") { $0.sha256 = String(parts[1]) }
+        sha256 = String(parts[1])
+      case "size":
+        guard let bytes = Int64(value) else { throw ValidationError("size=\(value) is no number of bytes") }
+        try DownloadWords.check("size") { $0.size = bytes }
+        size = bytes
+      case "header": headers.append(try DownloadWords.header(value, "header"))
+      default: throw ValidationError("the option \(option) is not known; out, dir, checksum, size and header are")
+      }
+    }
+  }
+
+  /// Checksums by names of files, as `sha256sum` writes them: `HEX  NAME`, or `HEX *NAME`.
+  struct ChecksumList {
+    private var sums: [String: String] = [:]
+
+    init(_ lines: TextLines) throws {
+      for line in lines where line.text?.hasPrefix("#") != true {
+        guard let match = line.text?.wholeMatch(of: /\\?([0-9a-fA-F]{64}) [ *](.+)/)?.output else {
+          throw ValidationError("\(line.place): this is no line of sha256sum, as in: HEX  NAME")
+        }
+        sums[(String(match.2) as NSString).lastPathComponent] = String(match.1)
+      }
+    }
+
+    /// The one of a file of that name. Throws if there is none.
+    func sum(of name: String) throws -> String {
+      guard let sum = sums[name] else { throw ValidationError("--sha256sums: there is no checksum for \(name)") }
+      return sum
     }
   }
 #endif

@@ -91,6 +91,7 @@
       // By place in the line and by weight.
       var pieces: [(text: String, weight: Int)] = [("\(done) of \(asked) done", 0)]
       if failed > 0 { pieces.append(("\(failed) failed", 1)) }
+      if refused > 0 { pieces.append(("\(refused) refused", 1)) }
       if received > 0 { pieces.append((isSizeKnown ? received.asBytes(of: size) : received.asBytes, 4)) }
       if let speed { pieces.append((speed.asSpeed, 2)) }
       let left = isSizeKnown ? timeLeft(size - received, speed) : ""
@@ -100,17 +101,18 @@
         pieces.remove(at: lightest)
       }
       let text = pieces.map(\.text).joined(separator: ", ")
-      let fraction = isSizeKnown ? Double(received) / Double(size) : Double(done + failed) / Double(max(asked, 1))
+      let fraction =
+        isSizeKnown ? Double(received) / Double(size) : Double(done + failed + refused) / Double(max(asked, 1))
       let bar = ProgressBar(fraction: fraction, width: min(width - text.columns - 2, 30)).text
       return bar.columns >= 10 ? bar + "  " + text : text.cut(to: width)
     }
 
     /// All of it, when it is over: "3 of 10 done, 2 failed: 45.1 MB in 12 s, 3.8 MB/s".
     func outcome(after time: Duration) -> String {
-      let failures = failed > 0 ? ", \(failed) failed" : ""
+      let failures = (failed > 0 ? ", \(failed) failed" : "") + (refused > 0 ? ", \(refused) refused" : "")
       let speed = fetched > 0 && time.seconds >= 0.1 ? ", \((Double(fetched) / time.seconds).asSpeed)" : ""
       // The bytes of those are counted, too.
-      let left = asked - done - failed
+      let left = asked - done - failed - refused
       let unfinished = left > 0 ? ", \(left) left" : ""
       let amount = fetched.asBytes + (left > 0 ? " of all" : "")
       return "\(done) of \(asked) done\(failures)\(unfinished): \(amount) in \(time.forPeople)\(speed)"

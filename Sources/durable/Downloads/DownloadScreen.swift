@@ -47,6 +47,8 @@
     private var total = 0
     private(set) var done = 0
     private(set) var failed = 0
+    /// Those that another job stands in the way of.
+    private(set) var refused = 0
     private(set) var received: Int64 = 0
     private(set) var size: Int64 = 0
     private(set) var ofUnknownSize = 0
@@ -84,7 +86,7 @@
     /// One that was asked for can't be had.
     mutating func refuse() {
       total += 1
-      failed += 1
+      refused += 1
       toCome = max(0, toCome - 1)
     }
 
@@ -222,7 +224,7 @@
         default: return false
         }
       }
-      return total - done - failed - absent + strangers
+      return total - done - failed - refused - absent + strangers
     }
 
     /// Something moves by itself, with no news: a time that passes.

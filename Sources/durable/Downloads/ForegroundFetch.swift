@@ -31,6 +31,7 @@
     private let downloader: Downloader
     private let concurrency: Int?
     private let json: Bool
+    private let isQuiet: Bool
     private let again: CommandToRepeat
     let display: DownloadDisplay
     let state: Lock<State>
@@ -41,15 +42,16 @@
     /// ``AutomaticConcurrency``.
     init(
       _ downloads: [Download], by intake: DownloadIntake, in store: any JobStore, limits: Downloader.Limits,
-      netrc: URL?, concurrency: Int?, json: Bool, again: CommandToRepeat
+      netrc: URL?, concurrency: Int?, json: Bool, isQuiet: Bool = false, again: CommandToRepeat
     ) {
       self.store = store
       self.intake = intake
       self.downloads = downloads
       self.concurrency = concurrency
       self.json = json
+      self.isQuiet = isQuiet
       self.again = again
-      let display = DownloadDisplay(json: json)
+      let display = DownloadDisplay(json: json, isQuiet: isQuiet)
       let state = Lock(State())
       let clock = clock
       downloader = Downloader(
@@ -182,12 +184,12 @@
       if json {
         for page in jobs.pages(of: DownloadIntake.page) {
           let found = try await store.jobs(Array(page), detail: .all)
-          for id in page { if let job = found[id] { Screen.out.json(JobRecord(job)) } }
+          for id in page { if let job = found[id] { Screen.out.json(JobRecord(job, inStream: true)) } }
         }
       }
-      if downloads.count > 1, !json { Talk.line(display.outcome) }
+      if downloads.count > 1, !json, !isQuiet { Talk.line(display.outcome) }
       for failure in failures.sorted(by: { $0.id < $1.id }) where !display.hasExplained(failure.id) {
-        Talk.error("\(failure.name): \(failure.message)")
+        Talk.error("\(failure.name): \(failure.message)".withoutPasswords)
       }
       if interruption.wasAsked, !left.isEmpty {
         // Of a few, those too whose beginning was not shown yet.

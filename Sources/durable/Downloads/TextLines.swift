@@ -9,6 +9,8 @@
       var place: String
       /// Nil if it is no UTF-8.
       var text: String?
+      /// It has a space or a tab before it.
+      var isIndented = false
     }
 
     private let data: Data
@@ -40,7 +42,8 @@
         .compactMap { number, bytes -> Line? in
           let text = String(validating: bytes, as: UTF8.self)?
             .trimmingCharacters(in: .whitespaces.union(CharacterSet(charactersIn: "\r")))
-          return text == "" ? nil : Line(place: "\(name):\(number + 1)", text: text)
+          let isIndented = bytes.first == UInt8(ascii: " ") || bytes.first == UInt8(ascii: "\t")
+          return text == "" ? nil : Line(place: "\(name):\(number + 1)", text: text, isIndented: isIndented)
         }.makeIterator()
     }
   }

@@ -34,11 +34,18 @@
 
   /// A moment, or how long it is until then.
   enum DeadlineArgument {
-    static func parse(_ text: String) throws -> JobTime {
-      if let wait = DurationArgument(argument: text) { return .after(wait.duration) }
+    /// Throws for what is past: the job would be given up at once.
+    static func parse(_ text: String, _ option: String) throws -> JobTime {
+      if let wait = DurationArgument(argument: text) {
+        guard wait.duration > .zero else { throw ValidationError("\(option) is \(text); it must be more than 0") }
+        return .after(wait.duration)
+      }
       guard let date = DateArgument.date(text, now: Date(), calendar: .current) else {
         throw ValidationError(
           "'\(text)' is no moment and no length of time. Write 2026-11-21T18:30, 18:30, or as in 90s, 5m, 1h30m, 2d")
+      }
+      guard date > Date() else {
+        throw ValidationError("\(option) \(text) has passed already, so the job would be given up at once")
       }
       return .at(date)
     }

@@ -25,8 +25,6 @@
     var deadline: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("A name of your own to find the job by.", valueName: "name"))
     var key: String?
-    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
-    var tag: [String] = []
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
@@ -48,20 +46,7 @@
         valueName: "constraint"))
     var requires: [String] = []
     @Flag(help: "End it when what it requires is lost; it runs again when that returns.") var interruptWhenLost = false
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp(
-        "Only once this job has succeeded: its id, or a key, also one that comes later. May be repeated.",
-        valueName: "job"))
-    var after: [String] = []
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp("Only once this job has ended, in whatever way.", valueName: "job"))
-    var afterEnd: [String] = []
-    @Option(
-      parsing: .unconditionalSingleValue,
-      help: ArgumentHelp("Only if this job fails.", valueName: "job"))
-    var afterFailure: [String] = []
+    @OptionGroup var connections: ConnectionArguments
     @Option(parsing: .unconditional, help: ArgumentHelp("The queue to put it in.", valueName: "name")) var queue =
       "default"
 
@@ -73,9 +58,6 @@
         throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
       }
       if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on is of --lane") }
-      if (after + afterEnd + afterFailure).contains("") {
-        throw ValidationError("--after names no job; give an id, or a key")
-      }
       if let key, JobID(key) != nil {
         throw ValidationError("--key \(key): a number is a job's id; put a letter in it, so that it can be waited for")
       }
@@ -92,9 +74,9 @@
       let rank = priority.map { JobPriority(rawValue: $0) } ?? (isFollowed ? JobPriority(rawValue: 1000) : nil)
       return JobOptions(
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
-        deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0)) }, key: key,
+        deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0, "--deadline")) }, key: key,
         unique: try unique.map(Self.uniqueKey),
-        lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(tag),
+        lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(connections.tag),
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), whenLost: interruptWhenLost ? .interrupts : nil)
     }
 
@@ -108,16 +90,6 @@
         )
       }
       return UniqueKey(String(text[..<colon]), policy: policy)
-    }
-
-    /// Keys that it waits for, as they were given.
-    var keysWaitedFor: [String] { (after + afterEnd + afterFailure).filter { JobID($0) == nil } }
-
-    /// A number is a job's id, anything else a key.
-    var dependencies: [any JobReference] {
-      func reference(_ text: String) -> JobDependency { JobID(text)?.dependency ?? .key(text) }
-      return after.map { reference($0) } + afterEnd.map { .end(of: reference($0)) }
-        + afterFailure.map { .failure(of: reference($0)) }
     }
   }
 #endif

@@ -23,6 +23,10 @@
 
     private static let opened = Lock<[SQLiteStore]>([])
 
+    /// Has the process end without letting go of its stores: what was stored is as safe, and who lets go last moves SQLite's log
+    /// into the file, with three more waits for the disk. Only for who listens to nothing and runs no worker.
+    static func leaveOpen() { opened.withLock { $0 = [] } }
+
     /// Lets go of all stores, so that other processes need not find out that this one has ended.
     static func closeAll() async {
       let stores = opened.withLock { stores in
@@ -70,9 +74,13 @@
 
     /// What to type to do `verb` to a queue of this store, as in "durable work --queue slow".
     func command(_ verb: String, queue: String) -> String {
-      let option = queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"
+      command(verb + (queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"))
+    }
+
+    /// The same of words that are known.
+    func command(_ words: String) -> String {
       let place = named.map { " --store \(SystemText($0).shellQuoted)" } ?? ""
-      return "durable \(verb)\(option)\(place)"
+      return "durable \(words)\(place)"
     }
 
     /// The worker that runs each of these jobs.

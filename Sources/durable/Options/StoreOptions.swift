@@ -47,6 +47,17 @@
       throw JobError(.notFound, "there is no job \(jobs): \(try path) does not exist")
     }
 
+    /// The store, and that job of it, or the newest that matches. Throws ``JobError/Code/notFound`` if there is none.
+    func existing(for job: JobID?, else filter: JobFilter) async throws -> (OpenStore, JobID) {
+      if let job { return (try existing(for: [job]), job) }
+      guard let store = try existing() else {
+        throw JobError(.notFound, "there are no jobs: \(try path) does not exist")
+      }
+      let newest = try await store.store.jobs(JobQuery(filter, order: .newestFirst, limit: 1)).first
+      guard let newest else { throw JobError(.notFound, "there is no such job in \(store.path)") }
+      return (store, newest.id)
+    }
+
     /// The store, created if need be. Only the default one's folder is created with it.
     func open() throws -> OpenStore {
       let path = try path

@@ -5,11 +5,16 @@
 
   extension Screen {
     /// Writes a value as a line of JSON.
-    func json(_ value: some Encodable) {
+    func json(_ value: some Encodable) { line(JSONText.line(value)) }
+  }
+
+  enum JSONText {
+    /// A value as a line of JSON.
+    static func line(_ value: some Encodable) -> String {
       let line = JSONPiece()
       // What is printed is made of values that can all be encoded.
       try! line.take(value)
-      self.line(line.text)
+      return line.text
     }
   }
 

@@ -95,7 +95,7 @@
       queue = attempt.queue
       self.attempt = attempt.number
       maxAttempts = attempt.of
-      self.url = url.withoutCredentials
+      self.url = url.withoutCredentials.withoutPasswords
     }
 
     private mutating func end(_ result: String, _ message: String? = nil) {

@@ -35,6 +35,8 @@
       var state: String
     }
 
+    /// "job" among other lines of a stream.
+    var event: String?
     var id: JobID
     var queue: String
     var kind: String
@@ -68,7 +70,11 @@
     /// Who runs it.
     @OrNull var worker: Holder?
 
-    init(_ job: JobSnapshot, worker: StoredWorker? = nil, head: LaneHead? = nil, showsSecrets: Bool = false) {
+    init(
+      _ job: JobSnapshot, worker: StoredWorker? = nil, head: LaneHead? = nil, showsSecrets: Bool = false,
+      inStream: Bool = false
+    ) {
+      event = inStream ? "job" : nil
       let job = showsSecrets ? job : job.withoutSecrets
       id = job.id
       queue = job.queue
@@ -112,6 +118,7 @@
       } else if let request = SendRequest(self) {
         copy.payload = Self.encode(request.withoutSecrets)
       }
+      copy.key = key?.withoutPasswords
       copy.reason = reason?.withoutPasswords
       copy.progress?.message = progress?.message?.withoutPasswords
       for index in failures.indices { copy.failures[index].message = failures[index].message.withoutPasswords }

@@ -4,27 +4,53 @@
   import DurableJobsSQLite
   import Foundation
 
-  /// Jobs, one a line, cut to the width of the terminal.
+  /// Jobs, one a line: id, state, time, what it is and why it is so, cut to the width of the terminal. On a narrow one time and
+  /// reason take a line of their own.
   struct JobTable {
     let jobs: [JobSnapshot]
     var workers: [JobID: StoredWorker] = [:]
+    var paused: Set<String> = []
+    /// Conditions that hold nowhere.
+    var absent: Set<JobConstraint> = []
+    var now = Date()
+
+    struct Columns {
+      fileprivate let id: Int
+      fileprivate let state: Int
+      fileprivate let time: Int
+
+      init(_ jobs: [JobSnapshot], now: Date) {
+        id = jobs.map { "\($0.id)".count }.max() ?? 0
+        state = jobs.map { $0.state.rawValue.count }.max() ?? 0
+        time = jobs.map { $0.time(at: now).columns }.max() ?? 0
+      }
+    }
+
+    private static let narrow = 60
 
     func write(to screen: Screen) {
-      let idWidth = jobs.map { "\($0.id)".count }.max() ?? 0
-      let stateWidth = jobs.map { $0.state.rawValue.count }.max() ?? 0
-      for job in jobs {
-        let head = "\(job.id)".padded(idWidth, alignedRight: true) + "  "
-        let state = job.state.rawValue.padded(stateWidth)
+      for line in lines(for: screen, width: screen.width, Columns(jobs, now: now)) { screen.line(line) }
+    }
+
+    func lines(for screen: Screen, width: Int?, _ columns: Columns) -> [String] {
+      jobs.flatMap { job in
+        let head = "\(job.id)".padded(columns.id, alignedRight: true) + "  "
+        let state = screen.coloured(job.state.rawValue.padded(columns.state), job.state.colour) + "  "
+        let time = job.time(at: now)
         let title = job.title.withVisibleControls
-        let detail = job.detail(runBy: workers[job.id]).withVisibleControls
-        var text = title + (detail.isEmpty ? "" : "  " + detail)
-        if let width = screen.width {
-          // The detail tells more than the end of a long command, so it keeps up to half of the room.
-          let room = max(width - head.columns - stateWidth - 2, 10)
-          let forDetail = detail.isEmpty ? 0 : min(detail.columns + 2, max(room / 2, room - title.columns))
-          text = title.shortened(to: room - forDetail) + (detail.isEmpty ? "" : "  " + detail.cut(to: forDetail - 2))
+        let why = job.detail(runBy: workers[job.id], paused: paused, absent: absent).withVisibleControls
+        if let width, width < Self.narrow {
+          let indent = String(repeating: " ", count: columns.id + 2)
+          let second = [time, why].filter { !$0.isEmpty }.joined(separator: ", ")
+          return [head + state + title.shortened(to: max(width - columns.id - columns.state - 4, 8))]
+            + (second.isEmpty ? [] : [indent + screen.coloured(second.cut(to: width - columns.id - 2), .dim)])
         }
-        screen.write(Data((head + screen.coloured(state, job.state.colour) + "  " + text + "\n").utf8))
+        let start = head + state + time.padded(columns.time) + "  "
+        guard let width else { return [start + title + (why.isEmpty ? "" : "  " + why)] }
+        // The reason tells more than the end of a long command, so it keeps up to half of the room.
+        let room = max(width - columns.id - columns.state - columns.time - 6, 10)
+        let forWhy = why.isEmpty ? 0 : min(why.columns + 2, max(room / 2, room - title.columns))
+        return [start + title.shortened(to: room - forWhy) + (why.isEmpty ? "" : "  " + why.cut(to: forWhy - 2))]
       }
     }
   }
@@ -43,28 +69,40 @@
   }
 
   extension JobSnapshot {
-    /// What is worth knowing about it beside its state, in a few words and without passwords.
-    func detail(runBy worker: StoredWorker? = nil) -> String {
+    /// Since when it is so, or when it goes on, as in "12 min ago".
+    func time(at now: Date) -> String {
+      func length(since date: Date) -> String { Duration.seconds(max(0, now.timeIntervalSince(date))).roughly }
+      switch state {
+      case .scheduled:
+        return runAt.map { $0 > now ? "in \(Duration.seconds($0.timeIntervalSince(now)).roughly)" : "due" } ?? ""
+      case .running: return startedAt.map { "for \(length(since: $0))" } ?? ""
+      case .succeeded, .failed, .cancelled, .skipped: return finishedAt.map { "\(length(since: $0)) ago" } ?? ""
+      case .ready, .blocked, .suspended: return "for \(length(since: createdAt))"
+      }
+    }
+
+    /// What is worth knowing about it beside its state and its time, in a few words and without passwords.
+    func detail(
+      runBy worker: StoredWorker? = nil, paused: Set<String> = [], absent: Set<JobConstraint> = []
+    ) -> String {
       var parts: [String] = []
       switch state {
       case .scheduled:
-        if let runAt { parts.append(runAt.forPeople) }
-        if attempt > 0, let last = failures.last { parts.append("after attempt \(attempt): \(last.message)") }
-        if attempt == 0, let waits = progress?.message { parts.append(waits) }
+        if attempt > 0, let last = failures.last {
+          parts.append("attempt \(attempt) of \(maxAttempts) failed: \(last.message)")
+        } else if attempt == 0, let waits = progress?.message {
+          parts.append(waits)
+        }
       case .running:
         if let stopAsked { parts.append("being \(stopAsked.rawValue)") }
-        if let trouble = worker?.standing.trouble {
-          parts.append("its worker \(trouble)")
-        } else if let startedAt {
-          parts.append("since \(Duration.seconds(max(0, Date().timeIntervalSince(startedAt))).forPeople)")
-        }
+        if let trouble = worker?.standing.trouble { parts.append("its worker \(trouble)") }
         if attempt > 1 { parts.append("attempt \(attempt)") }
         if let progress {
           parts.append("\(Int(progress.fraction * 100)) %" + (progress.message.map { " \($0)" } ?? ""))
         }
       case .succeeded:
         if let startedAt, let finishedAt {
-          parts.append(Duration.seconds(max(0, finishedAt.timeIntervalSince(startedAt))).forPeople)
+          parts.append("took \(Duration.seconds(max(0, finishedAt.timeIntervalSince(startedAt))).forPeople)")
         }
       case .failed:
         if let last = failures.last { parts.append(last.message) }
@@ -74,7 +112,11 @@
         if !edges.isEmpty { parts.append("after " + edges.map(\.forPeople).joined(separator: ", ")) }
         if let lane { parts.append("in lane \(lane.name)") }
       case .ready:
-        break
+        if paused.contains(queue) { parts.append("the queue \(queue) is paused") }
+      }
+      if state == .ready || state == .scheduled {
+        let missing = requires.intersection(absent).map(\.rawValue).sorted()
+        if !missing.isEmpty { parts.append("requires \(missing.joined(separator: ", "))") }
       }
       if crashes > 0 { parts.append(crashes == 1 ? "1 crash" : "\(crashes) crashes") }
       return parts.joined(separator: ", ").withoutPasswords

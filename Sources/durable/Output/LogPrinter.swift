@@ -130,6 +130,7 @@
 
   /// The end of a run, in JSON.
   private struct RunRecord: Encodable {
+    var event = "run"
     var attempt: Int
     var run: Int
     var startedAt: Date
@@ -139,6 +140,7 @@
 
   /// What a run wrote, in JSON: text, or how many bytes of it were not kept.
   private struct LogRecord: Encodable {
+    var event = "log"
     var attempt: Int
     var run: Int
     var stream: String

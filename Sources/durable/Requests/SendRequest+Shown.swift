@@ -8,11 +8,12 @@
 
   extension SendRequest {
     /// In a line.
-    var title: String { "send \(self)" }
+    var title: String { "send \(self)".withoutPasswords }
 
     /// For everybody's eyes: of the values of its headers only the names of secrets.
     var withoutSecrets: SendRequest {
       var copy = self
+      copy.url = URL(string: url.absoluteString.withoutPasswords) ?? url
       for index in headers.indices { copy.headers[index].value = headers[index].visibleValue }
       return copy
     }

@@ -40,7 +40,7 @@
         return try await group.next() ?? 0
       }
       let job = try await store.store.job(id)
-      if json { Screen.out.json(JobRecord(job)) }
+      if json { Screen.out.json(JobRecord(job, inStream: true)) }
       switch job.state {
       case .succeeded:
         if !json, let answer = HTTPAnswer(job) { show(answer) }

@@ -99,6 +99,8 @@ package struct ChangeVerb: Verb {
         saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage)
       case .progress(let progress):
         saved.store(progress)
+      case .replacePayload(let payload):
+        saved.payload = payload
       case .retry, .cancel, .suspend, .resume, .remove, .wake, .reset:
         break
       }

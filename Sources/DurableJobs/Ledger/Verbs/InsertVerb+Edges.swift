@@ -51,7 +51,9 @@ extension InsertVerb {
 
   /// A job that brings a key is bound to those that wait for it: none of them may be among what it waits for itself.
   private func checkCircle(_ row: NewRow) throws {
-    guard let key = row.job.terms.key, waiters[key] != nil || awaited.contains(key) else { return }
+    guard let key = row.job.terms.key, firstBringers[key] == nil, waiters[key] != nil || awaited.contains(key) else {
+      return
+    }
     var seen: Set<NewEdge.Parent> = []
     var level = row.edges.map(\.parent)
     while let parent = level.popLast() {
@@ -62,11 +64,15 @@ extension InsertVerb {
         level += request.add[index].edges.map(\.parent)
         if request.add[index].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
       case .known(let id):
-        level += book.parents(of: id).map { .known($0) }
-        if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
+        if book[id]?.course.state == .succeeded { continue }
+        level += book.needed(by: id).map { .known($0) }
+        for (awaited, all) in waiters where all.contains(id) {
+          if awaited == key { waiter = "job \(id)" }
+          if let bringer = firstBringers[awaited] { level.append(.added(bringer)) }
+        }
       case .key(let other):
         if other == key { waiter = "it" }
-        if let bringer = bringers[other] { level.append(.added(bringer)) }
+        if let bringer = firstBringers[other] { level.append(.added(bringer)) }
       }
       guard let waiter else { continue }
       throw JobError(
@@ -74,6 +80,34 @@ extension InsertVerb {
         "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits, and waits for that itself: "
           + "neither could ever run")
     }
+  }
+
+  /// Nor does one that brings a key come behind those that wait for it in a lane: they would not let it begin.
+  func checkLine(_ row: NewRow, _ lane: String) throws {
+    guard let key = row.job.terms.key, firstBringers[key] == nil else { return }
+    var known: Set<JobID> = []
+    var level = Array(waiters[key] ?? [])
+    var waiter: String?
+    while let id = level.popLast() {
+      guard known.insert(id).inserted else { continue }
+      level += book.children(of: id).map(\.child)
+      guard let other = book[id], other.lane?.name == lane, other.seat != nil, other.course.state != .running,
+        !other.course.state.isFinished
+      else { continue }
+      waiter = "job \(id)"
+    }
+    var added: Set<NewEdge.Parent> = [.key(key)]
+    for (index, other) in request.add.enumerated() {
+      let waits = other.edges.contains { added.contains($0.parent) || $0.known.map(known.contains) ?? false }
+      guard waits, !other.course.state.isFinished else { continue }
+      added.insert(.added(index))
+      if other.job.terms.lane?.name == lane { waiter = "another job of this call" }
+    }
+    guard let waiter else { return }
+    throw JobError(
+      .invalidArgument,
+      "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits before it in the lane "
+        + "'\(lane)': neither could ever run")
   }
 
   private mutating func known(_ id: JobID) throws -> (NewEdge.Parent, JobState) {

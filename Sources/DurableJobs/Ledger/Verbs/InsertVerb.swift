@@ -3,7 +3,7 @@ import Foundation
 /// New jobs. Of one whose unique key others have, its policy says what becomes of it and of them. One that waits for an
 /// end that can't come any more is stored as skipped.
 package struct InsertVerb: Verb {
-  private enum Phase { case begin, owners, replace, place, added, done }
+  private enum Phase { case begin, owners, replace, place, ancestors, added, done }
 
   /// Which job stands for a new one.
   enum Stand {
@@ -22,11 +22,16 @@ package struct InsertVerb: Verb {
   var waiters: [String: Set<JobID>] = [:]
   private var ancestors: Set<JobID> = []
   private var level: [JobID] = []
-  /// By key: the newest job of this call that brings it, and keys that one waits for.
+  /// Of jobs that wait for a key that comes with one of a lane, with those that wait for them.
+  private var descendants: Set<JobID> = []
+  private var below: [JobID] = []
+  /// By key: the newest job of this call that brings it, the first, to which those are bound that wait for it, and keys
+  /// that one waits for.
   var bringers: [String: Int] = [:]
+  var firstBringers: [String: Int] = [:]
   var awaited: Set<String> = []
   /// What the end of those that are replaced causes.
-  private var consequences = Consequences()
+  var consequences = Consequences()
   /// By key: those that were replaced.
   var replaced: [String: [JobID]] = [:]
   private var phase = Phase.begin
@@ -45,7 +50,10 @@ package struct InsertVerb: Verb {
       phase = .owners
       var needs = Needs()
       for job in jobs {
-        if let key = job.terms.unique?.key { needs.keys.append(key) }
+        if let unique = job.terms.unique {
+          needs.keys.append(unique.key)
+          if unique.policy == .replace { needs.allOwnersOf.insert(unique.key) }
+        }
         if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
         for edge in job.edges {
           switch edge.target {
@@ -54,26 +62,27 @@ package struct InsertVerb: Verb {
           case .sibling: break
           }
         }
-        let mayWait = !job.edges.isEmpty || job.terms.unique.map { $0.policy != .keep } ?? false
+        let mayWait =
+          !job.edges.isEmpty || job.terms.lane != nil || job.terms.unique.map { $0.policy != .keep } ?? false
         if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
-      if case .join(let id)? = batch { needs.batch = id }
+      needs.batch = batch?.known
       needs.named = Set(needs.named).sorted()
       needs.waitersOf = Set(needs.waitersOf).sorted()
       if !needs.isEmpty, let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .owners:
       phase = .replace
-      if case .join(let id)? = batch {
+      if let id = batch?.known {
         guard let row = answer.batches.first else { throw JobError(.notFound, "there is no batch \(id)") }
-        guard !row.isDone else {
+        guard !row.isDone || jobs.isEmpty else {
           throw JobError(.wrongState, "all jobs of the batch \(id) have ended; no more can join it")
         }
       }
       named = answer.named
       waiters = answer.waiters.mapValues(Set.init)
       let owners = metOwners
-      if !waiters.isEmpty { level = Array(named.values) + jobs.flatMap(\.edges).compactMap(\.job) + owners }
+      if !waiters.isEmpty { level = jobs.flatMap(\.edges).compactMap(\.job) + owners }
       if !owners.isEmpty, let needs = book.lacking(Needs(jobs: owners)) { return LedgerRequest(load: needs) }
       fallthrough
     case .replace:
@@ -81,12 +90,22 @@ package struct InsertVerb: Verb {
       phase = .place
       fallthrough
     case .place:
-      if !replaced.isEmpty, let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
+      if let needs = followReplacement(answer) { return LedgerRequest(load: needs) }
+      if !waiters.isEmpty { level += named.values }
+      if jobs.contains(where: { $0.terms.lane != nil }) { below = Set(waiters.values.joined()).sorted() }
+      phase = .ancestors
+      fallthrough
+    case .ancestors:
       // Only where somebody waits for a key that comes with a job which waits itself: so a circle could close.
       while !level.isEmpty {
         if let needs = book.lacking(Needs(parentsOf: level)) { return LedgerRequest(load: needs) }
         ancestors.formUnion(level)
-        level = Set(level.flatMap { book.parents(of: $0) }).subtracting(ancestors).sorted()
+        level = Set(level.flatMap { book.needed(by: $0) }).subtracting(ancestors).sorted()
+      }
+      while !below.isEmpty {
+        if let needs = book.lacking(Needs(jobs: below, childrenOf: below)) { return LedgerRequest(load: needs) }
+        descendants.formUnion(below)
+        below = Set(below.flatMap { book.children(of: $0).map(\.child) }).subtracting(descendants).sorted()
       }
       phase = .added
       try place()
@@ -141,15 +160,19 @@ package struct InsertVerb: Verb {
       if let deadline = job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
       if !job.edges.isEmpty { try connect(&row) }
       if let lane = job.terms.lane, !row.course.state.isFinished {
-        let seat = book.lanes.enter(lane.name)
+        let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: row.edges.compactMap(\.known))
         row.seat = seat
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)
+        if !seat { try checkLine(row, lane.name) }
       }
       if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
         placed[unique.key] = stands.count
       }
-      if let key = job.terms.key, !row.course.state.isFinished { bringers[key] = request.add.count }
+      if let key = job.terms.key, !row.course.state.isFinished {
+        bringers[key] = request.add.count
+        firstBringers[key] = firstBringers[key] ?? request.add.count
+      }
       stands.append(.added(request.add.count, disposition))
       request.add.append(row)
     }

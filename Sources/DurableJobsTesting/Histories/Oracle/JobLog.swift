@@ -57,6 +57,7 @@ struct JobLog {
 
   let id: JobID
   let job: NewJob
+  let batch: BatchID?
   let policy: StorePolicy
   let wrong: WrongRule?
   private(set) var entries: ArraySlice<Entry> = []

@@ -11,12 +11,83 @@ extension Oracle {
     var isNever = false
   }
 
+  /// What a job needs of the first that comes with a key.
+  struct OpenNeed: Hashable {
+    let key: String
+    let condition: JobEdge.Condition
+    let slot: Int?
+  }
+
+  // MARK: Keys
+
+  /// The newest that has the key and has not ended, else the newest that succeeded.
+  func bringer(of key: String) -> JobID? {
+    let all = jobs.filter { $0.job.terms.key == key }
+    let living = all.filter { !state($0).isFinished }
+    if wrong == .oldestBringsKey, let oldest = living.first { return oldest.id }
+    if wrong == .endedBringsNoKey { return living.last?.id }
+    return (living.last ?? all.last { state($0) == .succeeded })?.id
+  }
+
+  /// A job has come whose key others have waited for.
+  mutating func came(with key: String, _ id: JobID) {
+    guard let index = index(of: id), !state(jobs[index]).isFinished || wrong == .endedIsBound else { return }
+    for (child, open) in openNeeds {
+      let bound = open.filter { $0.key == key }
+      guard !bound.isEmpty else { continue }
+      needs[child, default: []] += bound.map {
+        Need(parent: id, child: child, condition: $0.condition, slot: $0.slot)
+      }
+      let rest = open.filter { $0.key != key }
+      openNeeds[child] = rest.isEmpty ? nil : rest
+    }
+  }
+
+  /// Some wait for each other, or would if they lived again.
+  var hasCircle: Bool {
+    var known: [JobID: Bool] = [:]
+    func isInCircle(_ id: JobID) -> Bool {
+      if let isOver = known[id] { return !isOver }
+      guard let index = index(of: id), jobs[index].standing != .succeeded else { return false }
+      known[id] = false
+      let isInCircle = (needs[id] ?? []).contains { isInCircle($0.parent) }
+      known[id] = true
+      return isInCircle
+    }
+    return needs.keys.contains { isInCircle($0) }
+  }
+
+  /// A new one waits in a lane behind one that waits for it.
+  func isBehindItsDependents(since first: JobID) -> Bool {
+    jobs.contains { job in
+      guard job.id >= first, let lane = job.job.terms.lane?.name, line[lane]?.contains(job.id) ?? false else {
+        return false
+      }
+      var dependents: Set<JobID> = [job.id]
+      while true {
+        let next = needs.filter { child, all in
+          !dependents.contains(child) && all.contains { dependents.contains($0.parent) }
+        }
+        if next.isEmpty { break }
+        dependents.formUnion(next.keys)
+      }
+      return dependents.contains { id in
+        guard id < job.id, let index = index(of: id), state(jobs[index]) != .running else { return false }
+        return (line[lane]?.contains(id) ?? false) || (seats[lane]?.contains(id) ?? false)
+      }
+    }
+  }
+
   // MARK: Definitions
 
   /// An unfinished parent keeps a job that has not begun from being ready.
   func waits(_ job: JobLog) -> Bool {
     if wrong != .laneIgnored, let lane = job.job.terms.lane?.name, line[lane]?.contains(job.id) ?? false { return true }
-    return wrong != .waitingIsReady && needs[job.id]?.contains { isLive($0.parent) } ?? false
+    return wrong != .waitingIsReady && waitsForOthers(job.id)
+  }
+
+  private func waitsForOthers(_ id: JobID) -> Bool {
+    openNeeds[id] != nil || needs[id]?.contains { isLive($0.parent) } ?? false
   }
 
   private func isLive(_ id: JobID) -> Bool { index(of: id).map { !jobs[$0].state(at: now).isFinished } ?? false }
@@ -96,6 +167,7 @@ extension Oracle {
     ran = Set(jobs.filter { state($0) == .running }.map(\.id))
     leaveLanes()
     for id in new.sorted() { enterLane(id) }
+    passSeatsOn()
     fillSeats()
   }
 
@@ -131,11 +203,23 @@ extension Oracle {
   /// Who has a seat and waits for one that lives again goes back among those that wait.
   private mutating func yieldSeat(_ id: JobID) {
     guard let index = index(of: id), let lane = jobs[index].job.terms.lane?.name, seats[lane]?.contains(id) ?? false,
-      !jobs[index].standing.isFinished, jobs[index].standing != .running,
-      needs[id]?.contains(where: { isLive($0.parent) }) ?? false
+      !jobs[index].standing.isFinished, jobs[index].standing != .running, waitsForOthers(id)
     else { return }
     seats[lane]?.remove(id)
     line[lane, default: []].insert(id)
+  }
+
+  /// A failed head does not keep out what was to run after its end.
+  private mutating func passSeatsOn() {
+    for (lane, inside) in seats where wrong != .failedHeadKeepsItsCatchOut {
+      for head in inside.sorted() where index(of: head).map({ jobs[$0].standing == .failed }) ?? false {
+        let next = line[lane]?.sorted().first { needs[$0]?.contains { $0.parent == head } ?? false }
+        guard let next else { continue }
+        seats[lane]?.remove(head)
+        line[lane]?.remove(next)
+        seats[lane]?.insert(next)
+      }
+    }
   }
 
   /// The oldest first.
@@ -197,6 +281,12 @@ extension Oracle {
     let index = index(of: id)!
     let end = state(jobs[index])
     needs[id] = nil
+    openNeeds[id] = nil
+    if let batch = jobs[index].batch {
+      if end == .succeeded { batches[batch]?.succeededAndGone += 1 }
+      if wrong == .removedIsNotCounted { batches[batch]?.total -= 1 }
+      if !jobs.contains(where: { $0.batch == batch && $0.id != id }) { batches[batch]?.isGone = true }
+    }
     for (child, all) in needs {
       needs[child] = all.compactMap { need in
         guard need.parent == id else { return need }

@@ -58,6 +58,7 @@ extension Oracle {
       guard state == .scheduled, job.isBackOff, let date = job.due.date else { return .refusal("back-off") }
       let isSoon = date <= now.later(by: Int64(window / .milliseconds(1)))
       return isSoon ? .nothing : .happens(.woken(within: window))
+    case .replacePayload: return isRunning || state.isFinished ? refusal : .nothing
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }
   }
@@ -66,14 +67,17 @@ extension Oracle {
   /// name.
   mutating func change(
     _ change: JobChange, _ filter: JobFilter, limit: Int
-  ) -> (changed: [JobID], refused: [Refusal]) {
+  ) throws -> (changed: [JobID], refused: [Refusal]) {
     var all: (changed: [JobID], refused: [Refusal]) = ([], [])
     var after: JobID?
     while true {
-      let bite = jobs.filter { isOne($0, of: filter) && $0.id > after ?? JobID(rawValue: .min) }.map(\.id).prefix(limit)
+      let matching = jobs.filter { isOne($0, of: filter) && $0.id > after ?? JobID(rawValue: .min) }.map(\.id)
+      let bite = matching.prefix(limit)
       guard let last = bite.last else { return all }
       let (changed, refused) = self.change(change, bite)
       all = (all.changed + changed, all.refused + refused)
+      try settleBatches()
+      if matching.count == bite.count { return all }
       after = last
     }
   }
@@ -112,7 +116,7 @@ extension Oracle {
     case .key(let key): job.job.terms.key == key
     case .lane(let name): job.job.terms.lane?.name == name
     case .requires(let constraint): job.job.terms.requires.contains(constraint)
-    case .batch: false
+    case .batch(let id): job.batch == id
     case .and(let all): all.allSatisfy { isOne(job, of: $0) }
     case .or(let any): any.contains { isOne(job, of: $0) }
     case .not(let a): !isOne(job, of: a)

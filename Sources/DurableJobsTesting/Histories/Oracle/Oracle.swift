@@ -17,6 +17,11 @@ struct Oracle {
   var setByHand: [JobConstraint: Bool] = [:]
   /// By child.
   var needs: [JobID: [Need]] = [:]
+  /// By child: needs of the first that comes with a key.
+  var openNeeds: [JobID: [OpenNeed]] = [:]
+  var batches: [BatchID: BatchLog] = [:]
+  /// By payload: the jobs that followed batches.
+  var followers: [Data: JobID] = [:]
   /// Those that ran after the last verb.
   var ran: Set<JobID> = []
   /// By lane: who has a seat, and who waits for one.
@@ -63,8 +68,9 @@ struct Oracle {
 
   func snapshot(_ job: JobLog) -> JobSnapshot {
     var snapshot = job.snapshot(in: state(job))
-    snapshot.edges = Set((needs[job.id] ?? []).map { JobEdge(.job($0.parent), $0.condition, slot: $0.slot) })
-      .sorted(by: JobEdge.isBefore)
+    let known = (needs[job.id] ?? []).map { JobEdge(.job($0.parent), $0.condition, slot: $0.slot) }
+    let open = (openNeeds[job.id] ?? []).map { JobEdge(.key($0.key), $0.condition, slot: $0.slot) }
+    snapshot.edges = Set(known + open).sorted(by: JobEdge.isBefore)
     return snapshot
   }
 
@@ -114,22 +120,55 @@ struct Oracle {
     return gone
   }
 
+  /// New jobs of one call, and who stands for each. The store gave `ids` to those that it stored.
+  mutating func insert(_ new: [NewJob], in batch: BatchID? = nil, _ ids: inout ArraySlice<JobID>) -> [InsertedJob] {
+    let gone = replaced(by: new)
+    var stands: [InsertedJob] = []
+    for var job in new {
+      let unique = job.terms.unique
+      let (owner, unfinished) = (owners(of: unique).last, unfinishedOwners(of: unique))
+      var disposition = InsertedJob.Disposition.inserted
+      switch unique?.policy {
+      case .append where !unfinished.isEmpty && wrong != .appendsToNobody:
+        job.edges.append(JobEdge(.job(unfinished[unfinished.count - 1])))
+        disposition = .appended
+      case .replace:
+        job.edges += unfinished.map { JobEdge(.job($0), .ended) }
+        if gone[unique?.key ?? ""]?.isEmpty == false { disposition = .replaced }
+      case .keep where owner != nil: disposition = .kept
+      default: break
+      }
+      if let batch, disposition != .kept || wrong == .keptJoinsBatch { batches[batch]?.total += 1 }
+      if disposition == .kept, let owner {
+        stands.append(InsertedJob(id: owner, disposition: .kept))
+      } else if let id = ids.popFirst() {
+        inserted(job, as: id, stands.map(\.id), batch)
+        stands.append(InsertedJob(id: id, disposition: disposition))
+      }
+    }
+    return stands
+  }
+
   /// `siblings` stand for the jobs before it in its call.
-  mutating func inserted(_ job: NewJob, as id: JobID, _ siblings: [JobID]) {
-    jobs.append(JobLog(id: id, job: job, policy: policy, wrong: wrong))
+  private mutating func inserted(_ job: NewJob, as id: JobID, _ siblings: [JobID], _ batch: BatchID?) {
+    let targets = job.edges.map { edge in
+      switch edge.target {
+      case .sibling(let place): (siblings[place], edge)
+      case .job(let id): (id, edge)
+      case .key(let key): (bringer(of: key), edge)
+      }
+    }
+    jobs.append(JobLog(id: id, job: job, batch: batch, policy: policy, wrong: wrong))
     note(.inserted, jobs.count - 1)
-    for edge in job.edges {
-      let parent =
-        switch edge.target {
-        case .sibling(let place): siblings[place]
-        case .job(let id): id
-        case .key: id
-        }
-      var all = needs[id] ?? []
-      all.append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
-      needs[id] = all
+    for case let (parent?, edge) in targets {
+      needs[id, default: []].append(Need(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
+    }
+    for case (nil, let edge) in targets {
+      guard case .key(let key) = edge.target else { continue }
+      openNeeds[id, default: []].append(OpenNeed(key: key, condition: edge.condition, slot: edge.slot))
     }
     followEnds(new: [id])
+    if let key = job.terms.key { came(with: key, id) }
   }
 
   // MARK: Claims
@@ -222,13 +261,22 @@ struct Oracle {
     return standings
   }
 
-  /// Each is accepted or not, and answered with the job's state after all of them.
-  mutating func settle(_ settlements: [ClaimSettlement]) -> [SettlementReply] {
-    let accepted = settlements.map { settle($0) }
+  /// Each is accepted or not, and answered with the job's state after all of them. Then those are stored that follow, to
+  /// which the store gave `ids`.
+  mutating func settle(_ settlements: [ClaimSettlement], _ ids: [JobID]) -> [SettlementReply] {
+    var followed: [[NewJob]] = []
+    let accepted = settlements.map { settlement in
+      let isFirst = holder(of: settlement.token) != nil || wrong == .lostClaimIsFollowed
+      if isFirst, case .succeeded = settlement.result { followed.append(settlement.followUps) }
+      return settle(settlement)
+    }
     followEnds()
-    return zip(settlements, accepted).map { settlement, isAccepted in
+    let replies = zip(settlements, accepted).map { settlement, isAccepted in
       SettlementReply(isAccepted: isAccepted, state: index(of: settlement.token.job).map { state(jobs[$0]) })
     }
+    var ids = ids[...]
+    for jobs in followed where wrong != .nothingFollows { _ = insert(jobs, &ids) }
+    return replies
   }
 
   private mutating func settle(_ settlement: ClaimSettlement) -> Bool {

@@ -19,8 +19,14 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
   case neededExpires, skippedKeepsKey, anySkipIsFailure
+  // Keys that are waited for
+  case oldestBringsKey, endedBringsNoKey, endedIsBound, circleIsStored
+  // What follows
+  case lostClaimIsFollowed, nothingFollows
+  // Batches
+  case failureKeepsBatchOpen, retryOpensBatch, removedIsNotCounted, keptJoinsBatch
   // Lanes
-  case laneIgnored, laneIsAStack, failedHeadLetsGo
+  case laneIgnored, laneIsAStack, failedHeadLetsGo, failedHeadKeepsItsCatchOut
   // Claims
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
   // Conditions

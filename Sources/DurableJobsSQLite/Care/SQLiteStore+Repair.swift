@@ -1,0 +1,135 @@
+import DurableJobs
+import GRDBSQLite
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What came of a damaged file.
+public struct StoreSalvage: Hashable, Sendable {
+  /// Jobs that are in the new store, whole.
+  public var jobs = 0
+  /// Jobs of which something can't be read, as far as their ids can. Where the job's own row is left, it is in the new store,
+  /// and suspended with the reason once a worker comes to it.
+  public var damaged: [JobID] = []
+  /// Tables that could not be read to their end.
+  public var cutTables: [String] = []
+  /// What did not fit together any more, and was put right in the new store.
+  public var mended: [StoreFinding] = []
+}
+
+extension SQLiteStore {
+  /// Writes what can be read of the damaged store at `from` into a new one at `to`, where nothing may be yet. No process may
+  /// have the old file open; it is read and left as it is, for another try by other means. What ran goes back as after a
+  /// crash. What is salvaged is durable when this returns.
+  ///
+  /// Throws `JobError.Code.unusableFile` if there is a file at `to` or none at `from`, `JobError.Code.notAStore` if nothing
+  /// in that tells of jobs, and else what opening a store throws; a new file that was begun is then to be deleted.
+  public static func repair(from damaged: String, to path: String) async throws -> StoreSalvage {
+    guard access(damaged, R_OK) == 0, access(path, F_OK) != 0 else {
+      throw JobError(
+        .unusableFile, "\(damaged) must be a file that can be read, and nothing may be at \(path) yet: it is made anew")
+    }
+    let store = try SQLiteStore(path: path)
+    do {
+      var salvage = try await store.engine.write(.other) { transaction in
+        var salvager = try Salvager(from: damaged, to: transaction.connection.handle)
+        try salvager.copyAll()
+        transaction.memory.routes.forget()
+        return salvager.salvage
+      }
+      salvage.mended = try await store.check(mending: true)
+      salvage.jobs = try await store.counts(where: .all).total - salvage.damaged.count
+      await store.close()
+      return salvage
+    } catch {
+      await store.close()
+      throw JobError(error, path: damaged)
+    }
+  }
+}
+
+/// Copies the rows of one file into another, table by table, from both ends up to what can't be read.
+private struct Salvager {
+  private let source: Source
+  private let target: OpaquePointer
+  private(set) var salvage = StoreSalvage()
+
+  /// A connection that only reads.
+  private final class Source {
+    private(set) var handle: OpaquePointer?
+
+    init(_ path: String) throws {
+      let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, nil)
+      guard code == SQLITE_OK else { throw SQLiteFailure(code: code, on: handle) }
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+  }
+
+  init(from path: String, to target: OpaquePointer) throws {
+    source = try Source(path)
+    self.target = target
+  }
+
+  private func texts(_ sql: String, on handle: OpaquePointer?) throws -> [String] {
+    guard let handle else { return [] }
+    let rows = try Statement(sql, on: handle)
+    var texts: [String] = []
+    while try rows.step() { texts.append(rows.text(0) ?? "") }
+    return texts
+  }
+
+  mutating func copyAll() throws {
+    let tables = try texts(
+      "SELECT name FROM sqlite_master WHERE type='table' AND name LIKE 'durable~_%' ESCAPE '~'", on: target)
+    // Who worked then is gone: what ran under its claims goes back.
+    for table in tables where table != "durable_worker" { try copy(table) }
+    func run(_ sql: String) throws { try Statement(sql, on: target).run() }
+    try run("UPDATE durable_meta SET version=\(Schema.version)")
+    // No claim number is ever used twice.
+    try run(
+      """
+      UPDATE sqlite_sequence SET seq=max(seq,ifnull((SELECT max(abs(claim)>>\(ClaimNumber.bits)) FROM durable_job
+        WHERE abs(claim)>>\(ClaimNumber.bits)<\(ClaimNumber.highestWorker)),0)) WHERE name='durable_worker'
+      """)
+    let halves = """
+      SELECT id FROM durable_job WHERE state<>\(stubCode) AND id NOT IN(SELECT id FROM durable_spec)
+      UNION SELECT id FROM durable_spec WHERE id NOT IN(SELECT id FROM durable_job) ORDER BY 1
+      """
+    salvage.damaged = try texts(halves, on: target).compactMap { JobID($0) }
+  }
+
+  private mutating func copy(_ table: String) throws {
+    let columns = "SELECT name FROM pragma_table_info('\(table)')"
+    let theirs = Set(try texts(columns, on: source.handle))
+    let names = try texts(columns, on: target).filter(theirs.contains).joined(separator: ",")
+    guard !names.isEmpty else {
+      if table == "durable_job" { throw SQLiteFailure(code: SQLITE_NOTADB, on: nil) }
+      return
+    }
+    let order = try texts("SELECT name FROM pragma_table_info('\(table)') WHERE pk>0 ORDER BY pk", on: target)
+    for direction in ["ASC", "DESC"] {
+      let terms = order.map { "\($0) \(direction)" }.joined(separator: ",")
+      if try copy("SELECT \(names) FROM \(table) ORDER BY \(terms)", "INSERT OR REPLACE INTO \(table)(\(names))") {
+        return
+      }
+    }
+    salvage.cutTables.append(table)
+  }
+
+  /// False if it breaks off.
+  private func copy(_ select: String, _ insert: String) throws -> Bool {
+    guard let handle = source.handle, let rows = try? Statement(select, on: handle) else { return false }
+    let count = sqlite3_column_count(rows.handle)
+    let marks = (1...max(count, 1)).map { "?\($0)" }.joined(separator: ",")
+    let row = try Statement("\(insert) VALUES(\(marks))", on: target)
+    while true {
+      do { guard try rows.step() else { return true } } catch { return false }
+      for column in 0..<count { sqlite3_bind_value(row.handle, column + 1, sqlite3_column_value(rows.handle, column)) }
+      do { try row.run() } catch let failure as SQLiteFailure where failure.concernsRow {}
+    }
+  }
+}

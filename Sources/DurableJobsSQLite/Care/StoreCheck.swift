@@ -1,0 +1,180 @@
+import DurableJobs
+import Foundation
+
+/// Something in a file that contradicts the rest of it.
+public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
+  @nonexhaustive
+  public enum Subject: String, Hashable, Sendable, CaseIterable {
+    /// What SQLite finds wrong with its pages and indices; only `SQLiteStore.repair(from:to:)` helps there.
+    case file
+    /// Rows of a job that is not there.
+    case remains
+    /// What a job waits for, or whether it waits at all.
+    case waits
+    /// Places in a lane.
+    case lanes
+    /// Numbers of a batch.
+    case batches
+    /// An unfinished job without its unique key.
+    case uniqueKeys
+    /// How many jobs there are of a queue and a kind, by state.
+    case counts
+  }
+
+  public var subject: Subject
+  /// In how many rows.
+  public var count: Int
+  /// The first few of the jobs, batches or routes that it concerns, or what SQLite says.
+  public var details: [String]
+
+  public var description: String {
+    "\(subject): \(count) (\(details.joined(separator: ", "))\(count > details.count ? ", …" : ""))"
+  }
+}
+
+extension SQLiteStore {
+  /// Derives anew from the jobs what is kept beside them, and says where the file has something else: what waits for what,
+  /// lanes, batches, unique keys, counts; and what SQLite finds in its pages. Nothing is found in a whole store, whoever
+  /// works on it meanwhile.
+  ///
+  /// With `mending`, all but the first subject is put right, in one transaction, in which others wait; jobs that waited for
+  /// nothing may run then. It returns what was found before. It reads all rows: a million jobs take some seconds.
+  public func check(mending: Bool = false) async throws -> [StoreFinding] {
+    guard mending else { return try await engine.read { try StoreCheck.findings(on: $0) } }
+    return try await engine.write(.other) { transaction in
+      let findings = try StoreCheck.findings(on: transaction.connection.handle)
+      if findings.contains(where: { $0.subject != .file }) { try transaction.mendAll() }
+      return findings
+    }
+  }
+}
+
+/// What is kept beside jobs, derived from their rows.
+enum StoreCheck {
+  /// Rows of these are a job's own, by this column.
+  static let beside = [
+    ("spec", "id"), ("job_key", "job"), ("tag", "job"), ("output", "id"), ("failure", "job"), ("progress", "id"),
+    ("crash", "job"), ("note", "job"), ("edge", "child"), ("edge_key", "child"), ("wait", "job"), ("lane", "job"),
+    ("step", "job"), ("deadline", "job"), ("batch_job", "job"), ("uniq", "job"),
+  ]
+  static let isNoJob = "NOT EXISTS(SELECT 1 FROM durable_job j WHERE j.id=x.%@)"
+
+  /// The jobs that a rule comes to: what it waits for (`n`, by its edges and its place in its lane), and what is stored of that.
+  static let waits = """
+    SELECT j.id,j.state,j.run_at,
+      (SELECT count(*) FROM durable_edge e JOIN durable_job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)
+      +(SELECT count(*) FROM durable_edge_key WHERE child=j.id)
+      +(j.links&\(Links.lane.rawValue)<>0 AND j.links&\(Links.seated.rawValue)=0) n,
+      ifnull((SELECT n FROM durable_wait WHERE job=j.id),0) known
+    FROM durable_job j WHERE j.state BETWEEN 2 AND 6
+    """
+  static let wrongWaits = "SELECT id,n FROM (\(waits)) WHERE n<>known OR (state=2)<>(n>0) AND state BETWEEN 2 AND 4"
+  /// Places that are nobody's, and jobs without their place.
+  static let strayPlaces = """
+    SELECT x.job FROM durable_lane x JOIN durable_job j ON j.id=x.job WHERE x.seat<>(j.links&\(Links.seated.rawValue)<>0)
+      OR j.state BETWEEN 7 AND 10 AND j.links&\(Links.seated.rawValue)=0
+    """
+  static let missingPlaces = """
+    SELECT j.id,CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.lane') END lane,j.links&\(Links.seated.rawValue)<>0 seat
+    FROM durable_job j JOIN durable_spec s ON s.id=j.id
+    WHERE (j.state BETWEEN 2 AND 6 AND j.links&\(Links.lane.rawValue)<>0 OR j.links&\(Links.seated.rawValue)<>0)
+      AND lane NOT NULL AND NOT EXISTS(SELECT 1 FROM durable_lane l WHERE l.name=lane AND l.job=j.id)
+    """
+  static let freeSeats = """
+    SELECT l.name FROM durable_lane l LEFT JOIN durable_lane_width w ON w.name=l.name
+    GROUP BY l.name HAVING sum(l.seat)<max(ifnull(w.width,1),1) AND min(l.seat)=0
+    """
+  static let members = """
+    FROM durable_batch_job m JOIN durable_job j ON j.id=m.job AND j.state<>\(stubCode) WHERE m.batch=b.id
+    """
+  static let liveMembers = "(SELECT count(*) \(members) AND j.state<7)"
+  static let wrongBatches = """
+    SELECT b.id FROM durable_batch b WHERE b.live<>\(liveMembers) OR b.jobs<>(SELECT count(*) \(members))
+      OR b.done=0 AND b.live<=0
+    """
+  static let missingKeys = """
+    SELECT j.id,CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.unique') END name,
+      CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.uniqueUntil') END until
+    FROM durable_job j JOIN durable_spec s ON s.id=j.id
+    WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.unique.rawValue)<>0 AND name NOT NULL
+      AND NOT EXISTS(SELECT 1 FROM durable_uniq u WHERE u.key=name AND u.job=j.id)
+    """
+  static let wrongCounts = """
+    SELECT r.id FROM durable_route r LEFT JOIN(
+      SELECT route,count(*) jobs,sum(state=2) blocked,sum(state=3) scheduled,sum(state=6) suspended,sum(state=7) succeeded,
+        sum(state=8) failed,sum(state=9) cancelled,sum(state=10) skipped
+      FROM durable_job WHERE state BETWEEN 2 AND 10 GROUP BY route) n ON n.route=r.id
+    WHERE (r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped) IS NOT
+      (ifnull(n.jobs,0),ifnull(n.blocked,0),ifnull(n.scheduled,0),ifnull(n.suspended,0),ifnull(n.succeeded,0),
+        ifnull(n.failed,0),ifnull(n.cancelled,0),ifnull(n.skipped,0))
+    """
+
+  static func findings(on connection: OpaquePointer) throws -> [StoreFinding] {
+    var findings: [StoreFinding] = []
+    func look(_ subject: StoreFinding.Subject, _ sql: [String]) throws {
+      var finding = StoreFinding(subject: subject, count: 0, details: [])
+      for sql in sql {
+        let rows = try Statement(sql, on: connection)
+        while try rows.step() {
+          guard let text = rows.text(0), text != "ok" else { continue }
+          finding.count += 1
+          if finding.details.count < 5 { finding.details.append(text) }
+        }
+      }
+      if finding.count > 0 { findings.append(finding) }
+    }
+    try look(.file, ["PRAGMA integrity_check(100)"])
+    try look(
+      .remains,
+      beside.map { "SELECT x.\($1) FROM durable_\($0) x WHERE \(isNoJob.replacing("%@", with: $1))" }
+        + [
+          "SELECT j.id FROM durable_job j WHERE j.state BETWEEN 2 AND 10 AND NOT EXISTS(SELECT 1 FROM durable_spec s WHERE s.id=j.id)"
+        ])
+    try look(.lanes, [strayPlaces, missingPlaces, freeSeats])
+    try look(.waits, [wrongWaits])
+    try look(.batches, [wrongBatches])
+    try look(.uniqueKeys, [missingKeys])
+    try look(.counts, [wrongCounts])
+    return findings
+  }
+}
+
+extension WriteTransaction {
+  /// Puts right what ``StoreCheck`` finds, the jobs' own rows being right.
+  fileprivate func mendAll() throws {
+    func run(_ sql: String) throws { try Statement(sql, on: connection.handle).run() }
+    for (table, column) in StoreCheck.beside {
+      let isNoJob = StoreCheck.isNoJob.replacing("%@", with: column)
+      try run("DELETE FROM durable_\(table) AS x WHERE \(isNoJob)")
+    }
+    try run("DELETE FROM durable_lane WHERE job IN(\(StoreCheck.strayPlaces))")
+    try run("INSERT OR IGNORE INTO durable_lane(name,seat,job) SELECT lane,seat,id FROM(\(StoreCheck.missingPlaces))")
+    // Rows of waits and states follow from what a job waits for.
+    try run("CREATE TEMP TABLE durable_mend AS \(StoreCheck.wrongWaits)")
+    try run("DELETE FROM durable_wait WHERE job IN(SELECT id FROM durable_mend)")
+    try run("INSERT INTO durable_wait(job,n) SELECT id,n FROM durable_mend WHERE n>0")
+    try run(
+      """
+      UPDATE durable_job SET state=CASE WHEN m.n>0 THEN 2 WHEN ifnull(run_at,0)>\(now) THEN 3 ELSE 4 END,
+        rank=CASE WHEN m.n=0 AND ifnull(run_at,0)>\(now) THEN run_at ELSE -priority END
+      FROM durable_mend m WHERE m.id=durable_job.id AND state BETWEEN 2 AND 4
+      """)
+    try run("DROP TABLE durable_mend")
+    try run(
+      "INSERT OR IGNORE INTO durable_uniq(key,job,until) SELECT name,id,until FROM(\(StoreCheck.missingKeys))")
+    let batches = try Statement(StoreCheck.wrongBatches, on: connection.handle)
+    while try batches.step() { news.touch(BatchID(rawValue: batches.int(0))) }
+    try run(
+      """
+      UPDATE durable_batch AS b SET live=\(StoreCheck.liveMembers),jobs=(SELECT count(*) \(StoreCheck.members))
+      WHERE id IN(\(StoreCheck.wrongBatches))
+      """)
+    try recount()
+    let lanes = try Statement(StoreCheck.freeSeats, on: connection.handle)
+    var names: [String] = []
+    while try lanes.step() { names.append(lanes.text(0) ?? "") }
+    for name in names { try self.run(LaneVerb(name, now: now)) }
+    memory.routes.forget()
+    news.tell(.all)
+  }
+}

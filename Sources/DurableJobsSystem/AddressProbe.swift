@@ -1,0 +1,81 @@
+import DurableJobs
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Whether one address answers: for ``JobConstraint/network`` where ``NetworkMonitor`` says too little, as behind a portal or
+/// where all depends on one server.
+///
+///     worker.provide(.network, AddressProbe(host: "api.example.org", port: 443))
+///
+/// It opens a TCP connection and closes it, at once and then again and again; nothing is sent in it. As long as somebody
+/// listens, that costs a connection each interval.
+public struct AddressProbe: ConstraintMonitor {
+  private let host: String
+  private let port: UInt16
+  private let interval: Duration
+  private let patience: Duration
+
+  /// `host` is a name or an address of IPv4 or IPv6. `every`: how long after one look the next begins, 30 s by default.
+  /// `within`: an address that has not answered after so long, 5 s by default, is not reached; looking up a name may take
+  /// longer.
+  public init(
+    host: String, port: UInt16, every interval: Duration = .seconds(30), within patience: Duration = .seconds(5)
+  ) {
+    self.host = host
+    self.port = port
+    self.interval = interval
+    self.patience = patience
+  }
+
+  public func changes() -> some AsyncSequence<Bool, Never> {
+    AsyncStream(Polling(interval) { await answers() })
+  }
+
+  /// On a thread of its own, since the system may take long to look up a name.
+  private func answers() async -> Bool {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: isReached) }
+    }
+  }
+
+  private var isReached: Bool {
+    var hints = addrinfo()
+    #if canImport(Darwin)
+      hints.ai_socktype = SOCK_STREAM
+    #else
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #endif
+    var first: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, "\(port)", &hints, &first) == 0 else { return false }
+    defer { freeaddrinfo(first) }
+    let end = ContinuousClock.now + patience
+    return sequence(first: first, next: { $0?.pointee.ai_next }).prefix { $0 != nil }.contains { address in
+      address.map { Self.connects(to: $0.pointee, until: end) } ?? false
+    }
+  }
+
+  private static func connects(to address: addrinfo, until end: ContinuousClock.Instant) -> Bool {
+    let connection = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
+    guard connection >= 0 else { return false }
+    defer { close(connection) }
+    _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+    if connect(connection, address.ai_addr, address.ai_addrlen) == 0 { return true }
+    guard errno == EINPROGRESS else { return false }
+    var answer = pollfd(fd: connection, events: Int16(POLLOUT), revents: 0)
+    while true {
+      let left = max(ContinuousClock.now.duration(to: end) / .milliseconds(1), 0)
+      let count = poll(&answer, 1, Int32(min(left, 1_000_000)))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      var error: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      return getsockopt(connection, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0
+    }
+  }
+}

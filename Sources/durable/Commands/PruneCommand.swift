@@ -1,0 +1,75 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import Foundation
+
+  struct PruneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "prune",
+      abstract: "Delete jobs that have ended, with their logs.",
+      discussion: """
+        Those that succeeded, were cancelled or were skipped; with --failed those that failed, too. By itself a store deletes \
+        the first after a day, and the last after 30.
+        """)
+
+    @Flag(help: "Those that failed, too.") var failed = false
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Only those that ended longer ago than this: 90s, 5m, 2h, 1d.", valueName: "time"))
+    var olderThan: String?
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs of this queue.", valueName: "name"))
+    var queue: [String] = []
+    @Flag(name: [.customShort("y"), .long], help: "Do not ask on a terminal.") var yes = false
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      let age = try olderThan.map { try DurationArgument.parse($0).duration }
+      guard let store = try options.existing() else { return tell([], refused: 0) }
+      var states: Set<JobState> = [.succeeded, .cancelled, .skipped]
+      if failed { states.insert(.failed) }
+      let filter = JobFilter.states(states) && (queue.isEmpty ? .all : .queues(queue))
+      let latest = Date().addingTimeInterval(-(age ?? .zero).seconds)
+      let ids = try await store.pages(filter, detail: []) { $0 }
+        .filter { $0.finishedAt ?? .distantPast <= latest }.map(\.id)
+      try Confirmation(verb: "Delete", count: ids.count, isNeeded: !yes && !ids.isEmpty).ask()
+      var removed: [JobID] = []
+      var refused = 0
+      for page in ids.pages(of: 400) {
+        let report = try await store.store.change(.remove, where: .ids(page) && filter, after: nil, limit: page.count)
+        removed += report.changed
+        refused += report.refused.count
+        for id in report.changed { store.folder(id).removeIfFree() }
+      }
+      tell(removed, refused: refused)
+    }
+
+    private func tell(_ removed: [JobID], refused: Int) {
+      if options.json { return Screen.out.json(PruneRecord(removed: removed)) }
+      Screen.out.line("\(removed.count) removed")
+      if refused > 0 { Talk.line("\(refused) stay: jobs that have not ended need them") }
+    }
+  }
+
+  private struct PruneRecord: Encodable {
+    var removed: [JobID]
+  }
+
+  /// A question to a person at a terminal, before something is done to many jobs.
+  struct Confirmation {
+    /// As in "Cancel".
+    var verb: String
+    var count: Int
+    var isNeeded: Bool
+
+    /// Throws the exit code unless the answer is yes. Where nobody can be asked, it is.
+    func ask() throws {
+      guard isNeeded, isatty(STDIN_FILENO) == 1, Screen.error.isTerminal else { return }
+      Screen.error.write(Data("\(verb) \(count) job\(count == 1 ? "" : "s")? [y/N] ".utf8))
+      guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
+        Talk.line("Nothing was done")
+        throw ExitCode(.interrupted)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,138 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsProcess
+  import Foundation
+
+  struct ServiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "service",
+      abstract: "A worker after each log-in: a user unit of systemd, or an agent of launchd.",
+      discussion: """
+        Under systemd it begins with the log-in and ends with the last log-out; 'loginctl enable-linger' has it begin when the \
+        machine does.
+        """,
+      subcommands: [Install.self, Remove.self, Status.self], defaultSubcommand: Status.self)
+
+    struct Name: ParsableArguments {
+      @Option(parsing: .unconditional, help: ArgumentHelp("What it is called, of several.", valueName: "name"))
+      var name = "durable"
+
+      func validate() throws {
+        let isPlain = name.utf8.allSatisfy {
+          $0 < 0x80 && (Character(UnicodeScalar($0)).isLetter || ($0 >= 0x30 && $0 <= 0x39) || "-_.".utf8.contains($0))
+        }
+        guard !name.isEmpty, isPlain, name.first != ".", name.first != "-" else {
+          throw ValidationError("--name \(name): letters, digits, '-', '_' and '.' can be in it")
+        }
+      }
+    }
+
+    struct Install: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "install", abstract: "Have a worker now and after each log-in.",
+        discussion: "Installed again, it works as it is asked now.")
+
+      @OptionGroup var name: Name
+      @Option(
+        parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
+      var concurrency = Defaults.concurrency
+      @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
+      var queue: [String] = ["default"]
+      @Flag(help: "Only print what would be written.") var print = false
+      @OptionGroup var options: StoreOptions
+
+      func validate() throws {
+        guard concurrency >= 1 else { throw ValidationError("--concurrency is \(concurrency); it must be at least 1") }
+      }
+
+      func run() async throws {
+        for name in queue { try NewJob.check(queue: name) }
+        let path = print ? try options.path : try options.open().path
+        var words = [Program.path, "work", "--store", path, "--concurrency", "\(concurrency)"]
+        for name in queue { words += ["--queue", name] }
+        let file = ServiceFile(name: name.name, words: words, log: path + "-worker.log")
+        let manager = ServiceManager()
+        if print { return Screen.out.write(Data(manager.text(of: file).utf8)) }
+        let target = manager.path(of: file)
+        let folder = (target as NSString).deletingLastPathComponent
+        do {
+          try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+          try Data(manager.text(of: file).utf8).write(to: URL(fileURLWithPath: target), options: .atomic)
+        } catch {
+          throw JobError(.unusableFile, "\(target) can't be written: \(error.briefly)", cause: error)
+        }
+        do {
+          try await manager.enable(file)
+        } catch let error as JobError {
+          throw JobError(error.code, "\(target) is written, but it does not work yet: \(error.message)")
+        }
+        try await ServiceCommand.report(file, options)
+      }
+    }
+
+    struct Remove: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Stop it, and have no worker after log-ins any more. Jobs stay.")
+
+      @OptionGroup var name: Name
+      @OptionGroup var options: StoreOptions
+
+      func run() async throws {
+        let file = ServiceFile(name: name.name, words: [], log: "")
+        let manager = ServiceManager()
+        let target = manager.path(of: file)
+        guard FileManager.default.fileExists(atPath: target) else {
+          throw JobError(.notFound, "there is no service '\(name.name)': \(target) does not exist")
+        }
+        try await manager.disable(file)
+        do { try FileManager.default.removeItem(atPath: target) } catch {
+          throw JobError(.unusableFile, "\(target) can't be deleted: \(error.briefly)", cause: error)
+        }
+        try await manager.forget()
+        try await ServiceCommand.report(file, options)
+      }
+    }
+
+    struct Status: AsyncParsableCommand {
+      static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say whether it is installed, and whether it works. Exits with 1 if not.")
+
+      @OptionGroup var name: Name
+      @OptionGroup var options: StoreOptions
+
+      func run() async throws {
+        let isAtWork = try await ServiceCommand.report(ServiceFile(name: name.name, words: [], log: ""), options)
+        if !isAtWork { throw ExitCode(.jobFailed) }
+      }
+    }
+
+    /// Answers whether it works.
+    @discardableResult
+    fileprivate static func report(_ file: ServiceFile, _ options: StoreOptions) async throws -> Bool {
+      let manager = ServiceManager()
+      let path = manager.path(of: file)
+      let isInstalled = FileManager.default.fileExists(atPath: path)
+      let record = ServiceRecord(
+        name: file.name, file: path, installed: isInstalled, state: isInstalled ? await manager.state(of: file) : nil)
+      if options.json {
+        Screen.out.json(record)
+      } else {
+        let state =
+          isInstalled ? record.state ?? "installed; \(ServiceManager.program) can't be asked" : "not installed"
+        Screen.out.line("\(file.name): \(state)")
+      }
+      return record.state == "active" || record.state == "loaded"
+    }
+  }
+
+  private struct ServiceRecord: Encodable {
+    var name: String
+    /// The unit, or the agent.
+    var file: String
+    var installed: Bool
+    /// In a word of the system's.
+    @OrNull var state: String?
+  }
+#endif

@@ -1,0 +1,77 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobsProcess
+  import Foundation
+
+  /// Where a command runs, and with which variables.
+  struct CommandArguments: ParsableArguments {
+    @Option(parsing: .unconditional, help: ArgumentHelp("Run in this folder.", valueName: "folder")) var cwd: String?
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Give the command this variable, by default with its value here.", valueName: "name[=value]"))
+    var env: [String] = []
+    @Flag(help: "Give the command all variables that there are here.") var envAll = false
+    @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
+
+    /// The command of these words, to run as it would here.
+    func command(_ words: [SystemText]) throws -> ShellCommand {
+      guard let program = words.first, !program.bytes.isEmpty else {
+        throw ValidationError("what is to be run? As in: durable add -- sleep 10")
+      }
+      return ShellCommand(
+        arguments: words, cwd: try folder(), umask: ShellCommand.octal(Program.umaskAtStart),
+        env: try environment(), shell: shell)
+    }
+
+    /// The folder to run in: the current one, unless another was named.
+    func folder() throws -> SystemText {
+      guard let here = SystemText.currentDirectory else {
+        throw ValidationError("the current folder is gone; go to another one, or name one with --cwd")
+      }
+      guard let cwd else { return here }
+      let path = SystemText(cwd.hasPrefix("/") ? cwd : here.display + "/" + cwd)
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path.display, isDirectory: &isFolder), isFolder.boolValue else {
+        throw ValidationError("--cwd \(cwd): there is no such folder")
+      }
+      guard let resolved = realpath(path.display, nil) else { return path }
+      defer { free(resolved) }
+      return SystemText(String(cString: resolved))
+    }
+
+    /// The parser has put other bytes in its place.
+    private static func isGarbled(_ assignment: String) -> Bool {
+      SystemText.lastArguments(Int(CommandLine.argc) - 1).contains {
+        !$0.isUTF8 && [assignment, "--env=" + assignment].contains($0.display)
+      }
+    }
+
+    private func environment() throws -> [String: SystemText] {
+      try named().reduce(into: envAll ? SystemText.wholeEnvironment : SystemText.inheritedEnvironment) {
+        $0[$1.key] = $1.value
+      }
+    }
+
+    /// The variables that were named.
+    func named() throws -> [String: SystemText] {
+      var result: [String: SystemText] = [:]
+      for assignment in env {
+        let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
+        guard !Self.isGarbled(assignment) else {
+          throw ValidationError("--env \(name): its value is no UTF-8. Export it, and give --env \(name) alone")
+        }
+        if parts.count == 2 {
+          result[name] = SystemText(String(parts[1]))
+        } else if let value = SystemText.environment(name) {
+          result[name] = value
+        } else {
+          throw ValidationError("--env \(name): there is no such variable here. Write \(name)=VALUE")
+        }
+      }
+      return result
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+
+  /// What a new job has to do with others.
+  struct ConnectionArguments: ParsableArguments {
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp(
+        "Only once this job has succeeded: its id, or a key, also one that comes later. May be repeated.",
+        valueName: "job"))
+    var after: [String] = []
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Only once this job has ended, in whatever way.", valueName: "job"))
+    var afterEnd: [String] = []
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Only if this job fails.", valueName: "job"))
+    var afterFailure: [String] = []
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Count it in this batch, which 'durable batch create' has made.", valueName: "batch"))
+    var batch: String?
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Mark the job; may be repeated.", valueName: "name"))
+    var tag: [String] = []
+
+    func validate() throws {
+      if all.contains("") { throw ValidationError("--after names no job; give an id, or a key") }
+    }
+
+    private var all: [String] { after + afterEnd + afterFailure }
+
+    /// Keys that it waits for, as they were given.
+    var keysWaitedFor: [String] { all.filter { JobID($0) == nil } }
+
+    var isWaiting: Bool { !all.isEmpty }
+
+    /// A number is a job's id, anything else a key.
+    var dependencies: [any JobReference] {
+      func reference(_ text: String) -> JobDependency { JobID(text)?.dependency ?? .key(text) }
+      return after.map { reference($0) } + afterEnd.map { .end(of: reference($0)) }
+        + afterFailure.map { .failure(of: reference($0)) }
+    }
+  }
+
+  extension JobStore {
+    /// Stores jobs in one transaction, in the batch of that name or number.
+    func add(_ jobs: [NewJob], to batch: String?) async throws -> [InsertedJob] {
+      guard let batch else { return try await insert(JobInsertion(jobs)).jobs }
+      let known = try await self.batch(batch)
+      guard !known.isDone else {
+        throw JobError(
+          .wrongState, "all jobs of the batch '\(batch)' have ended; 'durable batch create \(batch)' begins another")
+      }
+      return try await insert(JobInsertion(jobs, batch: .join(known.id))).jobs
+    }
+  }
+#endif

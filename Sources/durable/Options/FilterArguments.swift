@@ -1,0 +1,62 @@
+#if Shell
+  import ArgumentParser
+  import DurableJobs
+
+  /// Which jobs, by what they are.
+  struct FilterArguments: ParsableArguments {
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Only jobs in this state; may be repeated, as those below.", valueName: "state"))
+    var state: [JobState] = []
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs of this queue.", valueName: "name"))
+    var queue: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs of this kind.", valueName: "name"))
+    var kind: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs with this tag.", valueName: "name"))
+    var tag: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs with this key.", valueName: "name"))
+    var key: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs of this lane.", valueName: "name"))
+    var lane: [String] = []
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Only jobs of this batch: its name, or its number.", valueName: "batch"))
+    var batch: [String] = []
+
+    /// Whether it says anything.
+    var isGiven: Bool { isGivenBesideQueue || !queue.isEmpty }
+
+    /// Whether it says anything but the queue.
+    var isGivenBesideQueue: Bool {
+      !(state.isEmpty && kind.isEmpty && tag.isEmpty && key.isEmpty && lane.isEmpty && batch.isEmpty)
+    }
+
+    /// Jobs for which one value of each option that was given holds. Throws ``JobError/Code/notFound`` for a batch that there
+    /// is not.
+    func filter(in store: OpenStore) async throws -> JobFilter {
+      func any(_ filters: [JobFilter]) -> JobFilter { filters.dropFirst().reduce(filters[0]) { $0 || $1 } }
+      var filter = JobFilter.all
+      if !state.isEmpty { filter = filter && .states(state) }
+      if !queue.isEmpty { filter = filter && .queues(queue) }
+      if !kind.isEmpty { filter = filter && .kinds(kind) }
+      if !tag.isEmpty { filter = filter && any(tag.map { .tag($0) }) }
+      if !key.isEmpty { filter = filter && any(key.map { .key($0) }) }
+      if !lane.isEmpty { filter = filter && any(lane.map { .lane($0) }) }
+      if !batch.isEmpty {
+        var batches: [JobFilter] = []
+        for name in batch { batches.append(.batch(try await store.store.batch(name).id)) }
+        filter = filter && any(batches)
+      }
+      return filter
+    }
+  }
+
+  extension JobStore {
+    /// A batch by its number, or the newest of that name. Throws ``JobError/Code/notFound``.
+    func batch(_ name: String) async throws -> BatchSnapshot {
+      let query = Int64(name).map { BatchQuery.id(BatchID(rawValue: $0)) } ?? .name(name)
+      if let batch = try await batches(query).first { return batch }
+      throw JobError(.notFound, "there is no batch '\(name)'; 'durable batch create \(name)' makes one")
+    }
+  }
+#endif

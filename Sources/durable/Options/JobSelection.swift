@@ -1,0 +1,86 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import Foundation
+
+  /// Ids in a row, as in `3-7`, or one alone.
+  struct JobRange: ExpressibleByArgument, Hashable {
+    let ids: ClosedRange<JobID>
+
+    init?(argument: String) {
+      let ends = argument.split(separator: "-", omittingEmptySubsequences: false).map { JobID(String($0)) }
+      guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last else {
+        return nil
+      }
+      ids = first...last
+    }
+
+    var isOne: Bool { ids.lowerBound == ids.upperBound }
+  }
+
+  /// Which jobs a verb is for: ids, ranges of them, what they are, or all.
+  struct JobSelection: ParsableArguments {
+    @Argument(help: ArgumentHelp("The jobs: ids, and ranges as in 3-7.", valueName: "id")) var ids: [JobRange] = []
+    @OptionGroup(title: "Which jobs") var filter: FilterArguments
+    @Flag(help: "All jobs to which it can be done.") var all = false
+    @Flag(name: [.customShort("y"), .long], help: "Do not ask on a terminal before it is done to several.") var yes =
+      false
+
+    /// Whether each job was named.
+    var isByName: Bool { !ids.isEmpty && ids.allSatisfy(\.isOne) && !filter.isGiven && !all }
+    var isEmpty: Bool { ids.isEmpty && !filter.isGiven && !all }
+
+    /// Throws where nothing was selected.
+    func check() throws {
+      guard isEmpty else { return }
+      throw ValidationError("which jobs? Give ids, ranges as in 3-7, --tag, --state, --queue and so on, or --all")
+    }
+
+    /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
+    /// id. Throws ``JobError/Code/notFound`` for ranges and batches in which there is nothing.
+    func jobs(in store: OpenStore, states: Set<JobState>) async throws -> [JobID] {
+      if isByName { return ids.map(\.ids.lowerBound).withoutRepeats }
+      let filter = try await filter(in: store, states: states)
+      var found: [JobID] = []
+      for range in ids.isEmpty ? [JobID(rawValue: 1)...JobID(rawValue: .max)] : ids.map(\.ids) {
+        let before = JobID(rawValue: range.lowerBound.rawValue - 1)
+        if !ids.isEmpty { try await check(range, after: before, in: store) }
+        var query = JobQuery(filter, after: before, limit: 1000)
+        repeat {
+          let page = try await store.store.jobs(query).map(\.id)
+          found += page.prefix { $0 <= range.upperBound }
+          query.after = page.count == query.limit && page.last! < range.upperBound ? page.last : nil
+        } while query.after != nil
+      }
+      return found.withoutRepeats
+    }
+
+    private func check(_ range: ClosedRange<JobID>, after: JobID, in store: OpenStore) async throws {
+      if let first = try await store.store.jobs(JobQuery(after: after, limit: 1)).first, range.contains(first.id) {
+        return
+      }
+      let (first, last) = (range.lowerBound, range.upperBound)
+      throw JobError(.notFound, first == last ? "there is no job \(first)" : "there are no jobs \(first)-\(last)")
+    }
+
+    /// All that hold for a job, but its id.
+    func filter(in store: OpenStore, states: Set<JobState>) async throws -> JobFilter {
+      let filter = try await filter.filter(in: store)
+      return self.filter.state.isEmpty ? filter && .states(states) : filter
+    }
+
+    /// Asks a person at a terminal whether that is meant: as in "Cancel 12 jobs?". Throws the exit code if not.
+    func ask(_ verb: String, _ count: Int) throws {
+      try Confirmation(verb: verb, count: count, isNeeded: !yes && !isByName && count > 1).ask()
+    }
+  }
+
+  extension Array where Element: Hashable {
+    /// The first of each.
+    fileprivate var withoutRepeats: [Element] {
+      var seen: Set<Element> = []
+      return filter { seen.insert($0).inserted }
+    }
+  }
+#endif

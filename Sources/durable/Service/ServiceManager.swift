@@ -1,0 +1,102 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import Foundation
+  import Subprocess
+
+  /// The part of the system that starts programs after a log-in, as this user may tell it.
+  struct ServiceManager {
+    private let environment = ProcessInfo.processInfo.environment
+
+    #if os(macOS)
+      static let program = "launchctl"
+    #else
+      static let program = "systemctl"
+    #endif
+
+    private var home: String { environment["HOME"] ?? NSHomeDirectory() }
+
+    /// Where the file of a service belongs.
+    func path(of file: ServiceFile) -> String {
+      #if os(macOS)
+        home + "/Library/LaunchAgents/\(file.label).plist"
+      #else
+        (environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.config")
+          + "/systemd/user/\(file.unitName)"
+      #endif
+    }
+
+    func text(of file: ServiceFile) -> String {
+      #if os(macOS)
+        file.agent
+      #else
+        file.unit
+      #endif
+    }
+
+    /// Has it started now and after each log-in.
+    func enable(_ file: ServiceFile) async throws {
+      #if os(macOS)
+        _ = try? await run(["bootout", "gui/\(getuid())/\(file.label)"])
+        try await run(["bootstrap", "gui/\(getuid())", path(of: file)])
+      #else
+        try await run(["--user", "daemon-reload"])
+        try await run(["--user", "enable", "--now", file.unitName])
+        // One that is there already takes on what has changed.
+        try await run(["--user", "restart", file.unitName])
+      #endif
+    }
+
+    /// Stops it, and has it started no more.
+    func disable(_ file: ServiceFile) async throws {
+      #if os(macOS)
+        try await run(["bootout", "gui/\(getuid())/\(file.label)"])
+      #else
+        try await run(["--user", "disable", "--now", file.unitName])
+      #endif
+    }
+
+    func forget() async throws {
+      #if !os(macOS)
+        try await run(["--user", "daemon-reload"])
+      #endif
+    }
+
+    /// In a word of the system's, as "active"; nil if it can't be asked.
+    func state(of file: ServiceFile) async -> String? {
+      #if os(macOS)
+        let words = ["print", "gui/\(getuid())/\(file.label)"]
+      #else
+        let words = ["--user", "is-active", file.unitName]
+      #endif
+      let result = try? await Subprocess.run(
+        .name(Self.program), arguments: Arguments(words), output: .string(limit: 1 << 16), error: .discarded)
+      let said = result?.standardOutput.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+      #if os(macOS)
+        return result.map { $0.terminationStatus.isSuccess ? "loaded" : "not loaded" }
+      #else
+        return said.isEmpty ? nil : said
+      #endif
+    }
+
+    private func run(_ words: [String]) async throws {
+      let status: TerminationStatus
+      let complaint: String
+      do {
+        let result = try await Subprocess.run(
+          .name(Self.program), arguments: Arguments(words), output: .discarded,
+          error: .string(limit: 1 << 16))
+        status = result.terminationStatus
+        complaint = result.standardError
+      } catch {
+        throw JobError(.storeFailed, "\(Self.program) can't be run here: \(error)")
+      }
+      guard status.isSuccess else {
+        let said = complaint.trimmingCharacters(in: .whitespacesAndNewlines)
+        throw JobError(
+          .storeFailed, "'\(Self.program) \(words.joined(separator: " "))' failed: \(said.isEmpty ? "\(status)" : said)"
+        )
+      }
+    }
+  }
+#endif

@@ -1,0 +1,101 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import DurableJobsProcess
+  import Foundation
+
+  /// The worker of a store that goes on without a terminal: a process of its own, at most one for each store. While it lives
+  /// it holds the lock of a file that says who it is, so that no number of a process that is gone is ever asked to stop.
+  struct BackgroundWorker {
+    /// The path of its store.
+    let store: String
+
+    private var file: String { store + "-worker" }
+    /// What it says.
+    var log: String { store + "-worker.log" }
+
+    /// A log that is larger when a worker begins makes room for another; one older is kept.
+    private static let mostLog = 1 << 20
+    /// Where one that was just started says that it works.
+    private static let news: Int32 = 3
+
+    /// The process that is this worker, if there is one; 0 while it has not said who it is.
+    var process: pid_t? {
+      let lock = open(file, O_RDONLY | O_CLOEXEC)
+      guard lock >= 0 else { return nil }
+      defer { close(lock) }
+      guard flock(lock, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
+      return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { pid_t($0) } ?? 0
+    }
+
+    /// Starts it with these words, and waits until it works. Throws what it said if it ended before.
+    func start(_ words: [String]) throws -> pid_t {
+      if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int, size > Self.mostLog {
+        rename(log, log + ".old")
+      }
+      let output = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+      guard output >= 0 else {
+        throw JobError(.unusableFile, SystemError("the file \(log) can't be written", errno).description)
+      }
+      let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      let news = try Descriptors.pipe()
+      defer { for file in [output, input, news.read] { close(file) } }
+      let before = lseek(output, 0, SEEK_END)
+      // Its files are to be as if it had been started by hand.
+      let mask = umask(Program.umaskAtStart)
+      defer { umask(mask) }
+      let started = Result { try Program.start(words, [input, output, output, news.write], leadsSession: true) }
+      close(news.write)
+      let process = try started.get()
+      var byte: UInt8 = 0
+      var count = read(news.read, &byte, 1)
+      while count < 0, errno == EINTR { count = read(news.read, &byte, 1) }
+      guard count == 1 else {
+        waitpid(process, nil, 0)
+        let said = FileHandle(forReadingAtPath: log).flatMap { file -> String? in
+          try? file.seek(toOffset: UInt64(max(before, 0)))
+          return (try? file.readToEnd()).flatMap { String(decoding: $0, as: UTF8.self) }
+        }
+        let words = (said ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        throw JobError(.storeFailed, "the worker ended at once: \(words.isEmpty ? "it said nothing" : words)")
+      }
+      return process
+    }
+
+    /// Makes this process that worker. False if there is another.
+    func begin() -> Bool {
+      // The lock goes with the process, however that ends.
+      let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else { return false }
+      let text = Array("\(getpid())".utf8)
+      ftruncate(lock, 0)
+      _ = write(lock, text, text.count)
+      // No folder is kept from being unmounted.
+      _ = chdir("/")
+      return true
+    }
+
+    /// Says to who started this process that it works.
+    static func hasBegun() {
+      _ = write(news, "1", 1)
+      close(news)
+    }
+
+    /// Asks it to stop, and waits until it has. Returns which process it was; nil if there was none.
+    func stop() -> pid_t? {
+      let lock = open(file, O_RDONLY | O_CLOEXEC)
+      guard lock >= 0 else { return nil }
+      defer { close(lock) }
+      while let process {
+        if process == 0 {
+          usleep(10_000)
+          continue
+        }
+        kill(process, SIGTERM)
+        while flock(lock, LOCK_SH) != 0, errno == EINTR {}
+        return process
+      }
+      return nil
+    }
+  }
+#endif

@@ -1,0 +1,111 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+
+  /// What a verb does to the jobs that were selected.
+  struct Deed {
+    var change: JobChange
+    /// As in "Cancel".
+    var verb: String
+    /// As in "cancelled".
+    var done: String
+    /// Of jobs that were not named, those in these states.
+    var states: Set<JobState>
+    /// Whether a person is asked before it is done to several that were not named: unless it can be taken back.
+    var asks = true
+
+    static let unfinished = Set(JobState.allCases.filter { !$0.isFinished })
+
+    /// Refusals that are told each.
+    private static let mostTold = 10
+
+    /// Does it, says what became of each job, and goes on where one is refused. Throws the exit code of the worst.
+    func run(_ selection: JobSelection, _ options: StoreOptions) async throws {
+      guard
+        let store = selection.isByName
+          ? try options.existing(for: selection.ids.map(\.ids.lowerBound)) : try options.existing()
+      else { return report([], [], [], selection, options) }
+      let ids = try await selection.jobs(in: store, states: states)
+      if asks { try selection.ask(verb, ids.count) }
+      let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
+      var changed: [JobID] = []
+      var running: Set<JobID> = []
+      var refused: [ChangeReport.Refusal] = []
+      var worst: ExitStatus?
+      for page in ids.pages(of: 400) {
+        let answer = try await apply(to: Array(page), filter, in: store)
+        changed += answer.changed
+        refused += answer.refused
+        running.formUnion(try await stopping(answer.changed, in: store))
+        guard selection.isByName else { continue }
+        for id in Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted() {
+          Talk.error("there is no job \(id)")
+          worst = .noSuchJob
+        }
+      }
+      report(changed, running, refused, selection, options)
+      if !refused.isEmpty { worst = worst ?? .usage }
+      if let worst { throw ExitCode(worst) }
+    }
+
+    private func apply(to ids: [JobID], _ filter: JobFilter, in store: OpenStore) async throws -> ChangeReport {
+      var all = ChangeReport()
+      repeat {
+        let bite = try await store.store.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
+        all.changed += bite.changed
+        all.refused += bite.refused
+        all.next = bite.next
+      } while all.next != nil
+      for id in all.changed {
+        switch change {
+        case .cancel, .suspend: try await store.endRemains(of: id)
+        case .remove:
+          try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
+          // A command that can't be ended keeps it, until a worker finds that it has.
+          if !store.folder(id).removeIfFree() { Talk.line("Job \(id): its logs go when its command has ended") }
+        default: break
+        }
+      }
+      return all
+    }
+
+    /// Those that run, and are asked to stop.
+    private func stopping(_ ids: [JobID], in store: OpenStore) async throws -> [JobID] {
+      guard !ids.isEmpty else { return [] }
+      return try await store.store.jobs(JobQuery(.ids(ids) && .state(.running), limit: ids.count))
+        .filter { $0.stopAsked != nil }.map(\.id)
+    }
+
+    private func report(
+      _ changed: [JobID], _ running: Set<JobID>, _ refused: [ChangeReport.Refusal], _ selection: JobSelection,
+      _ options: StoreOptions
+    ) {
+      for refusal in refused.prefix(Self.mostTold) { Talk.error("job \(refusal.job) \(refusal.message)") }
+      if refused.count > Self.mostTold { Talk.error("… and \(refused.count - Self.mostTold) more are refused") }
+      if options.json { return Screen.out.json(ChangeRecord(changed: changed, refused: refused)) }
+      for id in changed { Screen.out.line("\(id) \(running.contains(id) ? "runs; it is asked to stop" : done)") }
+      guard !selection.isByName else { return }
+      let parts = [
+        (changed.count - running.count, done), (running.count, "asked to stop"), (refused.count, "refused"),
+      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      Talk.line(parts.isEmpty ? "There is no such job" : parts.joined(separator: ", "))
+    }
+  }
+
+  /// What became of jobs that were to be changed.
+  struct ChangeRecord: Encodable {
+    struct Refusal: Encodable {
+      var job: JobID
+      var message: String
+    }
+
+    var changed: [JobID]
+    var refused: [Refusal]
+
+    init(changed: [JobID], refused: [ChangeReport.Refusal]) {
+      self.changed = changed
+      self.refused = refused.map { Refusal(job: $0.job, message: $0.message) }
+    }
+  }
+#endif

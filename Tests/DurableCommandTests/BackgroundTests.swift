@@ -1,0 +1,135 @@
+#if Shell
+  import Foundation
+  import Subprocess
+  import Testing
+
+  @testable import durable
+
+  @Suite("A worker in the background")
+  struct BackgroundTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("goes on after the command has returned, is one for each store, and ends when it is asked to")
+    func whole() async throws {
+      let started = try await durable("work", "--detach", "--json")
+      #expect(started.status == .exited(0), "\(started.stderr)")
+      let process = try #require(try started.json["process"] as? Int)
+      let log = try #require(try started.json["log"] as? String)
+      let second = try await durable("work", "--detach")
+      #expect(second.status == .exited(1))
+      #expect(second.stderr.contains("process \(process) works on \(durable.store) in the background already"))
+      let id = try await durable.add("--", "true")
+      #expect(try await durable("wait", "\(id)").status == .exited(0))
+      #expect(try await durable("status").stderr.contains("Workers: 1 on default"))
+      let stopped = try await durable("work", "stop")
+      #expect(stopped.text == "\(process) has stopped\n")
+      #expect(kill(pid_t(process), 0) != 0)
+      #expect(try String(contentsOfFile: log, encoding: .utf8).contains("done"))
+      #expect(try await durable("work", "stop", "--json").json["process"] is NSNull)
+      #expect(try await durable("status").stderr.contains("Workers: none"))
+      #expect(try await durable("work", "--detach", "--drain").status == .exited(2))
+    }
+
+    @Test("that was killed leaves nothing that would be asked to stop, and another can begin")
+    func killed() async throws {
+      let first = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
+      kill(pid_t(first), SIGKILL)
+      let file = open(durable.store + "-worker", O_RDONLY)
+      await onThread { while flock(file, LOCK_SH) != 0, errno == EINTR {} }
+      close(file)
+      #expect(try await durable("work", "stop", "--json").json["process"] is NSNull)
+      let second = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
+      #expect(second != first)
+      #expect(try await durable("work", "stop").status == .exited(0))
+    }
+  }
+
+  @Suite("durable service")
+  struct ServiceTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    private static let odd = ["/a b/durable", "work", "--queue", #"50% "$HOME" \x"#]
+
+    @Test("the unit is one that systemd takes, with every word as it is")
+    func unit() async throws {
+      let file = ServiceFile(name: "durable", words: ["/bin/echo"] + Self.odd, log: "/l")
+      #expect(
+        file.unit.contains(#"ExecStart="/bin/echo" "/a b/durable" "work" "--queue" "50%% \"$$HOME\" \\x""#),
+        "\(file.unit)")
+      let path = durable.folder + "/durable.service"
+      try Data(file.unit.replacing("Documentation=man:durable(1)\n", with: "").utf8).write(
+        to: URL(fileURLWithPath: path))
+      let verified = try await durable.shell(
+        "command -v systemd-analyze > /dev/null || exit 0; systemd-analyze --user verify '\(path)'")
+      #expect(!verified.stderr.contains("durable.service"), "\(verified.stderr)")
+    }
+
+    @Test("the agent is a property list with the same words")
+    func agent() throws {
+      let file = ServiceFile(name: "durable", words: ["/a&b"] + Self.odd, log: "/l<g")
+      let list = try #require(
+        try PropertyListSerialization.propertyList(from: Data(file.agent.utf8), format: nil) as? [String: Any])
+      #expect(list["Label"] as? String == "durable-jobs.durable")
+      #expect(list["ProgramArguments"] as? [String] == ["/a&b"] + Self.odd)
+      #expect(list["StandardErrorPath"] as? String == "/l<g")
+      #expect(list["RunAtLoad"] as? Bool == true)
+    }
+
+    #if os(Linux)
+      /// A `systemctl` that notes what it was asked, and answers `answer`.
+      private func environment(_ answer: String) throws -> [Environment.Key: String?] {
+        let bin = durable.folder + "/bin"
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+        let script = "#!/bin/sh\necho \"$@\" >> '\(durable.folder)/asked'\n\(answer)\n"
+        #expect(
+          FileManager.default.createFile(
+            atPath: bin + "/systemctl", contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return ["PATH": bin + ":" + path, "XDG_CONFIG_HOME": durable.folder + "/config"]
+      }
+
+      private func run(
+        _ arguments: String..., in environment: [Environment.Key: String?]
+      ) async throws -> Durable.Outcome {
+        try await durable.run(arguments.map { Array($0.utf8) }, environment: environment)
+      }
+
+      @Test("install writes a unit whose command works on the store, and remove takes it away")
+      func install() async throws {
+        let environment = try environment("test \"$2\" = is-active && echo active; exit 0")
+        let installed = try await run("service", "install", "--concurrency", "3", in: environment)
+        #expect(installed.status == .exited(0), "\(installed.stderr)")
+        #expect(installed.text == "durable: active\n")
+        let path = durable.folder + "/config/systemd/user/durable.service"
+        let unit = try String(contentsOfFile: path, encoding: .utf8)
+        let asked = try String(contentsOfFile: durable.folder + "/asked", encoding: .utf8)
+        #expect(asked.contains("--user daemon-reload\n--user enable --now durable.service\n"))
+        // The line works as it stands there.
+        let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") }).dropFirst(10)
+        let id = try await durable.add("--", "true")
+        let ran = try await durable.shell("\(line) --drain")
+        #expect(ran.status == .exited(0), "\(ran.stderr)")
+        #expect(try await durable.state(id) == "succeeded")
+        #expect(try await run("service", "status", "--json", in: environment).json["state"] as? String == "active")
+        #expect(try await run("service", "remove", in: environment).text == "durable: not installed\n")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(try await run("service", "status", in: environment).status == .exited(1))
+        #expect(try await run("service", "remove", in: environment).status == .exited(3))
+      }
+
+      @Test("a system that refuses is quoted, and the unit stays for a person")
+      func refused() async throws {
+        let environment = try environment("echo 'Failed to connect to bus' >&2; exit 1")
+        let installed = try await run("service", "install", in: environment)
+        #expect(installed.status == .exited(5))
+        #expect(installed.stderr.contains("is written, but it does not work yet"))
+        #expect(installed.stderr.contains("Failed to connect to bus"))
+        #expect(try await run("service", "install", "--print", in: environment).text.hasPrefix("[Unit]\n"))
+      }
+    #endif
+  }
+#endif

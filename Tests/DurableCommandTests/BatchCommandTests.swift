@@ -1,0 +1,92 @@
+#if Shell
+  import Foundation
+  import LyingServer
+  import Testing
+
+  @Suite("durable batch")
+  struct BatchCommandTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("counts what is added to it until it is closed, and runs its command then")
+    func whole() async throws {
+      let created = try await durable("batch", "create", "photos", "--", "touch", "all-done")
+      #expect(created.status == .exited(0), "\(created.stderr)")
+      #expect(created.text == "1\n")
+      let good = try await durable.add("--batch", "photos", "--", "true")
+      _ = try await durable.add("--batch", "1", "--", "false")
+      try await durable("work", "--drain")
+      let open = try await durable("batch", "list", "--json")
+      let first = try #require(
+        (try JSONSerialization.jsonObject(with: Data(open.stdout)) as? [[String: Any]])?.first)
+      #expect(first["state"] as? String == "open")
+      #expect((first["total"] as? Int, first["succeeded"] as? Int, first["unsuccessful"] as? Int) == (2, 1, 1))
+      #expect(
+        try await durable("batch", "close", "photos").text
+          == "1  photos  done     2 of 2 ended, 1 did not succeed, then job 3\n")
+      #expect(!FileManager.default.fileExists(atPath: durable.folder + "/all-done"))
+      try await durable("work", "--drain")
+      #expect(FileManager.default.fileExists(atPath: durable.folder + "/all-done"))
+      #expect(try await durable("batch", "wait", "photos").status == .exited(1))
+      let shown = try await durable("batch", "show", "photos").text
+      #expect(
+        shown.contains("2 of 2 ended") && shown.contains("failed") && !shown.contains("\(good)  succeeded"), "\(shown)")
+      let late = try await durable("add", "--batch", "photos", "--", "true")
+      #expect(late.status == .exited(2))
+      #expect(
+        late.stderr.contains("all jobs of the batch 'photos' have ended; 'durable batch create photos' begins another"))
+      #expect(try await durable("status", "--batch", "photos", "--json").json["counts"] as? [String: Int] != nil)
+    }
+
+    @Test("waits until the last of its jobs has ended, with a line for each change in JSON")
+    func wait() async throws {
+      try await durable("batch", "create", "b")
+      _ = try await durable.add("--batch", "b", "--", "true")
+      let early = try await durable("batch", "wait", "b", "--timeout", "50ms")
+      #expect(early.status == .exited(4))
+      #expect(
+        early.stderr.contains("It is open: 'durable batch close 1' says that no more jobs come"), "\(early.stderr)")
+      async let waiting = durable("batch", "wait", "b", "--json")
+      try await durable("batch", "close", "b")
+      try await durable("work", "--drain")
+      let waited = try await waiting
+      #expect(waited.status == .exited(0))
+      let last = try #require(waited.text.split(separator: "\n").last)
+      #expect(last.hasPrefix(#"{"event":"batch","batch":{"id":1,"name":"b","state":"done","total":1"#), "\(last)")
+    }
+
+    @Test("holds commands and downloads that wait for each other")
+    func mixed() async throws {
+      let server = try await LyingServer()
+      server.serve("/a.bin", .file(Content(1000)))
+      try await durable("batch", "create", "b")
+      let got = try await durable("get", "--detach", "--batch", "b", "--tag", "t", server.url("/a.bin"))
+      let file = try #require(Int(got.line), "\(got.stderr)")
+      let size = try await durable.add("--batch", "b", "--after", "\(file)", "--shell", "--", "wc -c < a.bin > size")
+      let last = try await durable(
+        "get", "--detach", "--batch", "b", "--after", "\(size)", "-O", "b.bin", server.url("/a.bin"))
+      #expect(last.status == .exited(0), "\(last.stderr)")
+      try await durable("batch", "close", "b")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable("batch", "wait", "b").text.contains("3 of 3 ended\n"))
+      #expect(try String(contentsOfFile: durable.folder + "/size", encoding: .utf8).contains("1000"))
+      let now = try await durable("get", "--after", "\(size)", server.url("/a.bin"))
+      #expect(now.status == .exited(2))
+      #expect(now.stderr.contains("--detach leaves it to 'durable work'"))
+    }
+
+    @Test("that there is not is told, and a name that is a number is refused")
+    func refused() async throws {
+      let id = try await durable.add("--", "true")
+      for arguments in [["batch", "show", "b"], ["add", "--batch", "b", "--", "true"], ["cancel", "--batch", "b"]] {
+        let outcome = try await durable.run(arguments.map { Array($0.utf8) })
+        #expect(outcome.status == .exited(3))
+        #expect(outcome.stderr.contains("there is no batch 'b'"))
+      }
+      #expect(try await durable("batch", "create", "7").status == .exited(2))
+      #expect(try await durable.state(id) == "ready")
+      #expect(try await durable("batch").text == "no batches\n")
+    }
+  }
+#endif

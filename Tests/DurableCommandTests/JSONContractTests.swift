@@ -1,0 +1,112 @@
+#if Shell
+  import Foundation
+  import LyingServer
+  import Testing
+
+  @Suite("The JSON of every command is as docs/json.md says")
+  struct JSONContractTests {
+    let durable: Durable
+    let schema: JSONSchema
+
+    init() throws {
+      durable = try Durable()
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      schema = try JSONSchema(page: root.appendingPathComponent("docs/json.md").path)
+    }
+
+    /// Holds each line against one of these, of those that say what they are against that.
+    private func check(
+      _ outcome: Durable.Outcome, _ names: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      let lines = outcome.text.split(separator: "\n")
+      #expect(!lines.isEmpty, "\(outcome.stderr)", sourceLocation: sourceLocation)
+      for line in lines {
+        let value = try JSONSerialization.jsonObject(with: Data(line.utf8), options: .fragmentsAllowed)
+        var name = names[0]
+        if names.count > 1 {
+          let event = try #require(
+            (value as? [String: Any])?["event"] as? String, "\(line)", sourceLocation: sourceLocation)
+          name = ["started", "waits", "ended"].contains(event) ? "event" : event
+          #expect(names.contains(name), "\(line)", sourceLocation: sourceLocation)
+        }
+        #expect(schema.complaints(value, name) == [], "\(line)", sourceLocation: sourceLocation)
+      }
+    }
+
+    @Test("of those that store, work and look")
+    func jobs() async throws {
+      try check(try await durable("status", "--json"), "status")
+      try check(try await durable("constraint", "--json"), "constraints")
+      try check(try await durable("batch", "--json"), "batches")
+      try check(
+        try await durable(
+          "add", "--json", "--deadline", "1h", "--key", "k", "--tag", "t", "--timeout", "9", "--", "false"), "job")
+      try check(try await durable("add", "--json", "--after-end", "k", "--lane", "l", "--", "true"), "job")
+      try check(try await durable("add", "--json", "--after", "1", "--", "true"), "job")
+      try check(try await durable("add", "--json", "--requires", "vpn", "--delay", "1h", "--", "true"), "job")
+      try check(try await durable("send", "--json", "--delay", "1h", "GET", "http://127.0.0.1:9/"), "job")
+      try check(try await durable("edit", "4", "--json", "--", "false"), "job")
+      try check(try await durable("work", "--drain", "--json"), "event")
+      try check(try await durable("add", "--queue", "q", "--follow", "--json", "--", "echo", "x"), "job", "log", "run")
+      try check(try await durable.shell(#"printf 'true\nfalse\n' | "$DURABLE" add --json -i -"#), "job")
+      try check(try await durable("log", "1", "--json"), "log", "run")
+      for id in 1...5 { try check(try await durable("show", "\(id)", "--json"), "job") }
+      try check(try await durable("tree", "1", "--json"), "job")
+      try check(try await durable("wait", "1", "2", "--json"), "jobs")
+      try check(try await durable("status", "--json", "--all"), "status")
+    }
+
+    @Test("of those that act")
+    func changes() async throws {
+      _ = try await durable.add("--", "true")
+      for verb in ["suspend", "resume", "cancel", "retry", "complete", "fail", "remove"] {
+        try check(try await durable(verb, "1", "--json"), "change")
+      }
+      try check(try await durable("prune", "--json"), "prune")
+      try check(try await durable("pause", "--json"), "pause")
+      try check(try await durable("unpause", "--json"), "pause")
+      try check(try await durable("constraint", "set", "vpn", "yes", "--json"), "constraint")
+      try check(try await durable("constraint", "--json"), "constraints")
+      try check(try await durable("batch", "create", "b", "--json", "--", "true"), "batch")
+      try check(try await durable("batch", "--json"), "batches")
+      try check(try await durable("batch", "close", "b", "--json"), "batch")
+      try check(try await durable("batch", "wait", "b", "--json"), "batchLine")
+      try check(try await durable("work", "--detach", "--json"), "background")
+      try check(try await durable("status", "--json"), "status")
+      try check(try await durable("work", "stop", "--json"), "stopped")
+      try check(try await durable("service", "status", "--name", "none", "--json"), "service")
+    }
+
+    @Test("of downloads and requests")
+    func transfers() async throws {
+      let server = try await LyingServer()
+      server.serve("/a.bin", .file(Content(1000)))
+      server.serve("/orders", .page(201))
+      try check(try await durable("get", "--json", server.url("/a.bin"), server.url("/b.bin")), "event", "job")
+      try check(try await durable("get", "--detach", "--json", server.url("/c.bin")), "job")
+      try check(try await durable("send", "--follow", "--json", "POST", server.url("/orders")), "job", "log")
+    }
+
+    @Test(
+      "of errors, which are lines on stderr",
+      arguments: [["show", "7"], ["cancel"], ["show", "x"], ["frob"], ["batch", "show", "b"]])
+    func errors(arguments: [String]) async throws {
+      let outcome = try await durable.run((arguments + ["--json"]).map { Array($0.utf8) })
+      #expect(outcome.text == "")
+      let line = try #require(outcome.stderr.split(separator: "\n").first)
+      let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      #expect(schema.complaints(value, "error") == [], "\(line)")
+    }
+
+    @Test("and the schema would tell of a field that is missing, is new or has changed")
+    func strict() throws {
+      let good: [String: Any] = ["queue": "q", "paused": true]
+      #expect(schema.complaints(good, "pause") == [])
+      #expect(schema.complaints(["queue": "q"], "pause").count == 1)
+      #expect(schema.complaints(good.merging(["more": 1]) { $1 }, "pause").count == 1)
+      #expect(schema.complaints(["queue": 1, "paused": 1], "pause").count == 2)
+      #expect(schema.complaints(["changed": [1, "2"], "refused": [Any]()] as [String: Any], "change").count == 1)
+    }
+  }
+#endif

@@ -1,0 +1,102 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import Foundation
+  import Testing
+
+  @testable import durable
+
+  @Suite("status")
+  struct OverviewTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("shows what runs first, then what failed, what waits and what ended last, each with its reason")
+    func order() async throws {
+      let fifo = try Fifo(in: durable)
+      let failed = try await durable.add("--", "false")
+      let done = try await durable.add("--", "true")
+      try await durable("work", "--drain")
+      let late = try await durable.add("--delay", "1h", "--", "true")
+      let running = try await durable.add("--shell", "--", "echo x > said; exec sleep 1000")
+      let held = try await durable.add("--after", "\(late)", "--", "true")
+      _ = try await durable.work { [durable] worker in
+        try await worker.says("started", running)
+        _ = await fifo.said()
+        let text = try await durable("status").text.replacing(/\d+ (s|min)\b/, with: "TIME").replacing(
+          /took .*/, with: "took TIME")
+        #expect(
+          text.split(separator: "\n").map { $0.replacing(#/ +/#, with: " ") } == [
+            "\(running) running for TIME sh -c 'echo x > said; exec sleep 1000'",
+            "\(failed) failed TIME ago false exited with code 1",
+            "\(late) scheduled in TIME true",
+            "\(held) blocked for TIME true after \(late)",
+            "\(done) succeeded TIME ago true took TIME",
+            "1 scheduled, 1 blocked, 1 running, 1 succeeded, 1 failed",
+          ], "\(text)")
+        try await durable("cancel", "\(running)")
+      }
+    }
+
+    private static let jobs: [JobSnapshot] = {
+      let now = Date(timeIntervalSince1970: 2_000_000_000)
+      var failed = JobSnapshot(
+        id: JobID(rawValue: 12), queue: "default", kind: "a-kind-with-a-name-that-is-rather-long", state: .failed,
+        createdAt: now)
+      failed.finishedAt = now.addingTimeInterval(-720)
+      failed.failures = [
+        AttemptFailure(attempt: 1, at: now, message: "exited with code 22, and said a lot about why it did")
+      ]
+      var scheduled = failed
+      scheduled.id = JobID(rawValue: 7)
+      scheduled.state = .scheduled
+      scheduled.runAt = now.addingTimeInterval(300)
+      return [failed, scheduled]
+    }()
+
+    @Test(
+      "fits the width, with time and reason in a line of their own where it is narrow",
+      arguments: [40, 60, 80, 120, 200])
+    func width(width: Int) {
+      let table = JobTable(jobs: Self.jobs, now: Date(timeIntervalSince1970: 2_000_000_000))
+      let lines = table.lines(for: .out, width: width, JobTable.Columns(table.jobs, now: table.now))
+      #expect(lines.allSatisfy { $0.columns <= width }, "\(lines)")
+      #expect(lines.count == (width < 60 ? 4 : 2))
+      #expect(lines.contains { $0.contains("12 min ago") })
+      #expect(lines.contains { $0.contains("in 5 min") })
+      #expect(lines.contains { $0.contains("exited") }, "\(lines)")
+    }
+
+    @Test("--watch writes a line of JSON for each change")
+    func watch() async throws {
+      _ = try await durable.add("--", "true")
+      let watched = try await durable.shell(
+        #"""
+        mkfifo lines; "$DURABLE" status --watch --json > lines & watcher=$!
+        while read -r line; do
+          echo "$line"
+          case $line in
+            *'"ready":1'*) "$DURABLE" work --drain > /dev/null & ;;
+            *'"succeeded":1'*) break ;;
+          esac
+        done < lines
+        kill $watcher; wait
+        """#)
+      let lines = watched.text.split(separator: "\n")
+      #expect(lines.count >= 2)
+      #expect(lines.allSatisfy { $0.hasPrefix(#"{"event":"status","status":{"store""#) }, "\(watched.text)")
+    }
+
+    @Test("log and show without an id mean the last one")
+    func last() async throws {
+      #expect(try await durable("show").status == .exited(3))
+      _ = try await durable.add("--", "echo", "one")
+      let id = try await durable.add("--", "echo", "two")
+      _ = try await durable("send", "--delay", "1h", "GET", "http://127.0.0.1:9/")
+      try await durable("work", "--drain")
+      #expect(try await durable("log").text == "two\n")
+      #expect(try await durable("show", "--json").json["id"] as? Int == id + 1)
+    }
+  }
+#endif

@@ -1,0 +1,148 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import Testing
+
+  @testable import durable
+
+  @Suite("Which jobs")
+  struct SelectionTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    private func addSix() async throws {
+      for tag in ["a", "b", "a", "b", "a", "b"] {
+        _ = try await durable.add("--tag", tag, "--queue", tag, "--", "true")
+      }
+    }
+
+    private func ids(_ outcome: Durable.Outcome) -> [Int] {
+      outcome.text.split(separator: "\n").compactMap { Int($0.prefix { $0.isNumber }) }
+    }
+
+    @Test("ranges, tags, queues, states and all, on every verb, with a count")
+    func verbs() async throws {
+      try await addSix()
+      let suspended = try await durable("suspend", "2-4")
+      #expect(ids(suspended) == [2, 3, 4])
+      #expect(suspended.stderr == "3 suspended\n")
+      #expect(ids(try await durable("resume", "--tag", "b")) == [2, 4])
+      #expect(ids(try await durable("fail", "1", "--tag", "a")) == [1])
+      #expect(ids(try await durable("complete", "--queue", "b", "--state", "ready")) == [2, 4, 6])
+      #expect(ids(try await durable("cancel", "--all")) == [3, 5])
+      #expect(try await durable("cancel", "--all").stderr == "There is no such job\n")
+      #expect(ids(try await durable("retry", "--tag", "a", "--state", "cancelled")) == [3, 5])
+      #expect(ids(try await durable("retry")) == [1])
+      #expect(ids(try await durable("remove", "4-999", "-y")) == [4, 5, 6])
+      #expect(
+        try await durable("status", "--json").json["counts"] as? [String: Int] == [
+          "ready": 2, "scheduled": 0, "blocked": 0, "running": 0, "suspended": 0, "succeeded": 1, "failed": 0,
+          "cancelled": 0,
+          "skipped": 0,
+        ])
+    }
+
+    @Test("a range without a job is exit code 3, and nothing at all is 2")
+    func nothing() async throws {
+      try await addSix()
+      let range = try await durable("cancel", "7-9")
+      #expect(range.status == .exited(3))
+      #expect(range.stderr.contains("there are no jobs 7-9"))
+      let none = try await durable("cancel")
+      #expect(none.status == .exited(2))
+      #expect(none.stderr.contains("which jobs? Give ids, ranges as in 3-7"))
+      #expect(try await durable("cancel", "5-3").status == .exited(2))
+    }
+
+    @Test("a refusal is told with its words, also in JSON, and the others are done")
+    func refusals() async throws {
+      try await addSix()
+      try await durable("complete", "2")
+      let outcome = try await durable("suspend", "1", "2", "3", "--json")
+      #expect(outcome.status == .exited(2))
+      #expect(try outcome.json["changed"] as? [Int] == [1, 3])
+      let refused = try #require(try outcome.json["refused"] as? [[String: Any]])
+      #expect(refused.first?["job"] as? Int == 2)
+      #expect(outcome.stderr.contains("job 2 has ended already: succeeded"))
+    }
+
+    @Test("wait takes what is selected")
+    func wait() async throws {
+      try await addSix()
+      async let waiting = durable("wait", "--tag", "a")
+      try await durable("work", "--drain", "--queue", "a", "--queue", "b")
+      let waited = try await waiting
+      #expect(waited.status == .exited(0))
+      #expect(waited.text == "" || ids(waited) == [1, 3, 5], "\(waited.text)")
+    }
+
+    @Test("on a terminal it is asked before several that were not named are ended")
+    func question() async throws {
+      try await addSix()
+      let refused = try await durable.onTerminal("cancel", "--all") { terminal in
+        try await terminal.shows("Cancel 6 jobs? [y/N]")
+        terminal.press("n\n")
+        try await terminal.shows("Nothing was done")
+      }
+      #expect(refused.status == .exited(130))
+      #expect(try await durable.state(1) == "ready")
+      let done = try await durable.onTerminal("cancel", "--tag", "a") { terminal in
+        try await terminal.shows("Cancel 3 jobs? [y/N]")
+        terminal.press("y\n")
+        try await terminal.shows("3 cancelled")
+      }
+      #expect(done.status == .exited(0))
+      #expect(try await durable.state(1) == "cancelled")
+      #expect(try await durable.state(2) == "ready")
+    }
+
+    @Test(arguments: [("7", 7, 7), ("3-7", 3, 7), ("7-7", 7, 7)])
+    func range(text: String, first: Int64, last: Int64) {
+      #expect(JobRange(argument: text)?.ids == JobID(rawValue: first)...JobID(rawValue: last))
+    }
+
+    @Test(arguments: ["", "-", "3-", "-3", "7-3", "1-2-3", "a-b", "0-3"])
+    func noRange(text: String) { #expect(JobRange(argument: text) == nil) }
+  }
+
+  @Suite("durable edit and prune")
+  struct EditTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("a command gets other words, another folder and other variables until it runs")
+    func edit() async throws {
+      let id = try await durable.add("--key", "k", "--", "false")
+      let next = try await durable.add("--after", "\(id)", "--", "true")
+      let folder = durable.folder + "/site"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      let edited = try await durable("edit", "\(id)", "--shell", "--env", "WORD=secret", "--", "echo $WORD > said")
+      #expect(edited.status == .exited(0), "\(edited.stderr)")
+      #expect(edited.text == "\(id) sh -c 'echo $WORD > said'\n")
+      #expect(try await durable("edit", "\(id)", "--cwd", "site", "--json").text.contains("***"))
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try String(contentsOfFile: folder + "/said", encoding: .utf8) == "secret\n")
+      #expect(try await durable.state(next) == "succeeded")
+      let late = try await durable("edit", "\(id)", "--", "true")
+      #expect(late.status == .exited(2))
+      #expect(late.stderr.contains("job \(id) has ended already: succeeded"))
+      #expect(try await durable("edit", "\(id)").status == .exited(2))
+    }
+
+    @Test("prune deletes what has ended and is needed by nobody, with its logs, and what failed only if asked")
+    func prune() async throws {
+      let good = try await durable.add("--", "echo", "x")
+      let bad = try await durable.add("--", "false")
+      let waiting = try await durable.add("--delay", "1h", "--", "true")
+      try await durable("work", "--drain")
+      #expect(try await durable("prune", "--older-than", "1h").text == "0 removed\n")
+      #expect(try await durable("prune").text == "1 removed\n")
+      #expect(!FileManager.default.fileExists(atPath: "\(durable.store)-jobs/\(good)"))
+      #expect(try await durable.state(bad) == "failed")
+      #expect(try await durable("prune", "--failed", "--json").json["removed"] as? [Int] == [bad])
+      #expect(try await durable.state(waiting) == "scheduled")
+    }
+  }
+#endif

@@ -1,0 +1,158 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// What looks after a file: it is checked, mended, made smaller and salvaged.
+@Suite struct CareTests {
+  let folder: StoreFolder
+
+  init() throws { folder = try StoreFolder() }
+
+  // MARK: Checking
+
+  @Test("A store that did what stores do contradicts itself nowhere", arguments: 1...6)
+  func whole(seed: Int) async throws {
+    let stores = Lock<[SQLiteStore]>([])
+    let subject = StoreUnderTest { [folder] policy in
+      var configuration = SQLiteStore.Configuration()
+      let clock = ManualClock()
+      (configuration.policy, configuration.clock) = (policy, clock)
+      let store = try SQLiteStore(path: folder.path("\(seed).sqlite"), configuration: configuration)
+      stores.withLock { $0.append(store) }
+      return (store, clock)
+    }
+    try await RandomHistory(seed: UInt64(seed), steps: 150).run(subject)
+    for store in stores.withLock({ $0 }) { #expect(try await store.check() == []) }
+  }
+
+  /// A graph with something of everything.
+  private func filledStore() async throws -> SQLiteStore {
+    let store = try folder.store()
+    let lane = JobTerms(lane: "l")
+    let jobs: [NewJob] = [
+      .plain(), .plain(terms: lane), .plain(terms: lane), .unique("u"), .plain(terms: JobTerms(key: "k", tags: ["t"])),
+      NewJob(queue: "default", kind: "work", payload: Data(), edges: [JobEdge(.sibling(0)), JobEdge(.key("none"))]),
+    ]
+    _ = try await store.insert(JobInsertion(jobs, batch: .new(name: "b", whenDone: .plain("done"))))
+    return store
+  }
+
+  @Test(
+    "What contradicts the jobs is found, and put right where that is asked for",
+    arguments: [
+      ("UPDATE durable_wait SET n=7", .waits), ("DELETE FROM durable_wait", .waits),
+      ("UPDATE durable_job SET state=4 WHERE id=6", .waits), ("UPDATE durable_job SET state=2 WHERE id=1", .waits),
+      ("DELETE FROM durable_lane", .lanes), ("UPDATE durable_lane SET seat=1", .lanes),
+      ("UPDATE durable_batch SET live=1", .batches), ("UPDATE durable_batch SET jobs=77", .batches),
+      ("DELETE FROM durable_uniq", .uniqueKeys), ("UPDATE durable_route SET jobs=3", .counts),
+      ("INSERT INTO durable_note VALUES(99,'of nobody',NULL)", .remains),
+      ("INSERT INTO durable_edge VALUES(1,99,1,-1)", .remains),
+    ] as [(String, StoreFinding.Subject)])
+  func contradiction(sql: String, subject: StoreFinding.Subject) async throws {
+    let store = try await filledStore()
+    #expect(try await store.check(mending: true) == [])
+    let before = try await store.jobs(JobQuery(detail: .all))
+    try await store.execute(sql)
+    let found = try await store.check()
+    #expect(found.map(\.subject).contains(subject), "\(found)")
+    #expect(try await store.check(mending: true) == found)
+    #expect(try await store.check() == [])
+    #expect(try await store.jobs(JobQuery(detail: .all)) == before)
+  }
+
+  @Test func `A batch of which all jobs have ended is done once it is mended, and what follows it is stored`()
+    async throws
+  {
+    let store = try await filledStore()
+    _ = try await store.change(.cancel(reason: nil), where: !JobFilter.id(JobID(rawValue: 1)), after: nil, limit: 100)
+    try await store.execute("UPDATE durable_batch SET live=5")
+    _ = try await store.change(.cancel(reason: nil), where: .id(JobID(rawValue: 1)), after: nil, limit: 1)
+    #expect(try await store.jobs(JobQuery(.kind("done"))).isEmpty)
+    _ = try await store.check(mending: true)
+    #expect(try await store.jobs(JobQuery(.kind("done"))).count == 1)
+    #expect(try await store.check() == [])
+  }
+
+  // MARK: Room
+
+  @Test func `What was deleted gives its room back when that is asked for, and what is left is whole`() async throws {
+    let store = try folder.store()
+    let large = (0..<500).map { _ in NewJob.plain(payload: String(repeating: "x", count: 4000)) }
+    let ids = try await store.insert(JobInsertion(large)).ids
+    _ = try await store.change(.remove, where: .all, after: ids[9], limit: 1000)
+    #expect(try await store.compact() > 1_000_000)
+    #expect(try await store.check() == [])
+    #expect(try await store.jobs(JobQuery(detail: .payload)).map(\.payload) == large[..<10].map(\.payload))
+    #expect(try await store.insert(.plain()) == [JobID(rawValue: 501)], "no id is used twice")
+    #expect(try await store.compact() < 100_000)
+  }
+
+  // MARK: Salvaging
+
+  @Test func `A whole file is salvaged whole, and what ran in it goes back`() async throws {
+    let store = try await filledStore()
+    let claimed = try await store.claim(.of(2)).jobs
+    let before = try await store.jobs(JobQuery(detail: .all))
+    await store.close()
+    let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
+    #expect(salvage == StoreSalvage(jobs: 6))
+    let new = try folder.store("new.sqlite")
+    _ = try await new.recover(RecoveryRequest())
+    let after = try await new.jobs(JobQuery(detail: .all))
+    #expect(after.map(\.payload) == before.map(\.payload))
+    #expect(after.filter { $0.state == .running }.isEmpty)
+    let again = try await new.claim(.of(2)).jobs
+    #expect(again.map(\.token.job) == claimed.map(\.token.job))
+    #expect(Set(again.map(\.token.claim)).isDisjoint(with: claimed.map(\.token.claim)))
+  }
+
+  @Test
+  func `Of a file with pages that can't be read, the other jobs run in a new one, and the old one stays as it is`()
+    async throws
+  {
+    let store = try folder.store()
+    _ = try await store.insert(JobInsertion((0..<2000).map { .plain(payload: "{\"n\":\($0)}") }))
+    let pages = try await store.numbers("SELECT pageno FROM dbstat WHERE name='durable_spec' AND pagetype='leaf'")
+    await store.close()
+    let size = 4096
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path()))
+    for page in pages[(pages.count / 2)..<(pages.count / 2 + 2)] {
+      try file.seek(toOffset: UInt64(page - 1) * UInt64(size))
+      try file.write(contentsOf: Data(repeating: 0xEE, count: size))
+    }
+    try file.close()
+    let damaged = try Data(contentsOf: URL(fileURLWithPath: folder.path()))
+    let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
+    #expect(salvage.cutTables == ["durable_spec"])
+    #expect(salvage.damaged.count > 20)
+    #expect(salvage.jobs + salvage.damaged.count == 2000)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path())) == damaged)
+    let new = try folder.store("new.sqlite")
+    var ran = 0
+    while true {
+      let batch = try await new.claim(.of(1000))
+      ran += batch.jobs.count
+      _ = try await new.settle(batch.jobs.map { $0.settled() }, thenClaim: nil)
+      if batch.jobs.isEmpty, !batch.hasMore { break }
+    }
+    #expect(ran == salvage.jobs)
+    #expect(try await new.counts(where: .all) == JobCounts([.succeeded: ran, .suspended: salvage.damaged.count]))
+  }
+
+  @Test func `Nothing is salvaged into a file that is there, nor out of what is no store`() async throws {
+    let store = try await filledStore()
+    await store.close()
+    try Data("no store".utf8).write(to: URL(fileURLWithPath: folder.path("other")))
+    for (from, to, code) in [
+      (folder.path(), folder.path("other"), JobError.Code.unusableFile),
+      (folder.path("none"), folder.path("new"), .unusableFile), (folder.path("other"), folder.path("new"), .notAStore),
+    ] {
+      let error = await #expect(throws: JobError.self) { try await SQLiteStore.repair(from: from, to: to) }
+      #expect(error?.code == code)
+    }
+    #expect(try String(contentsOfFile: folder.path("other"), encoding: .utf8) == "no store")
+  }
+}

@@ -52,7 +52,8 @@
       let server = try ServerName(connectionString)
       let schema = configuration.schema
       guard !schema.isEmpty, schema.utf8.count <= 48,
-        schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F })
+        schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F }
+        )
       else {
         throw JobError(
           .invalidArgument, "'\(schema)' can't be the schema of a store: it must have 1 to 48 letters, digits and _")

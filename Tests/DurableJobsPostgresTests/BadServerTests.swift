@@ -10,7 +10,8 @@
     /// What opening is refused with, which names what the caller can do and no password.
     private func refusal(
       _ string: String, _ code: JobError.Code, says words: String,
-      _ change: (inout PostgresStore.Configuration) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation
+      _ change: (inout PostgresStore.Configuration) -> Void = { _ in },
+      sourceLocation: SourceLocation = #_sourceLocation
     ) async {
       var configuration = PostgresStore.Configuration()
       configuration.schema = TestServer.schema()
@@ -35,7 +36,8 @@
       await refusal("host=a password='hunter2", .invalidArgument, says: "connection string")
     }
 
-    @Test("A name that can be no schema is refused", arguments: ["", "a b", "x\"; DROP", String(repeating: "x", count: 49)])
+    @Test(
+      "A name that can be no schema is refused", arguments: ["", "a b", "x\"; DROP", String(repeating: "x", count: 49)])
     func noSchema(name: String) async {
       await refusal("host=/nowhere", .invalidArgument, says: "schema") { $0.schema = name }
     }
@@ -180,7 +182,7 @@
         #expect(ids.count == 20)
       }
       #expect(try server.psql("SELECT count(*) FROM meta", schema: schema) == [["1"]])
-      #expect(try WholeStore.differences(server, schema: schema) == [])
+      try WholeStore.expect(of: server, schema: schema)
     }
   }
 #endif

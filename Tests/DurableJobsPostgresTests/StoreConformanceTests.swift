@@ -14,7 +14,8 @@
       return StoreUnderTest { [opened] policy in
         let clock = ManualClock()
         let way = OpenedStores.Way(
-          server: server, schema: TestServer.schema(), options: options, isPooled: isPooled, policy: policy, clock: clock)
+          server: server, schema: TestServer.schema(), options: options, isPooled: isPooled, policy: policy,
+          clock: clock)
         return (try await opened.open(way), clock)
       } reopen: { [opened] store in
         try await opened.reopen(store)

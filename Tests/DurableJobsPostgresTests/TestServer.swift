@@ -103,7 +103,8 @@
     private static func findBinaries() throws -> String {
       let root = "/usr/lib/postgresql"
       let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap(Int.init).sorted()
-      let folders = versions.reversed().map { "\(root)/\($0)/bin" } + ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"]
+      let folders =
+        versions.reversed().map { "\(root)/\($0)/bin" } + ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"]
       guard let found = folders.first(where: { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }) else {
         throw Missing(description: "PostgreSQL's server is missing (initdb, postgres): run `make setup`")
       }
@@ -136,7 +137,8 @@
       let server = try ServerName(string(database: database))
       let connection = try server.connect()
       defer { PQfinish(connection) }
-      let result = PQexec(connection, "SET search_path=\"\(schema)\";" + sql)
+      PQclear(PQexec(connection, "SET search_path=\"\(schema)\""))
+      let result = PQexec(connection, sql)
       defer { PQclear(result) }
       guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK].contains(PQresultStatus(result)), let result else {
         throw Missing(description: String(cString: PQerrorMessage(connection)))

@@ -26,7 +26,7 @@
         // A torture in which nearly all is refused would be none.
         #expect(done > verbs * 3)
       }
-      #expect(try WholeStore.differences(server, schema: schema) == [])
+      try WholeStore.expect(of: server, schema: schema)
     }
   }
 

@@ -61,7 +61,7 @@
           }
         }
       }
-      #expect(try WholeStore.differences(server, schema: schema) == [])
+      try WholeStore.expect(of: server, schema: schema)
       print("kills \(killed.count), jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +))")
     }
 

@@ -43,7 +43,8 @@ package struct Links: OptionSet {
 }
 
 extension Links {
-  package init(_ course: JobCourse, unique: KeyHold?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool) {
+  package init(_ course: JobCourse, unique: KeyHold?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool)
+  {
     self = unique == nil ? [] : .unique
     if isInLane { insert(.lane) }
     if seat == true { insert(.seated) }

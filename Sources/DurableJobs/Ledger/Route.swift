@@ -22,7 +22,9 @@ package struct Route: Hashable, Sendable {
 
 extension Set<JobConstraint> {
   /// What can't be read is nothing, so that jobs are not kept from running by damage.
-  package init(list: String?) { self = list?.isEmpty ?? true ? [] : Set(names(list).map { JobConstraint(rawValue: $0) }) }
+  package init(list: String?) {
+    self = list?.isEmpty ?? true ? [] : Set(names(list).map { JobConstraint(rawValue: $0) })
+  }
   package var list: String { nameList(Set<String>(map(\.rawValue.composed))) }
 }
 

@@ -53,7 +53,9 @@ package struct StoredTerms: Codable, Equatable {
   }
 
   package var keyHold: KeyHold? { unique.map { KeyHold(key: $0, until: uniqueUntil) } }
-  package var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) } }
+  package var jobLane: JobLane? {
+    lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) }
+  }
   package var deadline: JobDeadline? {
     endBy.map { .end(by: .at(Date(milliseconds: $0))) } ?? startBy.map { .start(by: .at(Date(milliseconds: $0))) }
   }

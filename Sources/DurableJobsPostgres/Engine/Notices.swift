@@ -80,7 +80,9 @@
         defer {
           state.listener =
             isWanted
-            ? Listener(server: server, channel: channel) { [weak self] in self?.heard($0) } isBack: { [weak self] in
+            ? Listener(server: server, channel: channel) { [weak self] in
+              self?.heard($0)
+            } isBack: { [weak self] in
               self?.state.withLock(\.post)(.all)
             } : nil
         }

@@ -68,7 +68,8 @@
           request.fail(
             JobError(
               .storeFailed,
-              "the store \(engine.server) had no connection free in time: all are at work. Try again, or allow it more"))
+              "the store \(engine.server) had no connection free in time: all are at work. Try again, or allow it more")
+          )
         }
       }
     }
@@ -149,7 +150,9 @@
       guard first.insertion != nil else { return [waiting.removeFirst().request] }
       var (group, count): ([Request], Int) = ([], 0)
       waiting.removeAll { entry in
-        guard let jobs = entry.request.insertion?.jobs, group.isEmpty || count + jobs.count <= limit else { return false }
+        guard let jobs = entry.request.insertion?.jobs, group.isEmpty || count + jobs.count <= limit else {
+          return false
+        }
         count += jobs.count
         group.append(entry.request)
         return true

@@ -53,43 +53,10 @@
       return verdict
     }
 
-    /// Rows looked at in one bite.
-    private static let rowsInBite = 20_000
-
-    /// What a pass found: at most as many jobs past their retention as were asked for, the oldest first.
-    struct Expired: Sendable {
-      var jobs: [JobID] = []
-      var hasMore = false
-      /// Where to go on, once these are deleted.
-      var cursor = PruningCursor()
-    }
-
-    private func findExpired(now: Int64, limit: Int) async throws -> Expired {
-      let (policy, setBacks) = (configuration.policy, time.setBacks)
-      var cursor = pruning.withLock { $0 }
-      if cursor.setBacks != setBacks { cursor = PruningCursor(setBacks: setBacks) }
-      guard cursor.id > .min || now >= cursor.nextPass else { return Expired(cursor: cursor) }
-      // What ends from now on can't expire earlier than this.
-      if cursor.id == .min { cursor.earliest = now + min(policy.retention, policy.failedRetention).milliseconds }
-      var found = Expired(cursor: cursor)
-      let rows = try await read { [cursor] in try $0.finished(after: cursor.id, limit: Self.rowsInBite) }
-      var count = 0
-      for row in rows where found.jobs.count < limit {
-        count += 1
-        found.cursor.id = row.id
-        guard let state = JobState(code: row.state), let expiry = policy.expiry(of: state, enteredAt: row.enteredAt)
-        else { continue }
-        if expiry <= now {
-          found.jobs.append(JobID(rawValue: row.id))
-        } else {
-          found.cursor.earliest = min(found.cursor.earliest, expiry)
-        }
-      }
-      found.hasMore = found.jobs.count == limit
-      if !found.hasMore, count < Self.rowsInBite {
-        found.cursor = PruningCursor(setBacks: setBacks, nextPass: found.cursor.earliest)
-      }
-      return found
+    private func findExpired(now: Int64, limit: Int) async throws -> PruningPass {
+      let pass = PruningPass(
+        from: pruning.withLock { $0 }, setBacks: time.setBacks, policy: configuration.policy, now: now, limit: limit)
+      return pass.isDue ? try await read { try $0.look(for: pass) } : pass
     }
   }
 #endif

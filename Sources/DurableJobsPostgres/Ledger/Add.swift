@@ -51,10 +51,7 @@
     func add(_ rows: [NewRow], in batch: BatchMembership?, _ answer: Answer) throws {
       let isPlain = rows.allSatisfy(\.isPlain)
       var values = try columns(rows)
-      var joined: Int64?
-      if case .join(let id)? = batch { joined = id.rawValue }
-      let isNew = if case .new? = batch { true } else { false }
-      values += [.int(now), .int(joined), .bool(isNew)]
+      values += [.int(now), .int(batch?.known?.rawValue), .bool(batch?.made != nil)]
       func told(_ ids: [JobID]) {
         for (id, row) in zip(ids, rows) {
           news.moved(in: answer.reply.batch, from: nil, to: row.course.state)
@@ -84,7 +81,8 @@
       let links = zip(rows, uniques).map { $0.links($1) }
       let runAts = rows.map { $0.course.runAt?.milliseconds }
       return [
-        .ints(rows.indices.map { Int64($0) }), .ints(rows.map { route(of: $0.job) }), .ints(rows.map(\.course.state.code)),
+        .ints(rows.indices.map { Int64($0) }), .ints(rows.map { route(of: $0.job) }),
+        .ints(rows.map(\.course.state.code)),
         .ints(
           zip(rows, runAts).map { row, runAt in
             row.course.state == .scheduled ? runAt ?? now : row.job.terms.priority.rank
@@ -103,6 +101,10 @@
       """
     static let namesSQL = "INSERT INTO §job_key SELECT * FROM unnest($1,$2) ON CONFLICT DO NOTHING"
     static let tagsSQL = "INSERT INTO §tag SELECT * FROM unnest($1,$2) ON CONFLICT DO NOTHING"
+    /// Nobody removes those that wait for a key while they are bound to who brings it.
+    static let lockBoundSQL = """
+      SELECT id FROM §job WHERE id=ANY(ARRAY(SELECT child FROM §edge_key WHERE key=ANY($1))) ORDER BY id FOR UPDATE
+      """
     /// The first that comes with a key is what others have waited for.
     static let bindSQL = """
       WITH b AS(SELECT key,min(job) AS job FROM unnest($1,$2) u(key,job) GROUP BY key),
@@ -126,7 +128,10 @@
       if !named.isEmpty {
         connection.send(Self.namesSQL, [.texts(named.map(\.1)), .ids(named.map(\.0))])
         let bringers = named.filter { !$0.2.isFinished }
-        if !bringers.isEmpty { connection.send(Self.bindSQL, [.texts(bringers.map(\.1)), .ids(bringers.map(\.0))]) }
+        if !bringers.isEmpty {
+          connection.send(Self.lockBoundSQL, [.texts(bringers.map(\.1))])
+          connection.send(Self.bindSQL, [.texts(bringers.map(\.1)), .ids(bringers.map(\.0))])
+        }
       }
       let tags = all.flatMap { id, row in row.job.terms.tags.map { ($0.composed, id) } }
       if !tags.isEmpty { connection.send(Self.tagsSQL, [.texts(tags.map(\.0)), .ids(tags.map(\.1))]) }

@@ -26,11 +26,7 @@
       if let tokens = request.hold { hold(tokens, answer) }
       if !request.finish.isEmpty { finish(request.finish, answer) }
       if let worker = expectedWorker, request.load.worker == nil, request.take == nil { look(at: worker) }
-      switch request.batch {
-      case .join(let id)?: answer.reply.batch = id
-      case .new(let name, let whenDone)?: try makeBatch(name, whenDone, answer)
-      case nil: break
-      }
+      if let batch = request.batch { try enter(batch, answer) }
       if !request.add.isEmpty { try add(request.add, in: request.batch, answer) }
       if !request.tally.isEmpty { count(request.tally, answer) }
       if let (batch, job) = request.complete { complete(batch, followedBy: job) }
@@ -95,22 +91,30 @@
 
     // MARK: Batches
 
-    static let makeBatchSQL = "INSERT INTO §batch(id,name,completion) VALUES(nextval('§batch_id'),$1,$2) RETURNING id"
+    static let makeBatchSQL =
+      "INSERT INTO §batch(id,name,completion,open) VALUES(nextval('§batch_id'),$1,$2,$3) RETURNING id"
+    static let closeBatchSQL = "UPDATE §batch SET open=false WHERE id=$1"
     static let tallySQL = """
       WITH t AS(
         UPDATE §batch b SET total=b.total+u.total,live=b.live+u.live,succeeded=b.succeeded+u.succeeded,jobs=b.jobs+u.jobs
         FROM unnest($1,$2,$3,$4,$5) u(id,total,live,succeeded,jobs) WHERE b.id=u.id
-        RETURNING b.id,b.live,b.done,CASE WHEN b.live<=0 AND NOT b.done THEN b.completion END,b.jobs
+        RETURNING b.id,b.live,b.done,CASE WHEN b.live<=0 AND NOT b.done THEN b.completion END,b.open
       ) SELECT * FROM t ORDER BY 1
       """
-    static let dropBatchesSQL = "DELETE FROM §batch WHERE id=ANY($1) AND done AND jobs<=0"
+    static let dropBatchesSQL = "DELETE FROM §batch WHERE id=ANY($1) AND NOT open AND jobs<=0"
     static let completeSQL = "UPDATE §batch SET done=true,follower=$2 WHERE id=$1"
     static let lockBatchSQL = "SELECT id FROM §batch WHERE id=$1 FOR UPDATE"
-    static let batchSQL = "SELECT id,live,done,completion FROM §batch WHERE id=$1"
+    static let batchSQL = "SELECT id,live,done,completion,open FROM §batch WHERE id=$1"
 
-    private func makeBatch(_ name: String, _ whenDone: NewJob?, _ answer: Answer) throws {
+    private func enter(_ membership: BatchMembership, _ answer: Answer) throws {
+      answer.reply.batch = membership.known
+      if case .close(let id) = membership {
+        connection.send(Self.closeBatchSQL, [.int(id.rawValue)])
+        news.touch(id)
+      }
+      guard let (name, whenDone, isOpen) = membership.made else { return }
       let completion = try whenDone.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-      connection.send(Self.makeBatchSQL, [.text(name.composed), .text(completion)]) { [self] rows in
+      connection.send(Self.makeBatchSQL, [.text(name.composed), .text(completion), .bool(isOpen)]) { [self] rows in
         let id = BatchID(rawValue: rows.int(0, 0))
         answer.reply.batch = id
         news.touch(id)
@@ -138,7 +142,9 @@
       // A completion that can't be read stops no job of the batch.
       let whenDone = rows.text(row, 3).flatMap { try? JSONDecoder().decode(NewJob.self, from: Data($0.utf8)) }
       return BatchRow(
-        id: BatchID(rawValue: rows.int(row, 0)), live: rows.int(row, 1), isDone: rows.bool(row, 2), whenDone: whenDone)
+        id: BatchID(rawValue: rows.int(row, 0)), live: rows.int(row, 1), isDone: rows.bool(row, 2),
+        isOpen: rows.bool(row, 4),
+        whenDone: whenDone)
     }
   }
 #endif

@@ -50,9 +50,17 @@
       SELECT u.key,u.job FROM §uniq u JOIN §job j ON j.id=u.job
       WHERE u.key=ANY($1) AND(j.state<7 OR u.until>$2) ORDER BY u.job
       """
+    static let newestOwnersSQL = """
+      SELECT k.key,o.job FROM unnest($1) k(key) CROSS JOIN LATERAL(
+        (SELECT u.job FROM §uniq u JOIN §job j ON j.id=u.job
+          WHERE u.key=k.key AND(j.state<7 OR u.until>$2) ORDER BY u.job DESC LIMIT 1)
+        UNION(SELECT u.job FROM §uniq u JOIN §job j ON j.id=u.job
+          WHERE u.key=k.key AND j.state<7 ORDER BY u.job DESC LIMIT 1)) o ORDER BY o.job
+      """
     private static let named = """
       SELECT u.key,coalesce(
-        (SELECT k.job FROM §job_key k JOIN §job j ON j.id=k.job WHERE k.key=u.key AND j.state<7 ORDER BY k.job DESC LIMIT 1),
+        (SELECT k.job FROM §job_key k JOIN §job j ON j.id=k.job WHERE k.key=u.key AND j.state<7
+          AND NOT j.id=ANY($2) ORDER BY k.job DESC LIMIT 1),
         (SELECT k.job FROM §job_key k JOIN §job j ON j.id=k.job WHERE k.key=u.key AND j.state=7 ORDER BY k.job DESC LIMIT 1)
       ) AS job FROM unnest($1) u(key)
       """
@@ -98,7 +106,7 @@
       if !needs.waitersOf.isEmpty || !needs.named.isEmpty {
         lock(Set((needs.waitersOf + needs.named).map(\.composed)).sorted(), .key)
       }
-      if !needs.named.isEmpty { loadNamed(needs.named, answer) }
+      if !needs.named.isEmpty { loadNamed(needs.named, besides: needs.namedBesides, answer) }
       if !needs.waitersOf.isEmpty {
         connection.send(Self.waitersSQL, [.texts(needs.waitersOf.map(\.composed))]) { rows in
           for row in 0..<rows.count {
@@ -110,14 +118,25 @@
         let keys = Set(needs.keys.map(\.composed)).sorted()
         lock(keys, .uniqueKey)
         for key in needs.keys { answer.reply.owners[key] = [] }
-        connection.send(Self.ownersSQL, [.texts(keys), .int(now)]) { rows in
-          for row in 0..<rows.count { answer.reply.owners[rows.text(row, 0) ?? "", default: []].append(rows.id(row, 1)) }
+        let all = Set(needs.allOwnersOf.map(\.composed))
+        for (sql, keys) in [
+          (Self.ownersSQL, keys.filter(all.contains)), (Self.newestOwnersSQL, keys.filter { !all.contains($0) }),
+        ] where !keys.isEmpty {
+          connection.send(sql, [.texts(keys), .int(now)]) { rows in
+            for row in 0..<rows.count {
+              answer.reply.owners[rows.text(row, 0) ?? "", default: []].append(rows.id(row, 1))
+            }
+          }
         }
       }
       if !needs.heldBy.isEmpty {
         let values: [Value] = [.ints(needs.heldBy), .int(Int64(needs.heldLimit))]
         connection.send(Self.lockHeldSQL, values) { answer.lock($0) }
-        read(Self.heldSQL, values, answer) { answer.locked.contains($0) } each: { answer.reply.held.append($0) }
+        read(Self.heldSQL, values, answer) {
+          answer.locked.contains($0)
+        } each: {
+          answer.reply.held.append($0)
+        }
       }
       if let batch = needs.batch {
         connection.send(Self.lockBatchSQL, [.int(batch.rawValue)])
@@ -128,7 +147,11 @@
       if needs.overdue > 0 {
         let values: [Value] = [.int(now), .int(Int64(needs.overdue))]
         connection.send(Self.lockOverdueSQL, values) { answer.lock($0) }
-        read(Self.overdueSQL, values, answer) { answer.locked.contains($0) } each: { answer.reply.overdue.append($0) }
+        read(Self.overdueSQL, values, answer) {
+          answer.locked.contains($0)
+        } each: {
+          answer.reply.overdue.append($0)
+        }
       }
     }
 
@@ -139,13 +162,13 @@
         guard !stale.isEmpty else { return }
         answer.stored.removeAll { row in stale.contains { answer.reply.named[$0] == row.row.id } }
         for name in stale { answer.reply.named[name] = nil }
-        loadNamed(stale, answer)
+        loadNamed(stale, besides: needs.namedBesides, answer)
         try sync()
       }
     }
 
-    private func loadNamed(_ names: [String], _ answer: Answer) {
-      let values: [Value] = [.texts(names.map(\.composed))]
+    private func loadNamed(_ names: [String], besides: [JobID], _ answer: Answer) {
+      let values: [Value] = [.texts(names.map(\.composed)), .ids(besides)]
       connection.send(Self.lockNamedSQL, values) { answer.lock($0) }
       connection.send(Self.namedSQL, values) { rows in
         for row in 0..<rows.count {
@@ -193,7 +216,8 @@
         id: rows.id(row, first), route: rows.int(row, first + 1), state: rows.int(row, first + 2),
         priority: rows.int(row, first + 3), links: Links(rawValue: rows.int(row, first + 4)),
         attempt: rows.count(row, first + 5), claim: rows.int(row, first + 6), runAt: rows.intOrNull(row, first + 7),
-        enteredAt: rows.int(row, first + 8), options: rows.text(row, first + 9), crashesInRow: rows.count(row, first + 10),
+        enteredAt: rows.int(row, first + 8), options: rows.text(row, first + 9),
+        crashesInRow: rows.count(row, first + 10),
         crashes: rows.count(row, first + 11), note: rows.text(row, first + 12), cause: rows.intOrNull(row, first + 13),
         highestFraction: rows.double(row, first + 14), waits: rows.count(row, first + 15))
       return (stored, rows.bool(row, first + 16))

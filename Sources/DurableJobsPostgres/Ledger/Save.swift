@@ -14,7 +14,8 @@
       DELETE FROM §lane l USING unnest($1,$2,$3) u(name,seat,job) WHERE l.name=u.name AND l.seat=u.seat AND l.job=u.job
       """
     static let dropWaitsSQL = "DELETE FROM §wait WHERE job=ANY($1)"
-    static let dropDeadlinesSQL = "DELETE FROM §deadline d USING unnest($1,$2) u(at,job) WHERE d.at=u.at AND d.job=u.job"
+    static let dropDeadlinesSQL =
+      "DELETE FROM §deadline d USING unnest($1,$2) u(at,job) WHERE d.at=u.at AND d.job=u.job"
     static let crashesSQL = """
       INSERT INTO §crash SELECT * FROM unnest($1,$2,$3)
       ON CONFLICT(job) DO UPDATE SET in_row=excluded.in_row,total=excluded.total
@@ -42,6 +43,7 @@
     static let outputsSQL = """
       INSERT INTO §output SELECT * FROM unnest($1,$2) ON CONFLICT(id) DO UPDATE SET bytes=excluded.bytes
       """
+    static let payloadsSQL = "UPDATE §spec s SET payload=u.payload FROM unnest($1,$2) u(id,payload) WHERE s.id=u.id"
     static let neverMetSQL = """
       UPDATE §edge e SET need=e.need+\(Edge.never) FROM unnest($1,$2,$3) u(parent,child,need)
       WHERE e.parent=u.parent AND e.child=u.child AND e.need=u.need
@@ -74,7 +76,8 @@
         Self.saveSQL,
         [
           .ids(rows.map(\.id)), .ints(rows.map(\.course.state.code)),
-          .ints(zip(rows, runAts).map { row, runAt in row.course.state == .scheduled ? runAt ?? now : row.priority.rank }),
+          .ints(
+            zip(rows, runAts).map { row, runAt in row.course.state == .scheduled ? runAt ?? now : row.priority.rank }),
           .ints(rows.map(\.links.rawValue)), .ints(rows.map { Int64($0.course.attempt) }), .optionalInts(runAts),
           .ints(hot.map { $0.after.course.state == $0.before.course.state ? $0.before.enteredAt : now }),
           .ints(rows.map(\.claim.rawValue)),
@@ -85,10 +88,14 @@
       let noted = all.filter {
         $0.after.course.reason != $0.before.course.reason || $0.after.course.cause != $0.before.course.cause
       }
-      putNotes(noted.compactMap { change in change.after.course.reason.map { (change.before.id, $0, change.after.course.cause) } })
+      putNotes(
+        noted.compactMap { change in
+          change.after.course.reason.map { (change.before.id, $0, change.after.course.cause) }
+        })
       drop(Self.dropNotesSQL, noted.filter { $0.after.course.reason == nil })
       let crashed = all.filter {
-        $0.after.course.crashes != $0.before.course.crashes || $0.after.course.crashesInRow != $0.before.course.crashesInRow
+        $0.after.course.crashes != $0.before.course.crashes
+          || $0.after.course.crashesInRow != $0.before.course.crashesInRow
       }
       let counted = crashed.filter { $0.after.course.crashes > 0 }
       if !counted.isEmpty {
@@ -163,6 +170,10 @@
             .texts(failures.map { $0.1.message.cutToMessage }), .int(now),
           ])
         connection.send(Self.trimFailuresSQL, [ids])
+      }
+      let payloads = all.compactMap { change in change.payload.map { (change.before.id, $0) } }
+      if !payloads.isEmpty {
+        connection.send(Self.payloadsSQL, [.ids(payloads.map(\.0)), .datas(payloads.map(\.1))])
       }
       let outputs = all.compactMap { change in change.output.map { (change.before.id, $0) } }
       if !outputs.isEmpty {

@@ -75,24 +75,23 @@
       try refreshRoutes()
     }
 
-    /// True if there may be more that are due.
+    /// Of all routes; the report says whether there may be more that are due.
     func promoteAll(limit: Int, _ answer: Answer) {
-      promote("SELECT id FROM §route", [], limit: Int64(limit)) { counts in
+      promote(Self.promoteAllSQL, .int(0), limit: Int64(limit)) { counts in
         answer.reply.hasMoreDue = counts.contains { $0 >= limit }
       }
     }
 
-    private func promote(_ routes: String, _ ids: [Int64], limit: Int64, then: @escaping ([Int]) -> Void = { _ in }) {
-      let sql = routes.isEmpty ? Self.promoteSQL : Self.promoteAllSQL
-      let values: [Value] = (routes.isEmpty ? [.ints(ids)] : [.int(0)]) + [.int(now), .int(limit)]
-      connection.send(sql, values) { [self] rows in
+    private func promote(_ sql: String, _ routes: Value, limit: Int64, then: @escaping ([Int]) -> Void = { _ in }) {
+      connection.send(sql, [routes, .int(now), .int(limit)]) { [self] rows in
         for row in 0..<rows.count {
           news.movedMany(rows.count(row, 1), route: rows.int(row, 0), from: .scheduled, to: .ready)
         }
         then((0..<rows.count).map { rows.count($0, 1) })
       }
     }
-    static let promoteAllSQL = promoteSQL.replacing("unnest($1) r(id)", with: "(SELECT id FROM §route WHERE id>$1) r(id)")
+    static let promoteAllSQL = promoteSQL.replacing(
+      "unnest($1) r(id)", with: "(SELECT id FROM §route WHERE id>$1) r(id)")
 
     /// What is asked for with the rest of the exchange; the rest of a claim is done once that is back.
     func sendClaim(_ request: ClaimRequest, _ answer: Answer) -> ClaimWork? {
@@ -103,7 +102,7 @@
       let places = Dictionary(uniqueKeysWithValues: queues.enumerated().map { ($1, Int64($0)) })
       let free = request.free.mapValues { Int64(min($0, Self.largestClaim)) }
       let ids = served.map(\.id)
-      promote("", ids, limit: Self.promotionBite)
+      promote(Self.promoteSQL, .ints(ids), limit: Self.promotionBite)
       connection.send(Self.nextDueSQL, [.ints(ids)]) { [now] rows in
         guard rows.count > 0, let due = rows.intOrNull(0, 0) else { return }
         answer.reply.taken.nextDue = .milliseconds(max(due - now, 0))
@@ -150,7 +149,8 @@
       for row in 0..<rows.count where !rows.isNull(row, 0) {
         found.append(
           Found(
-            id: rows.id(row, 0), route: rows.int(row, 1), rank: rows.int(row, 2), links: Links(rawValue: rows.int(row, 3)),
+            id: rows.id(row, 0), route: rows.int(row, 1), rank: rows.int(row, 2),
+            links: Links(rawValue: rows.int(row, 3)),
             attempt: rows.count(row, 4), batch: rows.intOrNull(row, 5).map(BatchID.init(rawValue:)),
             options: rows.text(row, 6), payload: rows.data(row, 7)))
       }
@@ -166,11 +166,10 @@
       var whole: [Found] = []
       for job in found {
         transaction.moved(job.id, route: job.route, from: .ready, to: .running)
-        guard let payload = job.payload, let read = try? StoredTerms(text: job.options) else {
+        guard job.payload != nil, let read = try? StoredTerms(text: job.options) else {
           damaged.append(job)
           continue
         }
-        _ = payload
         terms.append(read)
         whole.append(job)
         let queue = transaction.routes.byID[job.route]?.queue ?? ""

@@ -72,7 +72,8 @@
           connection.send(
             Self.insertWorkerSQL,
             [.int(row.id), .int(row.leaseUntil), .text(row.worker.name), .text(context.session)] + what + [
-              .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)), .int(now),
+              .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)),
+              .int(now),
             ])
           own.append(row)
         }

@@ -67,7 +67,8 @@
       try connection.sync()
       guard encoding == "UTF8" else {
         throw JobError(
-          .unusableFile, "the database has the encoding \(encoding), and a store needs UTF8: `createdb -E UTF8 -T template0`")
+          .unusableFile,
+          "the database has the encoding \(encoding), and a store needs UTF8: `createdb -E UTF8 -T template0`")
       }
       guard !isFollowing else {
         throw JobError(.readOnly, "the server follows another one and can't be written. Name the server that leads")
@@ -75,7 +76,8 @@
       guard isDurable || configuration.acceptsWeakDurability else {
         throw JobError(
           .weakDurability,
-          "the server runs with fsync=off: a commit would not survive a power cut. Turn it on, or say that this is accepted")
+          "the server runs with fsync=off: a commit would not survive a power cut. Turn it on, or say that this is accepted"
+        )
       }
     }
 
@@ -89,7 +91,8 @@
       guard hasMeta, known == 6 else {
         throw JobError(
           .notAStore,
-          "the schema \(schema) is no store: it has tables of something else. It was left as it is; choose another schema")
+          "the schema \(schema) is no store: it has tables of something else. It was left as it is; choose another schema"
+        )
       }
       return true
     }
@@ -98,7 +101,8 @@
       guard configuration.makesTables else {
         throw JobError(
           .notAStore,
-          "there is no store in the schema \(schema), and none is to be made. `PostgresStore.script` has the statements")
+          "there is no store in the schema \(schema), and none is to be made. `PostgresStore.script` has the statements"
+        )
       }
       for statement in Schema.script(schema) { connection.send(statement, isFixed: false) }
       try connection.sync()

@@ -66,7 +66,7 @@
       CREATE TABLE §condition(name text COLLATE "C" PRIMARY KEY, satisfied boolean NOT NULL);
       CREATE TABLE §batch(id bigint PRIMARY KEY, name text COLLATE "C" NOT NULL, total bigint NOT NULL DEFAULT 0,
         live bigint NOT NULL DEFAULT 0, succeeded bigint NOT NULL DEFAULT 0, jobs bigint NOT NULL DEFAULT 0,
-        done boolean NOT NULL DEFAULT false, completion text, follower bigint);
+        done boolean NOT NULL DEFAULT false, open boolean NOT NULL DEFAULT false, completion text, follower bigint);
       CREATE INDEX batch_name ON §batch(name,id);
       CREATE TABLE §batch_job(batch bigint, job bigint, PRIMARY KEY(batch,job));
 

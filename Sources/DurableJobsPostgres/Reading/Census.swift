@@ -28,7 +28,11 @@
     static let hasDueSQL =
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
     static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"
-    static let finishedSQL = "SELECT id,state,entered_at FROM §job WHERE id>$1 ORDER BY id LIMIT $2"
+    static let finishedSQL = """
+      SELECT j.id,j.state,j.entered_at,
+        CASE WHEN j.state=7 AND j.links&\(Links.unique.rawValue)<>0 THEN(SELECT options FROM §spec WHERE id=j.id) END
+      FROM §job j WHERE j.id>$1 ORDER BY j.id LIMIT $2
+      """
 
     func census(now: Int64) throws -> Census {
       var census = Census()
@@ -61,7 +65,8 @@
           Census.Worker(
             row: WorkerRow(
               id: rows.int(row, 0), worker: WorkerID(rows.text(row, 1) ?? ""), leaseUntil: rows.int(row, 3),
-              kinds: names(rows.text(row, 4)), queues: names(rows.text(row, 5)), satisfied: Set(list: rows.text(row, 6)),
+              kinds: names(rows.text(row, 4)), queues: names(rows.text(row, 5)),
+              satisfied: Set(list: rows.text(row, 6)),
               absent: Set(list: rows.text(row, 7))),
             session: rows.text(row, 2) ?? "")
         }
@@ -70,14 +75,18 @@
       return workers
     }
 
-    /// The next jobs by id, with their states and when they came into them.
-    func finished(after id: Int64, limit: Int) throws -> [(id: Int64, state: Int64, enteredAt: Int64)] {
-      var found: [(id: Int64, state: Int64, enteredAt: Int64)] = []
-      connection.send(Self.finishedSQL, [.int(id), .int(Int64(limit))]) { rows in
-        found = (0..<rows.count).map { (rows.int($0, 0), rows.int($0, 1), rows.int($0, 2)) }
+    func look(for pass: PruningPass) throws -> PruningPass {
+      var pass = pass
+      connection.send(Self.finishedSQL, [.int(pass.cursor.id), .int(Int64(PruningPass.rowsInBite))]) { rows in
+        for row in 0..<rows.count where !pass.isFull {
+          pass.look(at: rows.int(row, 0), state: rows.int(row, 1), enteredAt: rows.int(row, 2)) {
+            rows.text(row, 3).flatMap { (try? StoredTerms(text: $0))?.keyHold }
+          }
+        }
       }
       try connection.sync()
-      return found
+      pass.end()
+      return pass
     }
   }
 #endif

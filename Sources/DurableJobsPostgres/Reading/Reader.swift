@@ -44,7 +44,9 @@
             route: Route(
               id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
               requires: Set(list: rows.text(row, 3)), isPaused: rows.bool(row, 4)))
-          let stored: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped, .running]
+          let stored: [JobState] = [
+            .blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped, .running,
+          ]
           for (index, state) in stored.enumerated() { one.counts[state] = rows.count(row, 6 + index) }
           one.counts[.ready] = max(rows.count(row, 5) - one.counts.total, 0)
           routes.append(one)
@@ -116,9 +118,11 @@
 
     // MARK: Batches
 
-    private static let batchColumns = "SELECT id,name,total,live,succeeded,done,follower FROM §batch"
+    private static let batchColumns = "SELECT id,name,total,live,succeeded,done,follower,open FROM §batch"
     static let batchByIDSQL = "\(batchColumns) WHERE id=$1"
     static let batchByNameSQL = "\(batchColumns) WHERE name=$1 ORDER BY id DESC LIMIT 1"
+
+    static let newestBatchesSQL = "\(batchColumns) ORDER BY id DESC LIMIT $1"
 
     func batches(_ query: BatchQuery) throws -> [BatchSnapshot] {
       var batches: [BatchSnapshot] = []
@@ -126,12 +130,14 @@
         switch query {
         case .id(let id): (Self.batchByIDSQL, .int(id.rawValue))
         case .name(let name): (Self.batchByNameSQL, .text(name.composed))
+        case .newest(let limit): (Self.newestBatchesSQL, .int(Int64(limit)))
         }
       connection.send(sql, [value]) { rows in
         batches = (0..<rows.count).map { row in
           BatchSnapshot(
             id: BatchID(rawValue: rows.int(row, 0)), name: rows.text(row, 1) ?? "", total: rows.count(row, 2),
             unfinished: rows.count(row, 3), succeeded: rows.count(row, 4), isDone: rows.bool(row, 5),
+            isOpen: rows.bool(row, 7),
             whenDone: rows.intOrNull(row, 6).map(JobID.init(rawValue:)))
         }
       }

@@ -40,7 +40,8 @@
           for row in 0..<rows.count {
             failures[rows.id(row, 0), default: []].append(
               AttemptFailure(
-                attempt: rows.count(row, 1), at: Date(milliseconds: rows.int(row, 2)), message: rows.text(row, 3) ?? ""))
+                attempt: rows.count(row, 1), at: Date(milliseconds: rows.int(row, 2)), message: rows.text(row, 3) ?? "")
+            )
           }
         }
       }
@@ -89,7 +90,8 @@
       var job = JobSnapshot(
         id: rows.id(row, 0), queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []),
         lane: terms.jobLane, requires: route.requires, state: state,
-        priority: JobPriority(rawValue: Int(rows.int(row, 3))), attempt: rows.count(row, 5), maxAttempts: terms.attempts,
+        priority: JobPriority(rawValue: Int(rows.int(row, 3))), attempt: rows.count(row, 5),
+        maxAttempts: terms.attempts,
         timeout: terms.duration, crashes: rows.count(row, 12),
         createdAt: rows.intOrNull(row, 10).map(Date.init(milliseconds:)) ?? enteredAt,
         runAt: state == .scheduled ? rows.intOrNull(row, 7).map(Date.init(milliseconds:)) : nil,
@@ -97,7 +99,8 @@
         finishedAt: state.isFinished ? enteredAt : nil,
         progress: rows.isNull(row, 15) ? nil : JobProgress(fraction: rows.double(row, 15), message: rows.text(row, 16)),
         reason: rows.text(row, 13), cause: rows.intOrNull(row, 14).map(JobID.init(rawValue:)),
-        stopAsked: Links(rawValue: rows.int(row, 4)).stopReason, payload: rows.data(row, 17), output: rows.data(row, 18))
+        stopAsked: Links(rawValue: rows.int(row, 4)).stopReason, payload: rows.data(row, 17), output: rows.data(row, 18)
+      )
       job.deadline = terms.deadline
       job.batch = terms.batch.map(BatchID.init(rawValue:))
       return job

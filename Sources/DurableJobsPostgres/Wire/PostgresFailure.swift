@@ -27,7 +27,9 @@
       let state = field(67)  // PG_DIAG_SQLSTATE, 'C'
       let words = [field(77), field(68)].compactMap(\.self).joined(separator: ": ")  // 'M', 'D'
       if let state {
-        self.init(.sqlState(state), words)
+        // What a server that follows another one says to who begins to write.
+        let isFollowing = state == "0A000" && words.contains("recovery")
+        self.init(.sqlState(isFollowing ? "25006" : state), words)
       } else {
         let isLost = PQstatus(connection) != CONNECTION_OK
         self.init(isLost ? .lost : .sqlState("XX000"), String(cString: PQresultErrorMessage(result)))

@@ -19,8 +19,10 @@
     private let schema: String
     private let isPreparing: Bool
     private var prepared: [String: String] = [:]
-    /// Prepared since the last sync: not, if something fails before.
-    private var unproven: [String] = []
+    /// So many names were given out. None twice: what failed after it was prepared is there.
+    private var names = 0
+    /// Sent to be prepared, and not answered yet: such a one does not exist if something before it fails.
+    private var unproven: Set<String> = []
     private var sent: [Reader] = []
     /// By ``SystemClock/uptime``.
     var deadline = Duration.seconds(1 << 40)
@@ -70,11 +72,12 @@
         if let known = prepared[sql] {
           name = known
         } else {
-          name = "d\(prepared.count + 1)"
+          names += 1
+          name = "d\(names)"
           prepared[sql] = name
-          unproven.append(sql)
+          unproven.insert(sql)
           PQsendPrepare(connection, name, text(sql), Int32(types.count), types)
-          sent.append { _ in }
+          sent.append { [unowned self] _ in unproven.remove(sql) }
         }
         PQsendQueryPrepared(connection, name, Int32(values.count), pointers, lengths, formats, 1)
       } else {

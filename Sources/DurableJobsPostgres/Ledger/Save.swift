@@ -122,6 +122,7 @@
 
     private func saveLanes(_ all: [RowChange]) {
       let moved = all.filter { $0.before.seat != $0.after.seat }
+      lockLanes(of: moved.lazy.map(\.before))
       func seats(_ seat: (RowChange) -> Bool?) -> [(lane: String, isSeated: Bool, job: JobID)] {
         moved.compactMap { change in
           change.before.lane.flatMap { lane in seat(change).map { (lane.name, $0, change.before.id) } }
@@ -181,6 +182,12 @@
       }
     }
 
+    /// Who looks at a lane goes by what it finds there, also where a rule moved a seat without a look.
+    private func lockLanes(of rows: some Sequence<JobRow>) {
+      let names = Set(rows.compactMap { $0.lane?.name.composed })
+      if !names.isEmpty { lock(names.sorted(), .lane) }
+    }
+
     private func drop(_ sql: String, _ changes: [RowChange]) {
       if !changes.isEmpty { connection.send(sql, [.ids(changes.map(\.before.id))]) }
     }
@@ -229,6 +236,7 @@
       if !named.isEmpty { connection.send(Self.dropNamesSQL, [.texts(named.map(\.0)), .ids(named.map(\.1))]) }
       let tagged = rows.flatMap { row in row.tags.map { ($0.composed, row.id) } }
       if !tagged.isEmpty { connection.send(Self.dropTagsSQL, [.texts(tagged.map(\.0)), .ids(tagged.map(\.1))]) }
+      lockLanes(of: rows.lazy.filter { $0.seat != nil })
       leave(rows.compactMap { row in row.lane.flatMap { lane in row.seat.map { (lane.name, $0, row.id) } } })
       let ids = Value.ids(rows.map(\.id).sorted())
       for sql in Self.deleteSQL { connection.send(sql, [ids]) }

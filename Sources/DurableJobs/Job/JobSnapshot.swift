@@ -44,6 +44,10 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var deadline: JobDeadline?
   /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.
   public var steps: [String] = []
+  /// What suspended it, while it is ``JobState/suspended``.
+  public var heldBy: JobHold?
+  /// What stands around it, if it is unfinished. Present if the query asked for it.
+  public var waits: JobWaits?
 
   public init(
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,

@@ -126,6 +126,8 @@ package struct WorkerRow: Sendable {
   package var absent: Set<JobConstraint>
   /// Claims made under it so far.
   package var claims: Int64
+  /// When the row was made, where that was asked.
+  package var since: Int64 = 0
 
   package init(
     id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>,

@@ -240,6 +240,7 @@ extension JobTable: JobLedger {
       lastWorker += 1
       workers.append(row)
       workers[workers.count - 1].id = lastWorker
+      workers[workers.count - 1].since = now
     }
   }
 

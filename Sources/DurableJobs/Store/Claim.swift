@@ -159,7 +159,7 @@ public struct ClaimSettlement: Hashable, Sendable {
     /// Later, the attempt given back; not before ``Defaults/leastSnooze``.
     case snoozed(JobTime, isBackOff: Bool = false)
     /// Kept from running, the attempt given back.
-    case suspended(reason: String)
+    case suspended(reason: String, by: JobHold = .handler)
     /// Back at once, the attempt given back: the worker stops.
     case interrupted
     /// What ran the job for the worker died, and the worker lives: counted as the death of a process.

@@ -46,9 +46,9 @@ extension WorkerEngine {
     case .retry(_, let message, _), .failed(let message):
       metadata["error"] = "\(message)"
       logger.error("job failed", metadata: metadata)
-    case .suspended(let reason):
+    case .suspended(let reason, let holder):
       metadata["reason"] = "\(reason)"
-      logger.info("job suspended", metadata: metadata)
+      logger.log(level: holder == .undecodable ? .error : .info, "job suspended", metadata: metadata)
     case .succeeded, .snoozed, .interrupted, .crashed, nil:
       metadata["error"] = "\(error.briefly)"
       logger.debug("attempt ended with an error", metadata: metadata)

@@ -77,7 +77,7 @@ extension WriteTransaction {
       }
     }
     func job(_ id: JobID) throws -> JobSnapshot? {
-      try readJobs(JobQuery(.id(id), detail: .failures, limit: 1), on: connection.handle).first
+      try readJobs(JobQuery(.id(id), detail: .failures, limit: 1), now: now, on: connection.handle).first
     }
     for failure in failures {
       guard let parent = try job(failure.parent) else { continue }

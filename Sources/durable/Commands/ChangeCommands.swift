@@ -8,7 +8,7 @@
   private func apply(_ change: JobChange, to ids: [JobID], _ options: StoreOptions, done: String) async throws {
     let store = try options.existing(for: ids)
     var changed: [JobID] = []
-    var running: Set<JobID> = []
+    var words: [JobID: String] = [:]
     var worst: ExitStatus?
     for id in ids {
       do {
@@ -22,13 +22,18 @@
         default: break
         }
         changed.append(id)
-        if try await store.store.jobs(JobQuery(.id(id), limit: 1)).first?.stopAsked != nil { running.insert(id) }
+        guard let (job, why) = try await store.explain(id) else { continue }
+        if job.stopAsked != nil { words[id] = "runs; it is asked to stop" }
+        // What was resumed or retried may have others before it still.
+        if job.state == .blocked, let first = why.reasons.first(where: { $0.awaited != nil }) {
+          words[id] = first.cause(in: store)
+        }
       } catch let error as JobError where error.code == .notFound || error.code == .wrongState {
         Talk.error(error.message)
         worst = error.code == .notFound ? .noSuchJob : worst ?? .usage
       }
     }
-    report(changed, options) { running.contains($0) ? "runs; it is asked to stop" : done }
+    report(changed, options) { words[$0] ?? done }
     if let worst { throw ExitCode(worst) }
   }
 
@@ -57,15 +62,19 @@
         try await apply(.retry, to: ids, options, done: "will run again")
         return
       }
-      let store = try options.existing()?.store
-      let changed = try await store?.changeAll(.retry, where: .state(.failed)) ?? []
-      let left = try await store?.jobs(JobQuery(.state(.failed), limit: 1)).first
+      let store = try options.existing()
+      let changed = try await store?.store.changeAll(.retry, where: .state(.failed)) ?? []
+      let left = try await store?.store.jobs(JobQuery(.state(.failed), limit: 1)).first
+      let blocked =
+        try await store?.store.jobs(JobQuery(.ids(changed) && .state(.blocked), limit: .max)).map(\.id) ?? []
       if let left {
         Talk.line("Not all of them can run again; 'durable retry \(left.id)' says why for one")
       } else if changed.isEmpty {
         Talk.line("No job has failed")
       }
-      report(changed, options) { _ in "will run again" }
+      report(changed, options) {
+        blocked.contains($0) ? "waits for others; 'durable explain \($0)' says for which" : "will run again"
+      }
     }
   }
 

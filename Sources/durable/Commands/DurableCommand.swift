@@ -22,7 +22,10 @@
           name: "Run:", subcommands: [GetCommand.self, SendCommand.self, AddCommand.self, WorkCommand.self]),
         CommandGroup(
           name: "Look:",
-          subcommands: [StatusCommand.self, ShowCommand.self, TreeCommand.self, LogCommand.self, WaitCommand.self]),
+          subcommands: [
+            StatusCommand.self, ShowCommand.self, ExplainCommand.self, TreeCommand.self, LogCommand.self,
+            WaitCommand.self,
+          ]),
         CommandGroup(
           name: "Act:",
           subcommands: [

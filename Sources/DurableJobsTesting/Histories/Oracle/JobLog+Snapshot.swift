@@ -15,6 +15,7 @@ extension JobLog {
       output: state == .succeeded ? output : nil, failures: failures)
     snapshot.steps = steps.keys.sorted()
     snapshot.deadline = deadline
+    snapshot.heldBy = state == .suspended ? holder : nil
     return snapshot
   }
 
@@ -45,11 +46,17 @@ extension JobLog {
     case (.running, _): return asked?.reason
     case (_, .held(let reason)), (_, .cancelled(let reason)): return reason
     case (_, .skipped(_, let reason, _)): return reason
-    case (.suspended, .reported(.suspended(let reason))):
+    case (.suspended, .reported(.suspended(let reason, _))):
       return wrong == .handlersReasonWins ? reason : before.asked?.reason ?? reason
     case (.suspended, _), (.cancelled, _): return before.asked?.reason
     default: return nil
     }
+  }
+
+  /// A person who had it stopped goes before its handler.
+  private var holder: JobHold {
+    guard case .reported(.suspended(_, let holder)) = entries[turn].event else { return .request }
+    return before(turn).asked?.stop == .suspended ? .request : holder
   }
 
   private var cause: JobID? { if case .skipped(let id, _, _) = entries[turn].event { id } else { nil } }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct JobExplanationTests {
   private let now = Date(timeIntervalSince1970: 1_800_000_000)
-  private let (id, other) = (JobID(rawValue: 7), JobID(rawValue: 5))
+  private let id = JobID(rawValue: 7)
+  private let other = JobID(rawValue: 5)
 
   private func words(_ reason: JobExplanation.Reason) -> String {
     "\(reason)" + (reason.help.map { "; \($0)" } ?? "")

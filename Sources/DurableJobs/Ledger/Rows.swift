@@ -5,7 +5,7 @@ package struct JobRow {
   package let id: JobID
   package let route: Int64
   package let kind: String
-  package let priority: JobPriority
+  package var priority: JobPriority
   package let key: String?
   package let unique: KeyHold?
   package let tags: [String]

@@ -7,7 +7,7 @@ final class JobTable {
   struct Record: Codable {
     let id: JobID
     let route: Int64
-    let job: NewJob
+    var job: NewJob
     let createdAt: Int64
     var course: JobCourse
     /// When it came into its state.

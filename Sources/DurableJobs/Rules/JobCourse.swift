@@ -294,6 +294,17 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.complete, _), (.fail, _), (.progress, _):
       throw refusal("has ended already: \(state)")
 
+    case (.setPriority, _) where !state.isFinished:
+      break  // no part of its course
+    case (.setStart(let time), .ready), (.setStart(let time), .scheduled), (.setStart(let time), .blocked):
+      let isBlocked = state == .blocked
+      wait(time, now)
+      if isBlocked { state = .blocked }
+    case (.setStart, .running), (.setStart, .suspended):
+      throw refusal("is \(state); only one that waits can be given another start")
+    case (.setPriority, _), (.setStart, _):
+      throw refusal("has ended already: \(state)")
+
     case (.remove, .running):
       throw refusal("is running; cancel it first, or wait until it ends")
     case (.remove, _):
@@ -321,7 +332,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public static func endsClaim(_ change: JobChange) -> Bool {
     switch change {
     case .complete, .fail, .reset: true
-    case .retry, .cancel, .suspend, .resume, .remove, .progress, .wake: false
+    case .retry, .cancel, .suspend, .resume, .setPriority, .setStart, .remove, .progress, .wake: false
     }
   }
 

@@ -69,6 +69,10 @@ public struct ClaimedJob: Sendable {
   public var deadline: Date?
   public var requires: Set<JobConstraint>
   public var whenLost: JobConstraint.Loss
+  /// Its ``JobTerms/key``.
+  public var key: String?
+  /// When it was stored.
+  public var createdAt: Date?
   /// How those ended that it waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
   /// What the steps gave that earlier attempts finished, by their names.

@@ -19,10 +19,7 @@ extension WorkerEngine {
 
   private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
     let claim = attempt.claim
-    let context = JobContext(
-      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue,
-      deadline: claim.deadline, store: store,
-      worker: id, running: attempt)
+    let context = JobContext(attempt, in: store, by: id, logger: logger)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))

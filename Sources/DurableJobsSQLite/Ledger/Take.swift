@@ -56,6 +56,7 @@ extension WriteTransaction {
         requires: job.route.requires, whenLost: job.terms.interrupts == true ? .interrupts : .goesOn,
         inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
         steps: job.links.contains(.steps) ? try steps(of: job.id) : [:])
+      (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: job.createdAt))
       if case .end? = deadline { claimed.deadline = deadline?.date }
       batch.jobs.append(claimed)
     }
@@ -147,6 +148,7 @@ extension WriteTransaction {
     let id: JobID
     let route: Route
     let attempt: Int
+    let createdAt: Int64
     let terms: StoredTerms
     let payload: Data
     let links: Links
@@ -240,7 +242,8 @@ extension WriteTransaction {
     guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
     return .success(
       PickedJob(
-        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), terms: terms, payload: payload,
+        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), createdAt: row.int(3), terms: terms,
+        payload: payload,
         links: Links(rawValue: row.int(6))))
   }
 

@@ -57,7 +57,8 @@
           // Who works on another job of the store gives this one back.
           guard here, let worker, worker.standing == .dead, !lives else { break }
           isLost = true
-          tell(reason, of: job)
+          guard told.insert(reason.topic).inserted else { break }
+          Talk.line("Job \(job.id): its worker \(worker.standing.words); it is run again here")
         default: tell(reason, of: job)
         }
       }

@@ -99,7 +99,9 @@ package struct ChangeVerb: Verb {
         saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage)
       case .progress(let progress):
         saved.store(progress)
-      case .retry, .cancel, .suspend, .resume, .remove, .wake, .reset:
+      case .setPriority(let priority):
+        saved.after.priority = priority
+      case .retry, .cancel, .suspend, .resume, .setStart, .remove, .wake, .reset:
         break
       }
     }

@@ -7,7 +7,7 @@ extension JobLog {
     var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
       requires: job.terms.requires, state: state,
-      priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
+      priority: priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
       crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
       startedAt: last(\.isClaim).map { entries[$0].at },
       finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason, cause: cause,
@@ -26,6 +26,13 @@ extension JobLog {
     return entries[first...].reduce(into: [:]) { steps, entry in
       if case .stepped(let new) = entry.event { steps.merge(new) { $1 } }
     }
+  }
+
+  /// As it was asked for last.
+  var priority: JobPriority {
+    let last = entries.reversed().lazy.compactMap { if case .prioritized(let new) = $0.event { new } else { nil } }
+      .first
+    return wrong == .priorityStays ? job.terms.priority : last ?? job.terms.priority
   }
 
   private var progress: JobProgress? {

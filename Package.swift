@@ -158,7 +158,7 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsProcess", "TestProcesses", .product(name: "Logging", package: "swift-log"),
+        "DurableJobsProcess", "DurableJobsTesting", "TestProcesses", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "DurableCommandTests",

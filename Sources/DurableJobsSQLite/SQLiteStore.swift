@@ -108,7 +108,14 @@ public final class SQLiteStore: JobStore {
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     _ = try check(query.limit)
     try query.filter.check()
-    return try await engine.read { try readJobs(query, on: $0) }
+    let now = engine.time.now
+    guard query.detail.contains(.waits) else { return try await engine.read { try readJobs(query, now: now, on: $0) } }
+    var (jobs, claims) = try await engine.read {
+      (try readJobs(query, now: now, on: $0), (try Census.readWorkers(on: $0), try Census.readClaims(on: $0)))
+    }
+    let workers = workers(claims.0, claims.1, now)
+    for index in jobs.indices { jobs[index].waits?.workers = workers }
+    return jobs
   }
 
   public func counts(where filter: JobFilter) async throws -> JobCounts {

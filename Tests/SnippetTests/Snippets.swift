@@ -5,8 +5,10 @@ import DurableJobs
 import DurableJobsOperations
 import DurableJobsSQLite
 import DurableJobsSystem
+import DurableJobsTesting
 import Foundation
 import Logging
+import Testing
 #if HTTP
 import DurableJobsHTTP
 #endif
@@ -261,14 +263,38 @@ func snippet26() async throws {
   try await queue.retryAll()  // all that failed
   try await queue.cancelAll(where: .kind(UploadPhoto.self))
   try await queue.removeAll(where: .state(.succeeded))  // also while others run
+  try await queue.suspendAll(where: .tag("upload"))
+  try await queue.resumeAll(where: .tag("upload"))
+  try await queue.setPriority(.high, of: id)  // also `where:`, for many
+  try await queue.setStart(.after(.seconds(60)), of: id)
   try await queue.pause()  // no job of this queue is claimed, in any process
+  print(try await queue.isPaused)
   try await queue.unpause()
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
 // README.md, block 28
-#if HTTP
 func snippet27() async throws {
+  for row in try await queue.jobs(of: UploadPhoto.self, where: .state(.succeeded), order: .newestFirst, limit: 20) {
+    print(row.id, row.state, row.payload.file, row.output?.name ?? "")
+  }
+  let job = try await queue.job(id)
+  print(try job.payload(as: UploadPhoto.self).file, try job.output(as: UploadPhoto.self).name)
+}
+
+// README.md, block 29
+func snippet28() async throws {
+  worker.onFinish { job in
+    if job.state == .failed { print("job \(job.id) failed: \(job.failures.last?.message ?? "")") }
+  }
+  worker.hold()
+  worker.unhold()
+  try await queue.waitUntilFinished(where: .kind(UploadPhoto.self))
+}
+
+// README.md, block 30
+#if HTTP
+func snippet29() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -280,9 +306,9 @@ func snippet27() async throws {
 }
 #endif
 
-// README.md, block 29
+// README.md, block 31
 #if HTTP
-func snippet28() async throws {
+func snippet30() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -296,9 +322,9 @@ func snippet28() async throws {
 }
 #endif
 
-// README.md, block 30
+// README.md, block 32
 #if Process
-func snippet29() async throws {
+func snippet31() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -311,8 +337,8 @@ func snippet29() async throws {
 }
 #endif
 
-// README.md, block 31
-func snippet30() async throws {
+// README.md, block 33
+func snippet32() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -323,7 +349,7 @@ func snippet30() async throws {
 }
 
 // docs/articles.md, block 1
-func snippet31() async throws {
+func snippet33() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -356,7 +382,7 @@ func snippet31() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet32() async throws {
+func snippet34() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -372,7 +398,7 @@ func snippet32() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet33() async throws {
+func snippet35() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -409,14 +435,14 @@ func snippet33() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet34() async throws {
+func snippet36() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet35() async throws {
+func snippet37() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -426,7 +452,7 @@ func snippet35() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet36() async throws {
+func snippet38() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -442,7 +468,7 @@ func snippet36() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet37() async throws {
+func snippet39() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -459,7 +485,7 @@ func snippet37() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet38() async throws {
+func snippet40() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -472,15 +498,22 @@ func snippet38() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet39() async throws {
+func snippet41() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
   try await queue.retryAll(where: .batch(batch.id) && .state(.failed))
 }
 
+// docs/batches.md, block 3
+func snippet42() async throws {
+  let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
+  for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
+  try await intake.close()
+}
+
 // docs/callbacks.md, block 1
-func snippet40() async throws {
+func snippet43() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -491,7 +524,7 @@ func snippet40() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet41() async throws {
+func snippet44() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -515,7 +548,7 @@ func snippet41() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet42() async throws {
+func snippet45() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -541,7 +574,7 @@ func snippet42() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet43() async throws {
+func snippet46() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -558,7 +591,7 @@ func snippet43() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet44() async throws {
+func snippet47() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -572,7 +605,7 @@ func snippet44() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet45() async throws {
+func snippet48() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -582,7 +615,7 @@ func snippet45() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet46() async throws {
+func snippet49() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -599,12 +632,12 @@ func snippet46() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet47() async throws {
+func snippet50() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet48() async throws {
+func snippet51() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -618,26 +651,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet49() async throws {
+func snippet52() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet50() async throws {
+func snippet53() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet51() async throws {
+func snippet54() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet52() async throws {
+func snippet55() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -659,7 +692,7 @@ func snippet52() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet53() async throws {
+func snippet56() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -668,7 +701,7 @@ func snippet53() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet54() async throws {
+func snippet57() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -682,7 +715,7 @@ func snippet54() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet55() async throws {
+func snippet58() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -692,7 +725,7 @@ func snippet55() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet56() async throws {
+func snippet59() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -700,8 +733,22 @@ func snippet56() async throws {
   }
 }
 
+// docs/explain.md, block 1
+func snippet60() async throws {
+  let why = try await queue.explain(id)
+  print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
+  for reason in why.reasons {
+    switch reason {
+    case .noWorker: print("start one")
+    case .backOff(let time, let failure): print("again at \(time), since \(failure.message)")
+    case .needs(let other, .suspended, _): try await queue.resume(other)
+    default: print(reason, reason.help ?? "")
+    }
+  }
+}
+
 // docs/steps.md, block 1
-func snippet57() async throws {
+func snippet61() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -710,4 +757,64 @@ func snippet57() async throws {
     }
     return id
   }
+}
+
+// docs/testing.md, block 1
+func snippet62() async throws {
+  let jobs = TestJobs()
+  // What you test enqueues, and nothing runs yet.
+  try await jobs.queue.enqueue(SendMessage(text: "hello"))
+  let enqueued = try await jobs.enqueued(SendMessage.self)
+  assert(enqueued == [SendMessage(text: "hello")])
+
+  // `drain` runs what may run now. A server that is away is tried again when its time has come, by hand.
+  let attempts = Lock(0)
+  jobs.worker.register(SendMessage.self, retry: .constant(.seconds(10))) { message, context in
+    attempts.withLock { $0 += 1 }
+    if context.attempt < 3 { throw Server.Busy(retryAfter: .seconds(10)) }
+  }
+  let counts = try await jobs.drain()
+  assert(counts[.scheduled] == 1)
+  let later = try await jobs.advance(by: .seconds(20))
+  assert(later[.succeeded] == 1 && attempts.withLock { $0 } == 3)
+}
+
+// docs/testing.md, block 2
+func snippet63() async throws {
+  let jobs = TestJobs()
+  jobs.worker.register(UploadPhoto.self)
+  let remote = try await jobs.perform(photo, attempt: 2)
+  assert(remote.name == "photo.jpg")
+}
+
+// docs/testing.md, block 3
+/// Keeps each job in a file of its own.
+struct FolderProvider: SnapshotProvider {
+  let folder: URL
+
+  func load() throws -> [String: Data] {
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    return Dictionary(uniqueKeysWithValues: try files.map { ($0.lastPathComponent, try Data(contentsOf: $0)) })
+  }
+
+  func save(_ entries: [String: Data]) throws {
+    for (name, data) in entries { try data.write(to: folder.appending(path: name), options: .atomic) }
+  }
+
+  func remove(_ names: [String]) throws {
+    for name in names { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
+  }
+}
+
+@Test("A store in a folder does what every store has to", arguments: StoreConformance.cases)
+func folderStore(_ promise: StoreConformance.Case) async throws {
+  let root = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+  defer { try? FileManager.default.removeItem(at: root) }
+  let subject = StoreUnderTest { policy in
+    let (folder, clock) = (root.appending(path: UUID().uuidString), ManualClock())
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let provider = FolderProvider(folder: folder)
+    return (try InMemoryStore(provider: provider, policy: policy, clock: clock), clock)
+  }
+  try await promise.run(subject)
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// What a handler knows of the attempt that it makes.
 public struct JobContext: Sendable {
@@ -7,6 +8,19 @@ public struct JobContext: Sendable {
   /// Which attempt this is, from 1. Attempts that a process death cut short are not counted.
   public let attempt: Int
   public let maxAttempts: Int
+  public let kind: String
+  /// The job's own name, if it was given one: ``JobOptions/key``.
+  public let key: String?
+  /// When the job was stored.
+  public let createdAt: Date
+  /// The worker's, with the job's id, kind, queue and attempt in its metadata.
+  public var logger: Logger {
+    var logger = workersLogger
+    for (name, fact) in ["job": "\(id)", "kind": kind, "queue": queue, "attempt": "\(attempt)"] {
+      logger[metadataKey: name] = "\(fact)"
+    }
+    return logger
+  }
   /// The name of the queue that the job is in.
   public let queue: String
   /// When the job is given up if it has not ended by then.
@@ -14,6 +28,15 @@ public struct JobContext: Sendable {
   let store: any JobStore
   let worker: WorkerID
   let running: RunningAttempt
+  private let workersLogger: Logger
+
+  init(_ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, logger: Logger) {
+    let claim = running.claim
+    (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
+    (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
+    createdAt = claim.createdAt ?? store.clock.now
+    (self.store, self.worker, self.running, workersLogger) = (store, worker, running, logger)
+  }
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
   public var stopReason: StopReason? { running.stopReason }

@@ -74,6 +74,7 @@ extension WriteTransaction {
       isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11),
       cause: statement.intOrNull(13).map(JobID.init(rawValue:)), isAfterFailure: links.contains(.afterFailure))
     course.isBackOff = waits && links.contains(.backOff)
+    course.heldBy = state == .suspended ? links.hold : nil
     let claim = ClaimNumber(rawValue: statement.int(5))
     let isHeld = state == .running ? try isStanding(claim.worker) : false
     if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }

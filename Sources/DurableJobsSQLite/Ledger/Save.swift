@@ -24,7 +24,8 @@ extension WriteTransaction {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id.rawValue)
     if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat || after.hasSteps != before.hasSteps || after.isTimed != before.isTimed
+      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
+      || after.isTimed != before.isTimed
     {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds
@@ -41,6 +42,7 @@ extension WriteTransaction {
       save.bind(6, runAt)
       save.bind(7, new.state == old.state ? before.enteredAt : now)
       save.bind(8, after.claim.rawValue)
+      save.bind(9, after.priority.stored)
       try save.run()
     }
     if before.isHeld { FaultPoint.settleMarked.reach() }

@@ -33,7 +33,13 @@ struct Links: OptionSet {
   /// It waits for a date.
   static let dated = Links(rawValue: 2048)
 
+  /// Its handler suspended it, or its payload could not be read. Else somebody did.
+  static let heldByHandler = Links(rawValue: 131072)
+  static let undecodable = Links(rawValue: 262144)
+
   static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
+
+  var hold: JobHold? { contains(.heldByHandler) ? .handler : contains(.undecodable) ? .undecodable : nil }
 
   var stopReason: StopReason? {
     contains(.cancelAsked)
@@ -56,5 +62,7 @@ extension Links {
     if course.isDated { insert(.dated) }
     if course.isBackOff { insert(.backOff) }
     if course.isAfterFailure { insert(.afterFailure) }
+    if course.state == .suspended, course.heldBy == .handler { insert(.heldByHandler) }
+    if course.state == .suspended, course.heldBy == .undecodable { insert(.undecodable) }
   }
 }

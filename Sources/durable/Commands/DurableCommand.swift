@@ -27,7 +27,10 @@
           ]),
         CommandGroup(
           name: "Look:",
-          subcommands: [StatusCommand.self, ShowCommand.self, TreeCommand.self, LogCommand.self, WaitCommand.self]),
+          subcommands: [
+            StatusCommand.self, ShowCommand.self, ExplainCommand.self, TreeCommand.self, LogCommand.self,
+            WaitCommand.self,
+          ]),
         CommandGroup(
           name: "Act:",
           subcommands: [

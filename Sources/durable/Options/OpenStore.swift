@@ -113,8 +113,7 @@
 
     /// Says how to start a worker if this job waits for one.
     func sayIfNobodyWorks(on id: JobID) async throws {
-      let job = try await store.job(id, detail: [])
-      guard try await Obstacle.all(of: job, in: self).contains(where: \.isLackOfWorker) else { return }
+      guard let (job, why) = try await explain(id), why.reasons.contains(where: \.isLackOfWorker) else { return }
       Talk.line("No worker is running. Start one with: \(command("work", queue: job.queue))")
     }
   }

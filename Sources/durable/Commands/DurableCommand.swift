@@ -29,6 +29,7 @@
             RetryCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self, CompleteCommand.self,
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
           ]),
+        CommandGroup(name: "Look after:", subcommands: [CheckCommand.self, RepairCommand.self, PruneCommand.self]),
       ])
   }
 #endif

@@ -38,6 +38,7 @@
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
             EditCommand.self, PruneCommand.self,
           ]),
+        CommandGroup(name: "Look after:", subcommands: [CheckCommand.self, RepairCommand.self, PruneCommand.self]),
       ])
   }
 #endif

@@ -25,7 +25,6 @@
       #expect(try await durable("status").stderr.contains("Workers: 1 on default"))
       let stopped = try await durable("work", "stop")
       #expect(stopped.text == "\(process) has stopped\n")
-      #expect(kill(pid_t(process), 0) != 0)
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("done"))
       #expect(try await durable("work", "stop", "--json").json["process"] is NSNull)
       #expect(try await durable("status").stderr.contains("Workers: none"))

@@ -479,8 +479,15 @@ func snippet39() async throws {
   try await queue.retryAll(where: .batch(batch.id) && .state(.failed))
 }
 
-// docs/callbacks.md, block 1
+// docs/batches.md, block 3
 func snippet40() async throws {
+  let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
+  for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
+  try await intake.close()
+}
+
+// docs/callbacks.md, block 1
+func snippet41() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -491,7 +498,7 @@ func snippet40() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet41() async throws {
+func snippet42() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -515,7 +522,7 @@ func snippet41() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet42() async throws {
+func snippet43() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -541,7 +548,7 @@ func snippet42() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet43() async throws {
+func snippet44() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -558,7 +565,7 @@ func snippet43() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet44() async throws {
+func snippet45() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -572,7 +579,7 @@ func snippet44() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet45() async throws {
+func snippet46() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -582,7 +589,7 @@ func snippet45() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet46() async throws {
+func snippet47() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -599,12 +606,12 @@ func snippet46() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet47() async throws {
+func snippet48() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet48() async throws {
+func snippet49() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -618,26 +625,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet49() async throws {
+func snippet50() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet50() async throws {
+func snippet51() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet51() async throws {
+func snippet52() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet52() async throws {
+func snippet53() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -659,7 +666,7 @@ func snippet52() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet53() async throws {
+func snippet54() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -668,7 +675,7 @@ func snippet53() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet54() async throws {
+func snippet55() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -682,7 +689,7 @@ func snippet54() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet55() async throws {
+func snippet56() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -692,7 +699,7 @@ func snippet55() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet56() async throws {
+func snippet57() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -701,7 +708,7 @@ func snippet56() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet57() async throws {
+func snippet58() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }

@@ -89,7 +89,7 @@
       let parts = [
         (changed.count - running.count, done), (running.count, "asked to stop"), (refused.count, "refused"),
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-      Talk.line(parts.isEmpty ? "There is no such job" : parts.joined(separator: ", "))
+      Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
     }
   }
 

@@ -107,7 +107,7 @@
         (changed.count - words.count, done), (stopping, "asked to stop"), (waiting, "waiting for others"),
         (refused.count, "refused"),
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-      Talk.line(parts.isEmpty ? "There is no such job" : parts.joined(separator: ", "))
+      Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
     }
   }
 

@@ -6,7 +6,7 @@ extension JobQueue {
     handle(InsertedJob(id: id, disposition: .kept), as: type)
   }
 
-  func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
+  package func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
     JobHandle(
       id: job.id, isNew: job.disposition.isNew, store: store, kinds: [P.kind] + P.formerKinds,
       coding: P.outputCoding)
@@ -32,16 +32,20 @@ extension JobQueue {
     of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, after: JobID? = nil,
     limit: Int = 100
   ) async throws -> [TypedJobSnapshot<P>] {
-    let page = try await jobs(
-      where: .kind(type) && filter, detail: .payload, order: order, after: after, limit: limit)
-    return page.compactMap { job in
-      (try? JobCoding.decode(P.self, from: job.payload ?? Data())).map { TypedJobSnapshot(job: job, payload: $0) }
-    }
+    try await jobs(where: .kind(type) && filter, detail: .payload, order: order, after: after, limit: limit).typed()
   }
 
   /// How many jobs of this queue are in each state.
   public func counts(where filter: JobFilter = .all) async throws -> JobCounts {
     try await store.counts(where: .queue(name) && filter)
+  }
+
+  /// When there is something to do next: now, by the store's clock, while jobs are ready, else when the earliest scheduled
+  /// one is due. Nil if nothing of this queue waits for time. For who asks the system for background time.
+  public var nextRun: Date? {
+    get async throws {
+      try await counts()[.ready] > 0 ? store.clock.now : store.nextDue(in: name)
+    }
   }
 
   /// Nothing of this queue is to be done now by any living worker. See ``OutstandingWork`` for what that leaves out.

@@ -44,7 +44,7 @@ public enum StoreConformance {
     + crashCases + edgeCases + laneCases + constraintCases + followUpCases + stepCases + deadlineCases + batchCases
     + leaseCases + timeCases + queryCases
     + idlenessCases
-    + signalCases + nameCases
+    + signalCases + watchCases + nameCases
     + reopeningCases
 }
 

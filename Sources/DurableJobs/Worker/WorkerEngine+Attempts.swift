@@ -22,7 +22,7 @@ extension WorkerEngine {
     let context = JobContext(
       id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue,
       deadline: claim.deadline, store: store,
-      worker: id, running: attempt)
+      worker: id, running: attempt, output: handler.output)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))

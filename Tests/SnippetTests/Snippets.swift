@@ -2,10 +2,12 @@
 // Written by scripts/extract-snippets from README.md and docs. Change those, and run it.
 
 import DurableJobs
+import DurableJobsApp
 import DurableJobsOperations
 import DurableJobsSQLite
 import DurableJobsSystem
 import Foundation
+import GRDB
 import Logging
 #if HTTP
 import DurableJobsHTTP
@@ -267,8 +269,14 @@ func snippet26() async throws {
 }
 
 // README.md, block 28
-#if HTTP
 func snippet27() async throws {
+  for try await jobs in queue.snapshots(where: .state(.failed)) { print(jobs.count) }  // now, and after changes
+  for await event in queue.events { print(event) }  // each change, for a log
+}
+
+// README.md, block 29
+#if HTTP
+func snippet28() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -280,9 +288,9 @@ func snippet27() async throws {
 }
 #endif
 
-// README.md, block 29
+// README.md, block 30
 #if HTTP
-func snippet28() async throws {
+func snippet29() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -296,9 +304,9 @@ func snippet28() async throws {
 }
 #endif
 
-// README.md, block 30
+// README.md, block 31
 #if Process
-func snippet29() async throws {
+func snippet30() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -311,8 +319,8 @@ func snippet29() async throws {
 }
 #endif
 
-// README.md, block 31
-func snippet30() async throws {
+// README.md, block 32
+func snippet31() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -322,8 +330,48 @@ func snippet30() async throws {
   assert(sent.map(\.payload.text) == ["hello"])
 }
 
+// docs/apps.md, block 1
+func snippet32() async throws {
+  worker.start()
+}
+
+// docs/apps.md, block 2
+func snippet33() async throws {
+  worker.register(SendMessage.self) { @MainActor message, _ in print(message.text) }
+}
+
+// docs/apps.md, block 3
+func snippet34() async throws {
+  let left = try await worker.run(until: Date() + 20)  // some seconds less than the system gives
+  print(left.unfinished, "jobs wait")
+  if let next = try await queue.nextRun { print("ask the system for", next) }
+}
+
+// docs/apps.md, block 4
+func snippet35() async throws {
+  let store = try SQLiteStore(path: "jobs.sqlite")
+  await worker.stop(grace: .seconds(2))
+  await store.suspendForBackground()  // no lock and no transaction from here on
+  // in the foreground again
+  store.resumeFromBackground()
+  worker.start()
+}
+
+// docs/apps.md, block 5
+func snippet36() async throws {
+  let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
+  try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
+}
+
+// docs/apps.md, block 6
+func snippet37() async throws {
+  let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
+  try await inbox.takeIn(to: queue.store)  // in the app: at its start, before the worker, and in the foreground
+  worker.start()
+}
+
 // docs/articles.md, block 1
-func snippet31() async throws {
+func snippet38() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -356,7 +404,7 @@ func snippet31() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet32() async throws {
+func snippet39() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -372,7 +420,7 @@ func snippet32() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet33() async throws {
+func snippet40() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -409,14 +457,14 @@ func snippet33() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet34() async throws {
+func snippet41() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet35() async throws {
+func snippet42() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -426,7 +474,7 @@ func snippet35() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet36() async throws {
+func snippet43() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -442,7 +490,7 @@ func snippet36() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet37() async throws {
+func snippet44() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -459,7 +507,7 @@ func snippet37() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet38() async throws {
+func snippet45() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -472,7 +520,7 @@ func snippet38() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet39() async throws {
+func snippet46() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
@@ -480,7 +528,7 @@ func snippet39() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet40() async throws {
+func snippet47() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -491,7 +539,7 @@ func snippet40() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet41() async throws {
+func snippet48() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -515,7 +563,7 @@ func snippet41() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet42() async throws {
+func snippet49() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -541,7 +589,7 @@ func snippet42() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet43() async throws {
+func snippet50() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -558,7 +606,7 @@ func snippet43() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet44() async throws {
+func snippet51() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -572,7 +620,7 @@ func snippet44() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet45() async throws {
+func snippet52() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -582,7 +630,7 @@ func snippet45() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet46() async throws {
+func snippet53() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -599,12 +647,12 @@ func snippet46() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet47() async throws {
+func snippet54() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet48() async throws {
+func snippet55() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -618,26 +666,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet49() async throws {
+func snippet56() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet50() async throws {
+func snippet57() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet51() async throws {
+func snippet58() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet52() async throws {
+func snippet59() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -659,7 +707,7 @@ func snippet52() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet53() async throws {
+func snippet60() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -668,7 +716,7 @@ func snippet53() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet54() async throws {
+func snippet61() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -682,7 +730,7 @@ func snippet54() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet55() async throws {
+func snippet62() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -692,7 +740,7 @@ func snippet55() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet56() async throws {
+func snippet63() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -701,7 +749,7 @@ func snippet56() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet57() async throws {
+func snippet64() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -709,5 +757,53 @@ func snippet57() async throws {
       try await context.step("tell reader \(reader)") { try await server.send("\(id.name): \(size) bytes") }
     }
     return id
+  }
+}
+
+// docs/transactions.md, block 1
+func snippet65() async throws {
+  let pool = try DatabasePool(path: "app.sqlite")
+  let queue = JobQueue(store: try SQLiteStore(pool: pool))
+
+  try await pool.write { db in
+    try db.execute(sql: "INSERT INTO orders VALUES(7)")
+    try queue.enqueue(SendMessage(text: "thanks"), in: db)
+  }
+}
+
+// docs/transactions.md, block 2
+func snippet66() async throws {
+  worker.register(SendMessage.self) { message, context in
+    try await pool.write { db in
+      try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
+      try context.complete(in: db)  // complete(with: output, in: db) for a kind that gives something
+    }
+  }
+}
+
+// docs/watching.md, block 1
+func snippet67() async throws {
+  for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
+    print(jobs.map(\.id))
+  }
+}
+
+// docs/watching.md, block 2
+func snippet68() async throws {
+  let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
+  for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
+  print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
+}
+
+// docs/watching.md, block 3
+func snippet69() async throws {
+  for await event in queue.events {
+    switch event {
+    case .changed(let job): print(job.id, job.kind, job.state)
+    case .removed(let job): print(job.id, "was deleted")
+    case .changedElsewhere: print("look again")
+    case .missed(let count): print(count, "events were too many")
+    default: break
+    }
   }
 }

@@ -2,20 +2,36 @@ import DurableJobs
 
 /// Lets callers through, counts those who are inside, and can be closed: then they wait outside.
 final class Turnstile: Sendable {
-  fileprivate struct State {
+  private typealias Line = [CheckedContinuation<Void, Never>]
+
+  private struct State {
     var inside = 0
     var isClosed = false
-    var outside: [CheckedContinuation<Void, Never>] = []
-    var closer: CheckedContinuation<Void, Never>?
+    var outside: Line = []
+    var closers: Line = []
   }
 
   private let state = Lock(State())
 
   /// Runs `body` inside, once it is open. Who waits outside can't be cancelled there.
   func pass<R>(_ body: () async throws -> R) async rethrows -> R {
-    while !enter() { await withCheckedContinuation { wait($0) } }
+    while !enter() { await wait(in: \.outside) { $0.isClosed } }
     defer { leave() }
     return try await body()
+  }
+
+  /// Returns once nobody is inside any more, or it is open again.
+  func close() async {
+    state.withLock { $0.isClosed = true }
+    await wait(in: \.closers) { $0.isClosed && $0.inside > 0 }
+  }
+
+  func open() {
+    let all = state.withLock { state in
+      defer { state = State(inside: state.inside) }
+      return state.outside + state.closers
+    }
+    for one in all { one.resume() }
   }
 
   private func enter() -> Bool {
@@ -25,50 +41,23 @@ final class Turnstile: Sendable {
     }
   }
 
-  private func wait(_ caller: CheckedContinuation<Void, Never>) {
-    let isOpen = state.withLock { state in
-      if state.isClosed { state.outside.append(caller) }
-      return !state.isClosed
-    }
-    if isOpen { caller.resume() }
-  }
-
   private func leave() {
-    let closer = state.withLock { state in
+    let closers = state.withLock { state -> Line in
       state.inside -= 1
-      return state.inside == 0 ? state.takeCloser() : nil
+      guard state.inside == 0 else { return [] }
+      defer { state.closers = [] }
+      return state.closers
     }
-    closer?.resume()
+    for one in closers { one.resume() }
   }
 
-  /// Returns once nobody is inside any more.
-  func close() async {
-    await withCheckedContinuation { closer in
-      let (before, isEmpty) = state.withLock { state in
-        let before = state.takeCloser()
-        state.isClosed = true
-        if state.inside > 0 { state.closer = closer }
-        return (before, state.inside == 0)
+  private func wait(in line: WritableKeyPath<State, Line>, while mustWait: (State) -> Bool) async {
+    await withCheckedContinuation { one in
+      let waits = state.withLock { state in
+        if mustWait(state) { state[keyPath: line].append(one) }
+        return mustWait(state)
       }
-      before?.resume()
-      if isEmpty { closer.resume() }
+      if !waits { one.resume() }
     }
-  }
-
-  func open() {
-    let (closer, outside) = state.withLock { state in
-      defer { state.outside = [] }
-      state.isClosed = false
-      return (state.takeCloser(), state.outside)
-    }
-    closer?.resume()
-    for caller in outside { caller.resume() }
-  }
-}
-
-extension Turnstile.State {
-  fileprivate mutating func takeCloser() -> CheckedContinuation<Void, Never>? {
-    defer { closer = nil }
-    return closer
   }
 }

@@ -798,12 +798,9 @@ func snippet68() async throws {
 // docs/watching.md, block 3
 func snippet69() async throws {
   for await event in queue.events {
-    switch event {
-    case .changed(let job): print(job.id, job.kind, job.state)
-    case .removed(let job): print(job.id, "was deleted")
-    case .changedElsewhere: print("look again")
-    case .missed(let count): print(count, "events were too many")
-    default: break
-    }
+    if case .changed(let job) = event { print(job.id, job.kind, job.state) }
+    if case .removed(let job) = event { print(job.id, "was deleted") }
+    if case .changedElsewhere = event { print("look again") }
+    if case .missed(let count) = event { print(count, "events were too many") }
   }
 }

@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
+    .library(name: "DurableJobsApp", targets: ["DurableJobsApp"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
     .executable(name: "durable", targets: ["durable"]),
     .executable(name: "durable-demo", targets: ["durable-demo"]),
@@ -49,6 +50,9 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
+    .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
+    .testTarget(
+      name: "DurableJobsAppTests", dependencies: ["DurableJobsApp", "DurableJobsSQLite", "DurableJobsTesting"]),
     .target(
       name: "DurableJobsHTTP",
       dependencies: [
@@ -103,13 +107,17 @@ let package = Package(
       dependencies: ["DurableJobs", "DurableJobsTesting", .product(name: "Logging", package: "swift-log")]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
-      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
+      dependencies: [
+        "DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       exclude: ["Fixtures"]),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",
       dependencies: [
-        "DurableJobsSQLite", "DurableJobsTesting", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "DurableJobsSQLite", "DurableJobsTesting", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/ProcessProbe"),
@@ -158,7 +166,8 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsProcess", "DurableJobsTesting", "TestProcesses", .product(name: "Logging", package: "swift-log"),
+        "DurableJobsApp", "DurableJobsProcess", "DurableJobsTesting", "TestProcesses",
+        .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "DurableCommandTests",

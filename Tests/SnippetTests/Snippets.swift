@@ -2,11 +2,13 @@
 // Written by scripts/extract-snippets from README.md and docs. Change those, and run it.
 
 import DurableJobs
+import DurableJobsApp
 import DurableJobsOperations
 import DurableJobsSQLite
 import DurableJobsSystem
 import DurableJobsTesting
 import Foundation
+import GRDB
 import Logging
 import Testing
 #if HTTP
@@ -293,8 +295,14 @@ func snippet28() async throws {
 }
 
 // README.md, block 30
-#if HTTP
 func snippet29() async throws {
+  for try await jobs in queue.snapshots(where: .state(.failed)) { print(jobs.count) }  // now, and after changes
+  for await event in queue.events { print(event) }  // each change, for a log
+}
+
+// README.md, block 31
+#if HTTP
+func snippet30() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -306,9 +314,9 @@ func snippet29() async throws {
 }
 #endif
 
-// README.md, block 31
+// README.md, block 32
 #if HTTP
-func snippet30() async throws {
+func snippet31() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -322,9 +330,9 @@ func snippet30() async throws {
 }
 #endif
 
-// README.md, block 32
+// README.md, block 33
 #if Process
-func snippet31() async throws {
+func snippet32() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -337,8 +345,8 @@ func snippet31() async throws {
 }
 #endif
 
-// README.md, block 33
-func snippet32() async throws {
+// README.md, block 34
+func snippet33() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -348,8 +356,48 @@ func snippet32() async throws {
   assert(sent.map(\.payload.text) == ["hello"])
 }
 
+// docs/apps.md, block 1
+func snippet34() async throws {
+  worker.start()
+}
+
+// docs/apps.md, block 2
+func snippet35() async throws {
+  worker.register(SendMessage.self) { @MainActor message, _ in print(message.text) }
+}
+
+// docs/apps.md, block 3
+func snippet36() async throws {
+  let left = try await worker.run(until: Date() + 20)  // some seconds less than the system gives
+  print(left.unfinished, "jobs wait")
+  if let next = try await queue.nextRun { print("ask the system for", next) }
+}
+
+// docs/apps.md, block 4
+func snippet37() async throws {
+  let store = try SQLiteStore(path: "jobs.sqlite")
+  await worker.stop(grace: .seconds(2))
+  await store.suspendForBackground()  // no lock and no transaction from here on
+  // in the foreground again
+  store.resumeFromBackground()
+  worker.start()
+}
+
+// docs/apps.md, block 5
+func snippet38() async throws {
+  let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
+  try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
+}
+
+// docs/apps.md, block 6
+func snippet39() async throws {
+  let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
+  try await inbox.takeIn(to: queue.store)  // in the app: at its start, before the worker, and in the foreground
+  worker.start()
+}
+
 // docs/articles.md, block 1
-func snippet33() async throws {
+func snippet40() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -382,7 +430,7 @@ func snippet33() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet34() async throws {
+func snippet41() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -398,7 +446,7 @@ func snippet34() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet35() async throws {
+func snippet42() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -435,14 +483,14 @@ func snippet35() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet36() async throws {
+func snippet43() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet37() async throws {
+func snippet44() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -452,7 +500,7 @@ func snippet37() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet38() async throws {
+func snippet45() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -468,7 +516,7 @@ func snippet38() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet39() async throws {
+func snippet46() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -485,7 +533,7 @@ func snippet39() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet40() async throws {
+func snippet47() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -498,7 +546,7 @@ func snippet40() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet41() async throws {
+func snippet48() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
@@ -506,14 +554,14 @@ func snippet41() async throws {
 }
 
 // docs/batches.md, block 3
-func snippet42() async throws {
+func snippet49() async throws {
   let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
   for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
   try await intake.close()
 }
 
 // docs/callbacks.md, block 1
-func snippet43() async throws {
+func snippet50() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -524,7 +572,7 @@ func snippet43() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet44() async throws {
+func snippet51() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -548,7 +596,7 @@ func snippet44() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet45() async throws {
+func snippet52() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -574,7 +622,7 @@ func snippet45() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet46() async throws {
+func snippet53() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -591,7 +639,7 @@ func snippet46() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet47() async throws {
+func snippet54() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -605,7 +653,7 @@ func snippet47() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet48() async throws {
+func snippet55() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -615,7 +663,7 @@ func snippet48() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet49() async throws {
+func snippet56() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -632,12 +680,12 @@ func snippet49() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet50() async throws {
+func snippet57() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet51() async throws {
+func snippet58() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -651,26 +699,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet52() async throws {
+func snippet59() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet53() async throws {
+func snippet60() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet54() async throws {
+func snippet61() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet55() async throws {
+func snippet62() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -692,7 +740,7 @@ func snippet55() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet56() async throws {
+func snippet63() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -701,7 +749,7 @@ func snippet56() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet57() async throws {
+func snippet64() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -715,7 +763,7 @@ func snippet57() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet58() async throws {
+func snippet65() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -725,7 +773,7 @@ func snippet58() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet59() async throws {
+func snippet66() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -734,7 +782,7 @@ func snippet59() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet60() async throws {
+func snippet67() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -748,7 +796,7 @@ func snippet60() async throws {
 }
 
 // docs/steps.md, block 1
-func snippet61() async throws {
+func snippet68() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -760,7 +808,7 @@ func snippet61() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet62() async throws {
+func snippet69() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -780,7 +828,7 @@ func snippet62() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet63() async throws {
+func snippet70() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -817,4 +865,49 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
     return (try InMemoryStore(provider: provider, policy: policy, clock: clock), clock)
   }
   try await promise.run(subject)
+}
+
+// docs/transactions.md, block 1
+func snippet71() async throws {
+  let pool = try DatabasePool(path: "app.sqlite")
+  let queue = JobQueue(store: try SQLiteStore(pool: pool))
+
+  try await pool.write { db in
+    try db.execute(sql: "INSERT INTO orders VALUES(7)")
+    try queue.enqueue(SendMessage(text: "thanks"), in: db)
+  }
+}
+
+// docs/transactions.md, block 2
+func snippet72() async throws {
+  worker.register(SendMessage.self) { message, context in
+    try await pool.write { db in
+      try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
+      try context.complete(in: db)  // complete(with: output, in: db) for a kind that gives something
+    }
+  }
+}
+
+// docs/watching.md, block 1
+func snippet73() async throws {
+  for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
+    print(jobs.map(\.id))
+  }
+}
+
+// docs/watching.md, block 2
+func snippet74() async throws {
+  let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
+  for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
+  print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
+}
+
+// docs/watching.md, block 3
+func snippet75() async throws {
+  for await event in queue.events {
+    if case .changed(let job) = event { print(job.id, job.kind, job.state) }
+    if case .removed(let job) = event { print(job.id, "was deleted") }
+    if case .changedElsewhere = event { print("look again") }
+    if case .missed(let count) = event { print(count, "events were too many") }
+  }
 }

@@ -6,7 +6,7 @@ extension JobQueue {
     handle(InsertedJob(id: id, disposition: .kept), as: type)
   }
 
-  func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
+  package func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
     JobHandle(
       id: job.id, isNew: job.disposition.isNew, store: store, kinds: [P.kind] + P.formerKinds,
       coding: P.outputCoding)
@@ -26,17 +26,15 @@ extension JobQueue {
       JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
   }
 
-  /// A page of jobs of one kind, with their payloads and outputs; the next page is `after` the last id of this one. One whose payload does not decode is left out: the worker that
-  /// meets it suspends it with the reason.
+  /// A page of jobs of one kind, with their payloads and outputs; the next page is `after` the last id of this one. One whose
+  /// payload does not decode is left out: the worker that meets it suspends it with the reason.
   public func jobs<P: JobPayload>(
     of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, after: JobID? = nil,
     limit: Int = 100
   ) async throws -> [TypedJobSnapshot<P>] {
-    let page = try await jobs(
-      where: .kind(type) && filter, detail: [.payload, .output], order: order, after: after, limit: limit)
-    return page.compactMap { job in
-      (try? job.payload(as: P.self)).map { TypedJobSnapshot(job: job, payload: $0) }
-    }
+    try await jobs(
+      where: .kind(type) && filter, detail: [.payload, .output], order: order, after: after, limit: limit
+    ).typed()
   }
 
   /// How many jobs of this queue are in each state.
@@ -59,6 +57,14 @@ extension JobQueue {
       await gate.pass()
       timer.cancel()
       try Task.checkCancellation()
+    }
+  }
+
+  /// When there is something to do next: now, by the store's clock, while jobs are ready, else when the earliest scheduled
+  /// one is due. Nil if nothing of this queue waits for time. For who asks the system for background time.
+  public var nextRun: Date? {
+    get async throws {
+      try await counts()[.ready] > 0 ? store.clock.now : store.nextDue(in: name)
     }
   }
 

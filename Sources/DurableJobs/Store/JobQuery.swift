@@ -1,7 +1,7 @@
 import Foundation
 
 /// A page of jobs, by id.
-public struct JobQuery: Sendable {
+public struct JobQuery: Hashable, Sendable {
   public struct Detail: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }

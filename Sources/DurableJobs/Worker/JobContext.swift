@@ -28,18 +28,38 @@ public struct JobContext: Sendable {
   let store: any JobStore
   let worker: WorkerID
   let running: RunningAttempt
+  /// What jobs of its kind give, if that is a type.
+  let output: Any.Type?
   private let workersLogger: Logger
 
-  init(_ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, logger: Logger) {
+  init(
+    _ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, output: Any.Type?, logger: Logger
+  ) {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
     (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
     createdAt = claim.createdAt ?? store.clock.now
     (self.store, self.worker, self.running, workersLogger) = (store, worker, running, logger)
+    self.output = output
   }
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
   public var stopReason: StopReason? { running.stopReason }
+
+  /// The end of the attempt with success, as it is to be stored, for a way of storing it other than by its worker.
+  package func success<Output: Encodable>(with value: Output?) throws -> (store: any JobStore, end: ClaimSettlement) {
+    guard output == nil || output == (value == nil ? Void.self : Output.self) else {
+      throw JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)")
+    }
+    let bytes = try value.map { try JobCoding.encode($0) }
+    if let bytes, bytes.count > Limits.payloadBytes {
+      throw JobError(.notEncodable, "the output of job \(id) is too large")
+    }
+    return (
+      store,
+      ClaimSettlement(token: running.claim.token, result: .succeeded(output: bytes), followUps: running.followUps)
+    )
+  }
 
   /// Whether the claim holds now, and nobody asked for a stop. For what can't be undone: this process may have been stopped
   /// for a while, and the job another's.

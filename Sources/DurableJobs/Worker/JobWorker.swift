@@ -187,6 +187,22 @@ public final class JobWorker: Sendable {
     try await run(.idle, limits: nil).counts
   }
 
+  /// Runs as ``runUntilIdle()`` does, and no longer than until `deadline`, or until the task is cancelled: what then runs is
+  /// interrupted at once and goes back, its attempt given back. For background time: give a deadline some seconds before the
+  /// system's, cancel in its expiration handler, and ask for the next run by ``JobQueue/nextRun``.
+  @discardableResult
+  public func run(until deadline: Date) async throws -> JobCounts {
+    let run = try begin(.idle, limits: nil)
+    let clock = run.engine.store.clock
+    let timer = clock.schedule(after: .seconds(deadline.timeIntervalSince(clock.now))) { run.engine.stop(grace: .zero) }
+    defer { timer.cancel() }
+    return try await withTaskCancellationHandler {
+      try await finish(run).counts
+    } onCancel: {
+      run.engine.stop(grace: .zero)
+    }
+  }
+
   /// Runs one job, if there is one that is ready, and returns whether there was.
   public func runNext() async throws -> Bool { try await runNext(only: nil) }
 

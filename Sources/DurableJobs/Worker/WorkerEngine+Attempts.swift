@@ -19,7 +19,7 @@ extension WorkerEngine {
 
   private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
     let claim = attempt.claim
-    let context = JobContext(attempt, in: store, by: id, logger: logger)
+    let context = JobContext(attempt, in: store, by: id, output: handler.output, logger: logger)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))

@@ -32,6 +32,9 @@ struct JobPage {
     var id = "j.id"
     if let ids = parts.firstNonNil(\.exactIDs) {
       from = "durable_job j WHERE \(isOne(of: ids))"
+    } else if JobFilter.states(ofAll: parts) == [.running], let running = indexed(parts) {
+      // No more than workers have slots, however many jobs have the key, the tag or the batch.
+      from = "durable_job j WHERE j.id IN(\(running))"
     } else if let key = parts.firstNonNil(\.exactKey) {
       from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
       id = "k.job"

@@ -45,7 +45,7 @@ public enum StoreConformance {
     + leaseCases + timeCases + queryCases
     + explanationCases
     + idlenessCases
-    + signalCases + nameCases
+    + signalCases + watchCases + nameCases
     + reopeningCases
 }
 

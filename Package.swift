@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
+    .library(name: "DurableJobsApp", targets: ["DurableJobsApp"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
     .executable(name: "durable", targets: ["durable"]),
     .executable(name: "durable-demo", targets: ["durable-demo"]),
@@ -56,6 +57,9 @@ let package = Package(
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
+    .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
+    .testTarget(
+      name: "DurableJobsAppTests", dependencies: ["DurableJobsApp", "DurableJobsSQLite", "DurableJobsTesting"]),
     .target(
       name: "DurableJobsHTTP",
       dependencies: [
@@ -110,7 +114,10 @@ let package = Package(
       dependencies: ["DurableJobs", "DurableJobsTesting", .product(name: "Logging", package: "swift-log")]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
-      dependencies: ["DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses"],
+      dependencies: [
+        "DurableJobsSQLite", "DurableJobsTesting", "ProcessProbe", "TestProcesses",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       exclude: ["Fixtures"]),
     .testTarget(
       name: "DurableJobsPostgresTests",
@@ -122,7 +129,8 @@ let package = Package(
     .executableTarget(
       name: "ProcessProbe",
       dependencies: [
-        "DurableJobsSQLite", "DurableJobsTesting", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "DurableJobsSQLite", "DurableJobsTesting", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/ProcessProbe"),
@@ -171,7 +179,8 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsPostgres", "DurableJobsProcess", "TestProcesses", .product(name: "Logging", package: "swift-log"),
+        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsTesting", "TestProcesses",
+        .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "DurableCommandTests",

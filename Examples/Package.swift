@@ -16,6 +16,10 @@ let package = Package(
     .executableTarget(name: "offline-requests", dependencies: queue),
     .executableTarget(name: "login-and-avatar", dependencies: queue),
     .executableTarget(
+      name: "photo-app",
+      dependencies: queue + [.product(name: "DurableJobsApp", package: "DurableJobs")],
+      swiftSettings: [.defaultIsolation(MainActor.self)]),
+    .executableTarget(
       name: "operation-queue",
       dependencies: queue + [.product(name: "DurableJobsOperations", package: "DurableJobs")]),
   ],

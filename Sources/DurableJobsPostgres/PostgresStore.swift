@@ -145,7 +145,8 @@
     public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
       _ = try check(query.limit)
       try query.filter.check()
-      return try await engine.read { try $0.jobs(query) }
+      let time = engine.time
+      return try await engine.read { try $0.jobs(query, now: time.now) }
     }
 
     public func counts(where filter: JobFilter) async throws -> JobCounts {
@@ -156,6 +157,10 @@
     public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
       let time = engine.time
       return try await engine.read { try $0.outstanding(scope, now: time.now) }
+    }
+
+    public func nextDue(in queue: String) async throws -> Date? {
+      try await engine.read { try $0.nextDue(in: queue) }
     }
 
     public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {

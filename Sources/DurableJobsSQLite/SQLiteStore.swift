@@ -1,5 +1,6 @@
 import DurableJobs
 import Foundation
+import GRDB
 
 /// A store in one SQLite file: the embedded default.
 ///
@@ -37,6 +38,19 @@ public final class SQLiteStore: JobStore {
     self.init(share: try SharedEngine(path: path, configuration: configuration))
   }
 
+  /// A store in an app's own database, beside the app's tables: jobs can be enqueued, and completed, in the transaction of
+  /// what they belong to. See ``JobQueue/enqueue(_:after:options:in:)``.
+  ///
+  /// The pool stays the app's: closing the store leaves it open, and it must outlive the store. Each commit of the pool is
+  /// raised to `synchronous=FULL` (on Apple platforms with `fullfsync`), the app's own ones too. Its migrations are not
+  /// touched; the store's tables begin with `durable_`. Not to be called inside an access of the pool.
+  ///
+  /// Throws as ``init(path:configuration:)`` does, `JobError.Code.readOnly` for a pool that can't write, and
+  /// `JobError.Code.wrongStore` if the file is open in this process by its path or in another pool.
+  public convenience init(pool: DatabasePool, configuration: Configuration = Configuration()) throws {
+    self.init(share: try SharedEngine(path: pool.path, configuration: configuration, lent: pool))
+  }
+
   init(share: SharedEngine) { self.share = share }
 
   var engine: Engine { share.engine }
@@ -45,6 +59,14 @@ public final class SQLiteStore: JobStore {
   /// what waits is written, the threads end, other processes see this one no more, and calls are refused; who waits for a
   /// job gets `JobError.Code.closed`. A store that is released does the same.
   public func close() async { await share.close() }
+
+  /// Lets go of every lock and transaction on the file, and takes none until ``resumeFromBackground()``: what iOS ends a
+  /// suspended app for, if its store is in a shared container (`0xdead10cc`). Returns once that is so; what is asked of the
+  /// store meanwhile waits. Stop its workers first: other processes take over what they claimed. Nothing is lost if the
+  /// process ends instead.
+  public func suspendForBackground() async { await engine.suspend() }
+
+  public func resumeFromBackground() { engine.resume() }
 
   public var signals: StoreSignals { engine.signals }
   public var clock: any JobClock { engine.configuration.clock }
@@ -108,7 +130,14 @@ public final class SQLiteStore: JobStore {
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     _ = try check(query.limit)
     try query.filter.check()
-    return try await engine.read { try readJobs(query, on: $0) }
+    let now = engine.time.now
+    guard query.detail.contains(.waits) else { return try await engine.read { try readJobs(query, now: now, on: $0) } }
+    var (jobs, claims) = try await engine.read {
+      (try readJobs(query, now: now, on: $0), (try Census.readWorkers(on: $0), try Census.readClaims(on: $0)))
+    }
+    let workers = workers(claims.0, claims.1, now)
+    for index in jobs.indices { jobs[index].waits?.workers = workers }
+    return jobs
   }
 
   public func counts(where filter: JobFilter) async throws -> JobCounts {
@@ -119,6 +148,14 @@ public final class SQLiteStore: JobStore {
   public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
     let now = engine.time.now
     return try await engine.read { try readOutstanding(scope, now: now, on: $0) }
+  }
+
+  public func nextDue(in queue: String) async throws -> Date? {
+    try await engine.read { connection in
+      let next = try Statement(RouteTotals.nextSQL, on: connection)
+      next.bind(1, name: queue)
+      return try next.step() ? next.intOrNull(0).map(Date.init(milliseconds:)) : nil
+    }
   }
 
   public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {

@@ -52,6 +52,40 @@ public struct TestJobs: Sendable {
     return try await drain()
   }
 
+  /// Runs a job with the handler that ``worker`` has for its kind, at once and whatever else is enqueued, as that attempt,
+  /// and returns what the handler returns, or throws what it throws: ``JobExit`` for its `throw .snooze`, `.retry` and the
+  /// like. Steps, progress and what follows on success are stored; retries, conditions, lanes and unique keys count for
+  /// nothing. Throws `JobError.Code.invalidArgument` if the kind is not registered or the job has inputs that are open.
+  public func perform<P: JobPayload>(_ job: P, attempt: Int = 1) async throws -> P.Output {
+    var new = try queue.prepare(job)
+    guard let handler = worker.handler(for: P.kind) else {
+      throw JobError(.invalidArgument, "the worker has no handler for '\(P.kind)'; register it with jobs.worker")
+    }
+    guard new.edges.isEmpty else {
+      throw JobError(.invalidArgument, "'\(P.kind)' has an input that comes from another job; give it as .constant")
+    }
+    let (store, id) = (queue.store, WorkerID("perform \(UInt64.random(in: .min ... .max))"))
+    new.queue = "\(id)"
+    new.terms = JobTerms(
+      maxAttempts: max(attempt, new.terms.maxAttempts), timeout: new.terms.timeout, key: new.terms.key)
+    _ = try await store.insert(JobInsertion([new]))
+    guard var claim = try await store.claim(ClaimRequest(worker: id, kinds: [P.kind], free: [new.queue: 1])).jobs.first
+    else { throw JobError(.storeFailed, "the store gives no job") }
+    (claim.attempt, claim.queue) = (attempt, queue.name)
+    let result: Result<(output: Data?, followUps: [NewJob]), any Error>
+    let end: ClaimSettlement.Result
+    do {
+      let success = try await handler(claim, id, store)
+      (result, end) = (.success(success), .succeeded(output: success.0))
+    } catch {
+      (result, end) = (.failure(error), .failed(message: "\(error)"))
+    }
+    let followUps = (try? result.get().followUps) ?? []
+    _ = try await store.settle([ClaimSettlement(token: claim.token, result: end, followUps: followUps)], thenClaim: nil)
+    _ = try await store.recover(RecoveryRequest(worker: id, isRetiring: true))
+    return try P.outputCoding.decode(try result.get().output)
+  }
+
   private func untilNextJob() async throws -> Duration? {
     let now = clock.now.milliseconds
     return try await queue.jobs(where: .state(.scheduled), limit: .max)

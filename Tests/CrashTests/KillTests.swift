@@ -230,7 +230,8 @@ import Testing
     let first = try campaign.start("work")
     try await queue.untilRunning(id)
     kill(first.pid, SIGSTOP)
-    #expect(try await campaign.recover(shift: 60, doubt: 0.1) == 1)
+    let recovered = try await campaign.recover(shift: 60, doubt: 0.1)
+    #expect(recovered == 1)
 
     let worker = JobWorker(queue)
     worker.register(kind: "hold") { _, _ in Data("true".utf8) }

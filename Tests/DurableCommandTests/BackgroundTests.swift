@@ -25,11 +25,20 @@
       #expect(try await durable("status").stderr.contains("Workers: 1 on default"))
       let stopped = try await durable("work", "stop")
       #expect(stopped.text == "\(process) has stopped\n")
-      #expect(kill(pid_t(process), 0) != 0)
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("done"))
       #expect(try await durable("work", "stop", "--json").json["process"] is NSNull)
       #expect(try await durable("status").stderr.contains("Workers: none"))
       #expect(try await durable("work", "--detach", "--drain").status == .exited(2))
+    }
+
+    @Test("begins another log where the one that is there has become long, and keeps that")
+    func log() async throws {
+      let log = durable.store + "-worker.log"
+      #expect(FileManager.default.createFile(atPath: log, contents: Data(count: 2 << 20)))
+      #expect(try await durable("work", "--detach").status == .exited(0))
+      #expect(try await durable("work", "stop").status == .exited(0))
+      #expect(try #require(FileManager.default.contents(atPath: log)).count < 1 << 20)
+      #expect(try #require(FileManager.default.contents(atPath: log + ".old")).count == 2 << 20)
     }
 
     @Test("that was killed leaves nothing that would be asked to stop, and another can begin")

@@ -77,25 +77,20 @@
       #expect(!FileManager.default.fileExists(atPath: durable.store))
     }
 
-    @Test("what keeps a job is told: what does not hold, and what nobody provides")
-    func obstacles() {
-      let job = JobSnapshot(
-        id: JobID(rawValue: 7), queue: "q", kind: "k", requires: ["network", "vpn", "a"], state: .ready,
-        createdAt: Date())
-      func worker(_ satisfied: Set<JobConstraint>, _ absent: Set<JobConstraint>) -> StoredWorker {
-        StoredWorker(
-          process: 1, since: Date(), queues: ["q"], kinds: ["k"], satisfied: satisfied, absent: absent, jobs: [],
-          standing: .alive)
+    @Test("what keeps a job is told: what no worker provides, and what was set by hand to no")
+    func told() async throws {
+      let id = try await durable.add("--requires", "vpn", "--requires", "network", "--", "true")
+      let missing = "waits for  vpn, which no worker provides; 'durable constraint set vpn yes' says that it holds"
+      let shown = try await durable("show", "\(id)").text
+      #expect(shown.contains("waits      no worker is running for it") && shown.contains(missing), "\(shown)")
+      #expect(!shown.contains("network, which"))
+      try await durable("constraint", "set", "vpn", "no")
+      let no = "waits for vpn, which was set by hand to no; 'durable constraint set vpn yes' says that it holds"
+      #expect(try await durable("explain", "\(id)").text.contains("Job \(id) \(no)"))
+      _ = try await durable.run("wait", "\(id)") { [durable] program in
+        try await program.says(no)
+        try await durable("cancel", "\(id)")
       }
-      func all(_ setByHand: [JobConstraint: Bool], _ workers: StoredWorker...) -> [Obstacle] {
-        Obstacle.all(of: job, paused: [], setByHand: setByHand, workers: workers)
-      }
-      // `durable work` would bring the network, and not the others.
-      #expect(all([:]) == [.noWorker(queue: "q"), .absent([], unprovided: ["a", "vpn"])])
-      #expect(all([:], worker(["a"], ["network"])) == [.absent(["network"], unprovided: ["vpn"])])
-      #expect(all([:], worker([], []), worker(["a", "vpn"], [])) == [.absent([], unprovided: ["network"])])
-      #expect(all(["a": false], worker(["a", "vpn", "network"], [])) == [.absent(["a"], unprovided: [])])
-      #expect(all(["a": true, "vpn": true], worker(["network"], [])) == [])
     }
 
     @Test(

@@ -7,17 +7,12 @@
   @testable import DurableJobsSQLite
   @testable import durable
 
-  @Suite("What keeps a job, and words for it")
+  @Suite("Words for what keeps a job, and for workers")
   struct ObstacleTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
     private var later: Date { now + 60 }
 
-    private func job(_ state: JobState, _ change: (inout JobSnapshot) -> Void = { _ in }) -> JobSnapshot {
-      var job = JobSnapshot(
-        id: JobID(rawValue: 7), queue: "q", kind: "command", state: state, attempt: 1, maxAttempts: 3, createdAt: now)
-      change(&job)
-      return job
-    }
+    private let id = JobID(rawValue: 7)
 
     private func worker(
       _ standing: StoredWorker.Standing = .alive, queue: String = "q", kind: String = "command", runs: Bool = false
@@ -27,70 +22,25 @@
         standing: standing)
     }
 
-    private func obstacles(
-      _ job: JobSnapshot, _ workers: [StoredWorker] = [], paused: Set<String> = [], here: Bool = false
-    ) -> [Obstacle] {
-      Obstacle.all(of: job, paused: paused, workers: workers, here: here, now: now)
-    }
-
-    @Test("a job that is ready waits for a worker that lives, on its queue, for its kind")
-    func ready() {
-      let ready = job(.ready)
-      #expect(obstacles(ready) == [.noWorker(queue: "q")])
-      #expect(obstacles(ready, [worker()]) == [])
-      for useless in [worker(.dead), worker(.silent), worker(queue: "r"), worker(kind: "download")] {
-        #expect(obstacles(ready, [useless]) == [.noWorker(queue: "q")])
-      }
-      #expect(obstacles(ready, here: true) == [])
-    }
-
-    @Test("a paused queue is what is told, whoever works")
-    func paused() {
-      #expect(obstacles(job(.ready), paused: ["q"]) == [.paused(queue: "q")])
-      #expect(obstacles(job(.ready), [worker()], paused: ["q", "r"], here: true) == [.paused(queue: "q")])
-      #expect(obstacles(job(.ready), [worker()], paused: ["r"]) == [])
-    }
-
-    @Test("a time that is ahead is told with what it was set for; one that has come is none")
-    func times() {
-      let first = job(.scheduled) { $0.runAt = later }
-      #expect(obstacles(first, [worker()]) == [.early(until: later)])
-      #expect(obstacles(first) == [.early(until: later), .noWorker(queue: "q")])
-      let again = job(.scheduled) {
-        ($0.runAt, $0.startedAt) = (later, now)
-        $0.failures = [AttemptFailure(attempt: 1, at: now, message: "no")]
-      }
-      #expect(obstacles(again, [worker()]) == [.backOff(until: later, attempt: 1, of: 3, message: "no")])
-      var snoozed = again
-      snoozed.attempt = 0
-      #expect(obstacles(snoozed, [worker()]) == [.snoozed(until: later)])
-      #expect(obstacles(job(.scheduled) { $0.runAt = now }, [worker()]) == [])
-    }
-
-    @Test("the same obstacle at another time is no news, and another reason is")
+    @Test("the same reason at another time is no news, and another one is")
     func topics() {
-      func again(_ time: Date, _ message: String) -> Obstacle {
-        .backOff(until: time, attempt: 1, of: 3, message: message)
+      func again(_ time: Date, _ message: String) -> JobExplanation.Reason {
+        .backOff(until: time, after: AttemptFailure(attempt: 1, at: time, message: message))
       }
       #expect(again(now, "no").topic == again(later, "no").topic)
       #expect(again(now, "no").topic != again(now, "never").topic)
-      #expect(Obstacle.snoozed(until: now).topic == Obstacle.snoozed(until: later).topic)
+      #expect(JobExplanation.Reason.start(now).topic == .start(later).topic)
+      #expect(JobExplanation.Reason.needs(id, .ready, .ended).topic == .needs(id, .running, .ended).topic)
+      #expect(JobExplanation.Reason.lane("l", id, .ready).topic != .lane("l", id, .failed).topic)
     }
 
-    @Test("a running job waits only if its worker is dead and nobody is there to take it back")
-    func running() {
-      let running = job(.running)
-      #expect(obstacles(running, [worker(runs: true)]) == [])
-      #expect(obstacles(running, [worker(.dead, runs: true)]) == [.noWorker(queue: "q")])
-      #expect(obstacles(running, [worker(.dead, runs: true)], here: true) == [.workerDied])
-      #expect(obstacles(running, [worker(.dead, runs: true), worker(queue: "r")]) == [])
-    }
-
-    @Test("a job that has ended waits for nothing, and a suspended one for a person", arguments: JobState.allCases)
-    func others(state: JobState) {
-      if state.isFinished { #expect(obstacles(job(state), paused: ["q"]) == []) }
-      let held = job(.suspended) { $0.reason = "not now" }
-      #expect(obstacles(held, paused: ["q"]) == [.suspended(reason: "not now")])
+    @Test("a job whose worker died and that is to be cancelled does not run again")
+    func troubles() {
+      let running = JobSnapshot(id: id, queue: "q", kind: "k", state: .running, createdAt: now)
+      var cancelled = running
+      cancelled.stopAsked = .cancelled
+      #expect(StoredWorker.Standing.dead.trouble(with: running) == "has died; the next worker runs it again")
+      #expect(StoredWorker.Standing.dead.trouble(with: cancelled) == "has died; the next worker ends that")
     }
 
     @Test("workers in a line, the most first, and who does not answer last")

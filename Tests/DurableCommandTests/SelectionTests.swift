@@ -31,7 +31,7 @@
       #expect(ids(try await durable("fail", "1", "--tag", "a")) == [1])
       #expect(ids(try await durable("complete", "--queue", "b", "--state", "ready")) == [2, 4, 6])
       #expect(ids(try await durable("cancel", "--all")) == [3, 5])
-      #expect(try await durable("cancel", "--all").stderr == "There is no such job\n")
+      #expect(try await durable("cancel", "--all").stderr == "No job matches\n")
       #expect(ids(try await durable("retry", "--tag", "a", "--state", "cancelled")) == [3, 5])
       #expect(ids(try await durable("retry")) == [1])
       #expect(ids(try await durable("remove", "4-999", "-y")) == [4, 5, 6])

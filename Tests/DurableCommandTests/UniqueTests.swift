@@ -37,6 +37,18 @@
       #expect(followed.text == "there\n")
     }
 
+    @Test("goes with --idempotency-key: the one is this store's, the other the server's")
+    func idempotency() async throws {
+      let words = ["send", "POST", "http://127.0.0.1:9/", "--idempotency-key", "k", "--unique", "a"].map {
+        Array($0.utf8)
+      }
+      #expect(try await durable.run(words).text == "1\n")
+      let again = try await durable.run(words)
+      #expect(again.text == "1\n")
+      #expect(again.stderr.contains("Job 1 has the unique key 'a' already: nothing was added"), "\(again.stderr)")
+      #expect(try await durable("show", "1").text.contains("Idempotency-Key: k"))
+    }
+
     @Test("of an unknown policy says which there are, and adds nothing")
     func unknown() async throws {
       let refused = try await durable("add", "--unique", "a:b", "--", "true")

@@ -79,7 +79,7 @@
       Transaction.promoteSQL: "bigint[],bigint,bigint", Transaction.nextDueSQL: "bigint[]",
       Transaction.lookSQL: "bigint[]", Transaction.jobsSQL: "bigint[]", Transaction.lockJobsSQL: "bigint[]",
       Transaction.lockChildrenSQL: "bigint[]", Transaction.childrenSQL: "bigint[]", Transaction.parentsSQL: "bigint[]",
-      Transaction.saveSQL: "bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[]",
+      Transaction.saveSQL: "bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[]",
       Transaction.certainSQL: "bigint[],bigint[],bigint[]",
     ]
   }

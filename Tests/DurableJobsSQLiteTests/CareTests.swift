@@ -90,6 +90,26 @@ import Testing
     #expect(try await store.compact() < 100_000)
   }
 
+  @Test func `What has ended is deleted by state, kind and age, but for what somebody needs`() async throws {
+    let clock = ManualClock()
+    let store = try folder.store(clock: clock)
+    let old = try await store.insert(.plain(), .plain("other"), .plain(), .plain())
+    for id in old[..<2] { _ = try await store.change(.complete(output: nil), where: .id(id), after: nil, limit: 1) }
+    _ = try await store.change(.cancel(reason: nil), where: .id(old[2]), after: nil, limit: 1)
+    clock.advance(by: .seconds(60))
+    let new = try await store.insert(JobInsertion((0..<1200).map { _ in .plain() })).ids
+    let child = NewJob(
+      queue: "default", kind: "work", payload: Data(), edges: [JobEdge(.job(new[0]), .ended), JobEdge(.job(old[3]))])
+    _ = try await store.insert(child)
+    _ = try await store.change(.complete(output: nil), where: .ids(new), after: nil, limit: 2000)
+    #expect(try await store.prune(where: .state(.cancelled)) == 1)
+    #expect(try await store.prune(where: .kind("work"), endedFor: .seconds(30)) == 1)
+    #expect(try await store.prune(endedFor: .seconds(30)) == 1)
+    #expect(try await store.prune() == 1199)
+    #expect(try await store.jobs(JobQuery()).map(\.id) == [old[3], new[0], JobID(rawValue: new.last!.rawValue + 1)])
+    #expect(try await store.check() == [])
+  }
+
   // MARK: Salvaging
 
   @Test func `A whole file is salvaged whole, and what ran in it goes back`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import DurableJobsSQLite
 
 @Suite struct LogTests {
-  @Test("The log stays small where short readers always overlap")
+  @Test("C73 The log stays small where short readers always overlap")
   func overlappingReaders() async throws {
     let folder = try StoreFolder(inMemory: true)
     let store = try folder.store()
@@ -25,7 +25,7 @@ import Testing
     await store.close()
   }
 
-  @Test("A reader that never ends is waited for once for each size of the log, which is cut when it has ended")
+  @Test("C73 A reader that never ends is waited for once for each size of the log, which is cut when it has ended")
   func endlessReader() async throws {
     let folder = try StoreFolder(inMemory: true)
     let store = try folder.store()

@@ -24,7 +24,7 @@ import Testing
   /// that histories come to where each rule decides.
   @Test("Random lives tell a wrong rule from the right one", arguments: WrongRule.allCases)
   func wrongRule(rule: WrongRule) async throws {
-    let seed = await seedOfDifference(in: 1...300) { try await $0.run(ConformanceTests.subject, wrong: rule) }
+    let seed = await seedOfDifference(in: 1...900) { try await $0.run(ConformanceTests.subject, wrong: rule) }
     print("\(rule) is found by seed \(try #require(seed))")
   }
 

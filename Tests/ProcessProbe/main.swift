@@ -11,12 +11,13 @@ case "run" where arguments.count == 2: try await runProgram(databasePath: argume
 case "leave" where arguments.count == 2: try await runProgram(databasePath: arguments[1], isLeft: true)
 case "open" where arguments.count == 2: openStore(databasePath: arguments[1], as: nil)
 case "open" where arguments.count == 3: openStore(databasePath: arguments[1], as: uid_t(arguments[2]))
+case "transact" where arguments.count == 2: try await transact(databasePath: arguments[1])
 case "fork" where arguments.count == 2: try await forkWithStore(databasePath: arguments[1])
 case "fuzz" where arguments.count == 2: try await fuzz(folder: arguments[1])
 default:
   FileHandle.standardError.write(
     Data(
-      "usage: ProcessProbe meet | turn | unique | run | leave | fork | open DATABASE, or open DATABASE USER, or fuzz FOLDER\n"
+      "usage: ProcessProbe meet | transact | turn | unique | run | leave | fork | open DATABASE, or open DATABASE USER, or fuzz FOLDER\n"
         .utf8))
   exit(2)
 }

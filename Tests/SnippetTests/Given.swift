@@ -1,11 +1,14 @@
 import DurableJobs
 import Foundation
+import GRDB
 
 // What the snippets of README.md and docs take as given.
 
 let store = InMemoryStore()
 let queue = JobQueue(store: store)
 let worker = JobWorker(queue)
+/// An app's own database. Nothing opens it.
+let pool = try! DatabasePool(path: "app.sqlite")
 let id = JobID(rawValue: 1)
 let photo = UploadPhoto(file: URL(filePath: "photo.jpg"))
 

@@ -2,11 +2,15 @@
 // Written by scripts/extract-snippets from README.md and docs. Change those, and run it.
 
 import DurableJobs
+import DurableJobsApp
 import DurableJobsOperations
 import DurableJobsSQLite
 import DurableJobsSystem
+import DurableJobsTesting
 import Foundation
+import GRDB
 import Logging
+import Testing
 #if HTTP
 import DurableJobsHTTP
 #endif
@@ -264,14 +268,44 @@ func snippet26() async throws {
   try await queue.retryAll()  // all that failed
   try await queue.cancelAll(where: .kind(UploadPhoto.self))
   try await queue.removeAll(where: .state(.succeeded))  // also while others run
+  try await queue.suspendAll(where: .tag("upload"))
+  try await queue.resumeAll(where: .tag("upload"))
+  try await queue.setPriority(.high, of: id)  // also `where:`, for many
+  try await queue.setStart(.after(.seconds(60)), of: id)
   try await queue.pause()  // no job of this queue is claimed, in any process
+  print(try await queue.isPaused)
   try await queue.unpause()
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
 // README.md, block 28
-#if HTTP
 func snippet27() async throws {
+  for row in try await queue.jobs(of: UploadPhoto.self, where: .state(.succeeded), order: .newestFirst, limit: 20) {
+    print(row.id, row.state, row.payload.file, row.output?.name ?? "")
+  }
+  let job = try await queue.job(id)
+  print(try job.payload(as: UploadPhoto.self).file, try job.output(as: UploadPhoto.self).name)
+}
+
+// README.md, block 29
+func snippet28() async throws {
+  worker.onFinish { job in
+    if job.state == .failed { print("job \(job.id) failed: \(job.failures.last?.message ?? "")") }
+  }
+  worker.hold()
+  worker.unhold()
+  try await queue.waitUntilFinished(where: .kind(UploadPhoto.self))
+}
+
+// README.md, block 30
+func snippet29() async throws {
+  for try await jobs in queue.snapshots(where: .state(.failed)) { print(jobs.count) }  // now, and after changes
+  for await event in queue.events { print(event) }  // each change, for a log
+}
+
+// README.md, block 31
+#if HTTP
+func snippet30() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -283,9 +317,9 @@ func snippet27() async throws {
 }
 #endif
 
-// README.md, block 29
+// README.md, block 32
 #if HTTP
-func snippet28() async throws {
+func snippet31() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -299,9 +333,9 @@ func snippet28() async throws {
 }
 #endif
 
-// README.md, block 30
+// README.md, block 33
 #if Process
-func snippet29() async throws {
+func snippet32() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -314,8 +348,8 @@ func snippet29() async throws {
 }
 #endif
 
-// README.md, block 31
-func snippet30() async throws {
+// README.md, block 34
+func snippet33() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -325,8 +359,48 @@ func snippet30() async throws {
   assert(sent.map(\.payload.text) == ["hello"])
 }
 
+// docs/apps.md, block 1
+func snippet34() async throws {
+  worker.start()
+}
+
+// docs/apps.md, block 2
+func snippet35() async throws {
+  worker.register(SendMessage.self) { @MainActor message, _ in print(message.text) }
+}
+
+// docs/apps.md, block 3
+func snippet36() async throws {
+  let left = try await worker.run(until: Date() + 20)  // some seconds less than the system gives
+  print(left.unfinished, "jobs wait")
+  if let next = try await queue.nextRun { print("ask the system for", next) }
+}
+
+// docs/apps.md, block 4
+func snippet37() async throws {
+  let store = try SQLiteStore(path: "jobs.sqlite")
+  await worker.stop(grace: .seconds(2))
+  await store.suspendForBackground()  // no lock and no transaction from here on
+  // in the foreground again
+  store.resumeFromBackground()
+  worker.start()
+}
+
+// docs/apps.md, block 5
+func snippet38() async throws {
+  let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
+  try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
+}
+
+// docs/apps.md, block 6
+func snippet39() async throws {
+  let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
+  try await inbox.takeIn(to: queue.store)  // in the app: at its start, before the worker, and in the foreground
+  worker.start()
+}
+
 // docs/articles.md, block 1
-func snippet31() async throws {
+func snippet40() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -359,7 +433,7 @@ func snippet31() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet32() async throws {
+func snippet41() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -375,7 +449,7 @@ func snippet32() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet33() async throws {
+func snippet42() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -412,14 +486,14 @@ func snippet33() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet34() async throws {
+func snippet43() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet35() async throws {
+func snippet44() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -429,7 +503,7 @@ func snippet35() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet36() async throws {
+func snippet45() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -445,7 +519,7 @@ func snippet36() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet37() async throws {
+func snippet46() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -462,7 +536,7 @@ func snippet37() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet38() async throws {
+func snippet47() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -475,15 +549,22 @@ func snippet38() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet39() async throws {
+func snippet48() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
   try await queue.retryAll(where: .batch(batch.id) && .state(.failed))
 }
 
+// docs/batches.md, block 3
+func snippet49() async throws {
+  let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
+  for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
+  try await intake.close()
+}
+
 // docs/callbacks.md, block 1
-func snippet40() async throws {
+func snippet50() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -494,7 +575,7 @@ func snippet40() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet41() async throws {
+func snippet51() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -518,7 +599,7 @@ func snippet41() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet42() async throws {
+func snippet52() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -544,7 +625,7 @@ func snippet42() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet43() async throws {
+func snippet53() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -561,7 +642,7 @@ func snippet43() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet44() async throws {
+func snippet54() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -575,7 +656,7 @@ func snippet44() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet45() async throws {
+func snippet55() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -585,7 +666,7 @@ func snippet45() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet46() async throws {
+func snippet56() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -602,12 +683,12 @@ func snippet46() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet47() async throws {
+func snippet57() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet48() async throws {
+func snippet58() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -621,26 +702,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet49() async throws {
+func snippet59() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet50() async throws {
+func snippet60() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet51() async throws {
+func snippet61() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet52() async throws {
+func snippet62() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -662,7 +743,7 @@ func snippet52() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet53() async throws {
+func snippet63() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -671,7 +752,7 @@ func snippet53() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet54() async throws {
+func snippet64() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -685,7 +766,7 @@ func snippet54() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet55() async throws {
+func snippet65() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -695,7 +776,7 @@ func snippet55() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet56() async throws {
+func snippet66() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -703,9 +784,23 @@ func snippet56() async throws {
   }
 }
 
+// docs/explain.md, block 1
+func snippet67() async throws {
+  let why = try await queue.explain(id)
+  print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
+  for reason in why.reasons {
+    switch reason {
+    case .noWorker: print("start one")
+    case .backOff(let time, let failure): print("again at \(time), since \(failure.message)")
+    case .needs(let other, .suspended, _): try await queue.resume(other)
+    default: print(reason, reason.help ?? "")
+    }
+  }
+}
+
 // docs/postgres.md, block 1
 #if Postgres
-func snippet57() async throws {
+func snippet68() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
@@ -713,7 +808,7 @@ func snippet57() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet58() async throws {
+func snippet69() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -721,5 +816,110 @@ func snippet58() async throws {
       try await context.step("tell reader \(reader)") { try await server.send("\(id.name): \(size) bytes") }
     }
     return id
+  }
+}
+
+// docs/testing.md, block 1
+func snippet70() async throws {
+  let jobs = TestJobs()
+  // What you test enqueues, and nothing runs yet.
+  try await jobs.queue.enqueue(SendMessage(text: "hello"))
+  let enqueued = try await jobs.enqueued(SendMessage.self)
+  assert(enqueued == [SendMessage(text: "hello")])
+
+  // `drain` runs what may run now. A server that is away is tried again when its time has come, by hand.
+  let attempts = Lock(0)
+  jobs.worker.register(SendMessage.self, retry: .constant(.seconds(10))) { message, context in
+    attempts.withLock { $0 += 1 }
+    if context.attempt < 3 { throw Server.Busy(retryAfter: .seconds(10)) }
+  }
+  let counts = try await jobs.drain()
+  assert(counts[.scheduled] == 1)
+  let later = try await jobs.advance(by: .seconds(20))
+  assert(later[.succeeded] == 1 && attempts.withLock { $0 } == 3)
+}
+
+// docs/testing.md, block 2
+func snippet71() async throws {
+  let jobs = TestJobs()
+  jobs.worker.register(UploadPhoto.self)
+  let remote = try await jobs.perform(photo, attempt: 2)
+  assert(remote.name == "photo.jpg")
+}
+
+// docs/testing.md, block 3
+/// Keeps each job in a file of its own.
+struct FolderProvider: SnapshotProvider {
+  let folder: URL
+
+  func load() throws -> [String: Data] {
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    return Dictionary(uniqueKeysWithValues: try files.map { ($0.lastPathComponent, try Data(contentsOf: $0)) })
+  }
+
+  func save(_ entries: [String: Data]) throws {
+    for (name, data) in entries { try data.write(to: folder.appending(path: name), options: .atomic) }
+  }
+
+  func remove(_ names: [String]) throws {
+    for name in names { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
+  }
+}
+
+@Test("A store in a folder does what every store has to", arguments: StoreConformance.cases)
+func folderStore(_ promise: StoreConformance.Case) async throws {
+  let root = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+  defer { try? FileManager.default.removeItem(at: root) }
+  let subject = StoreUnderTest { policy in
+    let (folder, clock) = (root.appending(path: UUID().uuidString), ManualClock())
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let provider = FolderProvider(folder: folder)
+    return (try InMemoryStore(provider: provider, policy: policy, clock: clock), clock)
+  }
+  try await promise.run(subject)
+}
+
+// docs/transactions.md, block 1
+func snippet72() async throws {
+  let pool = try DatabasePool(path: "app.sqlite")
+  let queue = JobQueue(store: try SQLiteStore(pool: pool))
+
+  try await pool.write { db in
+    try db.execute(sql: "INSERT INTO orders VALUES(7)")
+    try queue.enqueue(SendMessage(text: "thanks"), in: db)
+  }
+}
+
+// docs/transactions.md, block 2
+func snippet73() async throws {
+  worker.register(SendMessage.self) { message, context in
+    try await pool.write { db in
+      try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
+      try context.complete(in: db)  // complete(with: output, in: db) for a kind that gives something
+    }
+  }
+}
+
+// docs/watching.md, block 1
+func snippet74() async throws {
+  for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
+    print(jobs.map(\.id))
+  }
+}
+
+// docs/watching.md, block 2
+func snippet75() async throws {
+  let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
+  for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
+  print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
+}
+
+// docs/watching.md, block 3
+func snippet76() async throws {
+  for await event in queue.events {
+    if case .changed(let job) = event { print(job.id, job.kind, job.state) }
+    if case .removed(let job) = event { print(job.id, "was deleted") }
+    if case .changedElsewhere = event { print("look again") }
+    if case .missed(let count) = event { print(count, "events were too many") }
   }
 }

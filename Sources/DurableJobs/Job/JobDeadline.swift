@@ -21,7 +21,7 @@ extension JobDeadline {
     }
   }
 
-  func dated(at now: Date) -> JobDeadline {
+  package func dated(at now: Date) -> JobDeadline {
     switch self {
     case .start(let time): .start(by: .at(time.moment(from: now)))
     case .end(let time): .end(by: .at(time.moment(from: now)))

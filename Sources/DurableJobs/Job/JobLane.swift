@@ -5,7 +5,8 @@
 public struct JobLane: Hashable, Codable, Sendable, ExpressibleByStringInterpolation {
   /// What becomes of a lane whose first job failed.
   public enum FailedHead: String, Hashable, Codable, Sendable {
-    /// The others wait until it is retried and ends otherwise, or is removed.
+    /// The others wait until it is retried and ends otherwise, or is removed. Only what was to run after its end, as a
+    /// `catch` in the same lane, takes its place.
     case holds
     case letsNextRun
   }

@@ -44,6 +44,10 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var deadline: JobDeadline?
   /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.
   public var steps: [String] = []
+  /// What suspended it, while it is ``JobState/suspended``.
+  public var heldBy: JobHold?
+  /// What stands around it, if it is unfinished. Present if the query asked for it.
+  public var waits: JobWaits?
 
   public init(
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,
@@ -83,10 +87,40 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   }
 }
 
-/// A snapshot with its payload decoded.
-public struct TypedJobSnapshot<Payload: JobPayload>: Sendable {
+/// A snapshot with its payload decoded: `$0.payload.photo`, and `$0.id`, `$0.state` and all else of the job directly.
+@dynamicMemberLookup
+public struct TypedJobSnapshot<Payload: JobPayload>: Sendable, Identifiable {
   public let job: JobSnapshot
   public let payload: Payload
+
+  public var id: JobID { job.id }
+
+  /// What the job returned; nil if it has not succeeded, or if its output was not read or is none of this type.
+  public var output: Payload.Output? {
+    job.state == .succeeded ? try? Payload.outputCoding.decode(job.output) : nil
+  }
+
+  public subscript<T>(dynamicMember member: KeyPath<JobSnapshot, T>) -> T { job[keyPath: member] }
+}
+
+extension JobSnapshot {
+  /// Its payload. Throws ``JobError/Code/notDecodable`` if it is none of this type, or was not read.
+  public func payload<P: JobPayload>(as type: P.Type) throws -> P {
+    try decoded("payload", as: P.self) { try JobCoding.decode(P.self, from: payload ?? Data()) }
+  }
+
+  /// What it returned, of a job that succeeded and whose output was read. Throws ``JobError/Code/notDecodable`` if that is none
+  /// of this kind.
+  public func output<P: JobPayload>(as type: P.Type) throws -> P.Output {
+    try decoded("output", as: P.Output.self) { try P.outputCoding.decode(output) }
+  }
+
+  private func decoded<T>(_ what: String, as type: T.Type, _ decode: () throws -> T) throws -> T {
+    do { return try decode() } catch {
+      throw JobError(
+        .notDecodable, "the \(what) of job \(id) (\(kind)) is no \(T.self): \(error.briefly)", cause: error)
+    }
+  }
 }
 
 /// An attempt that failed, as it is kept.

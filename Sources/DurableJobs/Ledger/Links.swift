@@ -34,7 +34,13 @@ package struct Links: OptionSet {
   /// It waits for a date.
   package static let dated = Links(rawValue: 2048)
 
+  /// Its handler suspended it, or its payload could not be read. Else somebody did.
+  package static let heldByHandler = Links(rawValue: 131072)
+  package static let undecodable = Links(rawValue: 262144)
+
   package static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
+
+  package var hold: JobHold? { contains(.heldByHandler) ? .handler : contains(.undecodable) ? .undecodable : nil }
 
   package var stopReason: StopReason? {
     contains(.cancelAsked)
@@ -58,5 +64,7 @@ extension Links {
     if course.isDated { insert(.dated) }
     if course.isBackOff { insert(.backOff) }
     if course.isAfterFailure { insert(.afterFailure) }
+    if course.state == .suspended, course.heldBy == .handler { insert(.heldByHandler) }
+    if course.state == .suspended, course.heldBy == .undecodable { insert(.undecodable) }
   }
 }

@@ -5,7 +5,7 @@ package struct JobRow {
   package let id: JobID
   package let route: Int64
   package let kind: String
-  package let priority: JobPriority
+  package var priority: JobPriority
   package let key: String?
   package let unique: KeyHold?
   package let tags: [String]
@@ -128,6 +128,8 @@ package struct WorkerRow: Sendable {
   package var absent: Set<JobConstraint>
   /// Claims made under it so far.
   package var claims: Int64
+  /// When the row was made, where that was asked.
+  package var since: Int64 = 0
 
   package init(
     id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>,

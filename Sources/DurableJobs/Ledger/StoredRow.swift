@@ -55,6 +55,7 @@ package struct StoredRow {
       stopAsked: links.stopReason, reason: note, cause: cause.map(JobID.init(rawValue:)),
       isAfterFailure: links.contains(.afterFailure))
     course.isBackOff = waitsForTime && links.contains(.backOff)
+    course.heldBy = state == .suspended ? links.hold : nil
     let claim = ClaimNumber(rawValue: claim)
     var row = JobRow(
       id: id, route: route, kind: kind, priority: JobPriority(rawValue: Int(priority)), key: terms.key,
@@ -73,7 +74,7 @@ extension RowChange {
   /// Something of the hot row is another than it was.
   package var concernsHotRow: Bool {
     after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat || after.hasSteps != before.hasSteps || after.isTimed != before.isTimed
+      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps || after.isTimed != before.isTimed
   }
 }
 

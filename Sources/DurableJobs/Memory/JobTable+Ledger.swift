@@ -194,6 +194,7 @@ extension JobTable: JobLedger {
       let after = change.after
       if after.course.state != change.before.course.state { records[index].enteredAt = now }
       records[index].course = after.course
+      records[index].job.terms.priority = after.priority
       records[index].claim = after.claim
       records[index].waits = after.waits
       records[index].seat = after.seat
@@ -243,6 +244,7 @@ extension JobTable: JobLedger {
       lastWorker += 1
       workers.append(row)
       workers[workers.count - 1].id = lastWorker
+      workers[workers.count - 1].since = now
     }
   }
 
@@ -332,6 +334,7 @@ extension JobTable: JobLedger {
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
       requires: job.terms.requires, whenLost: job.terms.whenLost, inputs: inputs(of: record.id), steps: record.steps)
+    (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: record.createdAt))
     if record.isTimed, case .end? = job.terms.deadline { claimed.deadline = deadline(record) }
     return claimed
   }

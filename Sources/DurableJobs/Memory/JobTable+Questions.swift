@@ -37,6 +37,7 @@ extension JobTable {
 
   private func snapshot(_ record: Record, _ detail: JobQuery.Detail) -> JobSnapshot {
     var job = record.snapshot(detail)
+    if detail.contains(.waits), !job.state.isFinished { job.waits = waits(of: record) }
     guard detail.contains(.edges) else { return job }
     let known = (parentsOf[record.id] ?? []).map { JobEdge(.job($0.parent), $0.condition, slot: $0.slot) }
     let open = keyEdges.sorted { $0.key < $1.key }.flatMap { key, edges in
@@ -48,6 +49,37 @@ extension JobTable {
 
   private var newestBatches: [BatchSnapshot] {
     batches.values.map(\.snapshot).sorted { $0.id.rawValue > $1.id.rawValue }
+  }
+
+  private func waits(of record: Record) -> JobWaits {
+    var waits = JobWaits(now: Date(milliseconds: now))
+    let unique = record.job.terms.unique?.key
+    for edge in parentsOf[record.id] ?? [] {
+      guard let parent = index(of: edge.parent).map({ records[$0] }), !parent.course.state.isFinished else { continue }
+      let hasKey = unique != nil && parent.job.terms.unique?.key == unique
+      if hasKey { waits.uniqueKey = unique }
+      waits.needs.append(
+        JobWaits.Need(.job(parent.id), edge.condition, state: parent.course.state, hasUniqueKey: hasKey))
+    }
+    for (key, edges) in keyEdges.sorted(by: { $0.key < $1.key }) {
+      waits.needs += edges.filter { $0.child == record.id }.map { JobWaits.Need(.key(key), $0.condition) }
+    }
+    waits.needs = Array(waits.needs.sorted { $0.edge.isBefore($1.edge) }.prefix(JobWaits.mostNeeds))
+    if record.seat == false {
+      let seated = records.filter { $0.job.terms.lane?.name == record.job.terms.lane?.name && $0.seat == true }
+      let head = seated.first { $0.course.state == .failed } ?? seated.first
+      waits.laneHead = head.map { JobWaits.LaneHead(job: $0.id, state: $0.course.state) }
+    }
+    waits.isPaused = pausedQueues.contains(record.job.queue)
+    waits.setByHand = setByHand
+    waits.workers = workers.filter(\.stands).map { row in
+      StoredWorker(
+        process: Int64(ProcessInfo.processInfo.processIdentifier), since: Date(milliseconds: row.since),
+        queues: row.queues, kinds: row.kinds, satisfied: row.satisfied, absent: row.absent,
+        jobs: Set(records.lazy.filter { $0.course.state == .running && $0.claim.worker == row.id }.map(\.id)),
+        standing: row.isAlive(at: now) ? .alive : .silent)
+    }
+    return waits
   }
 
   func batches(_ query: BatchQuery) -> [BatchSnapshot] {
@@ -126,6 +158,7 @@ extension JobTable.Record {
       failures: detail.contains(.failures) ? failures : [])
     snapshot.deadline = job.terms.deadline
     snapshot.batch = batch
+    snapshot.heldBy = course.state == .suspended ? course.heldBy ?? .request : nil
     if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
     return snapshot
   }

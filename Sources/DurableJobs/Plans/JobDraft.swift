@@ -10,12 +10,12 @@ struct JobDraft: Sendable {
   let kind: String
   let payload: Data
   let waits: [Wait]
-  var terms: JobTerms
+  var options: JobOptions
 
   init(kind: String, payload: Data, inputs: [JobDependency] = [], after: [any JobReference], options: JobOptions) {
     self.kind = kind
     self.payload = payload
-    terms = JobTerms(options)
+    self.options = options
     var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
     var known = Set(inputs)
     for dependency in after.map(\.dependency) where known.insert(dependency).inserted {
@@ -56,6 +56,7 @@ struct JobDraft: Sendable {
       }
       return JobEdge(target, wait.dependency.condition, slot: wait.slot)
     }
+    let terms = JobTerms(queue.defaults.overridden(by: options))
     let job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
     try job.check()
     return job

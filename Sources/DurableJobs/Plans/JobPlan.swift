@@ -54,7 +54,7 @@ public struct JobPlan: Sendable {
         throw JobError(.invalidArgument, "two nodes of the plan are named '\(name)'")
       }
       var draft = try entry.draft.get()
-      draft.terms.tags.insert(id.tag)
+      draft.options.tags.insert(id.tag)
       return try draft.job(in: target) { places[$0] }
     }
   }

@@ -64,31 +64,25 @@ public struct JobBatch: Sendable, Identifiable {
   }
 
   /// Throws ``JobError/Code/notFound`` once the last of its jobs was deleted.
-  public var status: Status {
-    get async throws {
-      guard let batch = try await queue.store.batches(.id(id)).first else {
-        throw JobError(.notFound, "there is no batch \(id)")
-      }
-      var done = Double(batch.total - batch.unfinished)
-      if batch.unfinished > 0 {
-        let running = try await queue.store.jobs(JobQuery(.batch(id) && .state(.running), limit: 10_000))
-        done += running.reduce(0) { $0 + ($1.progress?.fraction ?? 0) }
-      }
-      return Status(batch: batch, fraction: batch.total == 0 ? 1 : min(done / Double(batch.total), 1))
-    }
-  }
+  public var status: Status { get async throws { try await queue.store.status(of: id) } }
 
-  /// The status now, and after changes, until the batch is done. A slow reader misses some, and never the last.
-  public var statuses: AsyncThrowingStream<Status, any Error> {
-    let watch = BatchWatch(self)
-    return AsyncThrowingStream { try await watch.next() }
+  /// The status now, and after changes, until the batch is done. Besides the batch, a look reads the jobs that run.
+  public var statuses: JobSnapshots<Status> {
+    JobSnapshots(
+      lookout: { [id, store = queue.store] in
+        store.signals.lookouts.lookout(.status(id), store, concerns: { _ in true }) { try await $0.status(of: id) }
+      }, isLast: \.isDone)
   }
 
   /// Waits until all its jobs have ended, and returns its status then.
   @discardableResult
   public func waitUntilDone() async throws -> Status {
-    for try await status in statuses where status.isDone { return status }
-    throw CancellationError()
+    let lookout = queue.store.signals.lookouts.lookout(
+      .end(of: id), queue.store, pause: .zero, concerns: { $0.state.isFinished || $0.isRemoved }
+    ) { [id] in try await $0.batch(id).isDone }
+    var place = Lookout<Bool>.Place()
+    while try await !lookout.next(&place) {}
+    return try await status
   }
 
   /// It is done once the jobs that it has by now have ended, or at once. Nothing changes if it is closed already. Throws
@@ -105,30 +99,19 @@ public struct JobBatch: Sendable, Identifiable {
   }
 }
 
-/// Looks at a batch after each signal. Should one be lost, it looks by itself.
-private actor BatchWatch {
-  private let batch: JobBatch
-  private let gate = Gate()
-  private var subscription: StoreSignals.Subscription?
-  private var last: JobBatch.Status?
+extension JobStore {
+  fileprivate func batch(_ id: BatchID) async throws -> BatchSnapshot {
+    guard let batch = try await batches(.id(id)).first else { throw JobError(.notFound, "there is no batch \(id)") }
+    return batch
+  }
 
-  init(_ batch: JobBatch) { self.batch = batch }
-
-  func next() async throws -> JobBatch.Status? {
-    if last?.isDone ?? false { return nil }
-    let store = batch.queue.store
-    // Listen first and look then: what changes in between is heard.
-    if subscription == nil { subscription = store.signals.listen { [gate] _ in gate.open() } }
-    while true {
-      let status = try await batch.status
-      if status != last {
-        last = status
-        return status
-      }
-      let timer = store.clock.schedule(after: Defaults.sweepInterval) { [gate] in gate.open() }
-      await gate.pass()
-      timer.cancel()
-      try Task.checkCancellation()
+  fileprivate func status(of id: BatchID) async throws -> JobBatch.Status {
+    let batch = try await batch(id)
+    var done = Double(batch.total - batch.unfinished)
+    if batch.unfinished > 0 {
+      let running = try await jobs(JobQuery(.batch(id) && .state(.running), limit: 10_000))
+      done += running.reduce(0) { $0 + ($1.progress?.fraction ?? 0) }
     }
+    return JobBatch.Status(batch: batch, fraction: batch.total == 0 ? 1 : min(done / Double(batch.total), 1))
   }
 }

@@ -35,7 +35,18 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
     get async throws { try await store.job(id) }
   }
 
-  public func cancel(reason: String? = nil) async throws { try await store.change(.cancel(reason: reason), id) }
+  private var queue: JobQueue { JobQueue(store: store) }
+
+  // Each does what the queue's verb of that name does to this job.
+
+  public func cancel(reason: String? = nil) async throws { try await queue.cancel(id, reason: reason) }
+  public func retry() async throws { try await queue.retry(id) }
+  public func suspend(reason: String? = nil) async throws { try await queue.suspend(id, reason: reason) }
+  public func resume() async throws { try await queue.resume(id) }
+  public func remove() async throws { try await queue.remove(id) }
+  public func setPriority(_ priority: JobPriority) async throws { try await queue.setPriority(priority, of: id) }
+  public func setStart(_ start: JobTime) async throws { try await queue.setStart(start, of: id) }
+  public func explain() async throws -> JobExplanation { try await queue.explain(id) }
 
   /// Ends the job with success from outside its handler: from a callback, also in a later process, also before the
   /// handler's own `throw .suspend` has arrived. Twice is the same as once. Throws ``JobError/Code/wrongState`` if the job

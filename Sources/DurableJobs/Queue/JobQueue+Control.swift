@@ -18,6 +18,16 @@ extension JobQueue {
 
   public func resume(_ id: JobID) async throws { try await store.change(.resume, id) }
 
+  /// What goes first from now on: at once for a job that waits, from its next attempt on for one that runs. Throws
+  /// ``JobError/Code/wrongState`` if it has ended.
+  public func setPriority(_ priority: JobPriority, of id: JobID) async throws {
+    try await store.change(.setPriority(priority), id)
+  }
+
+  /// Gives a job that waits another start, sooner or later, also in place of a back-off or a snooze. Throws
+  /// ``JobError/Code/wrongState`` if it runs, is suspended or has ended.
+  public func setStart(_ start: JobTime, of id: JobID) async throws { try await store.change(.setStart(start), id) }
+
   /// Deletes a job. Refused while it runs.
   public func remove(_ id: JobID) async throws { try await store.change(.remove, id) }
 
@@ -49,6 +59,30 @@ extension JobQueue {
     try await changeAll(.cancel(reason: reason), where: filter)
   }
 
+  /// Suspends all jobs of this queue that match and have not ended.
+  @discardableResult
+  public func suspendAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
+    try await changeAll(.suspend(reason: reason), where: filter)
+  }
+
+  /// Resumes the suspended ones among the jobs of this queue that match.
+  @discardableResult
+  public func resumeAll(where filter: JobFilter = .state(.suspended)) async throws -> Int {
+    try await changeAll(.resume, where: filter)
+  }
+
+  /// The same as ``setPriority(_:of:)`` for all jobs of this queue that match and have not ended.
+  @discardableResult
+  public func setPriority(_ priority: JobPriority, where filter: JobFilter) async throws -> Int {
+    try await changeAll(.setPriority(priority), where: filter)
+  }
+
+  /// The same as ``setStart(_:of:)`` for all jobs of this queue that match and wait.
+  @discardableResult
+  public func setStart(_ start: JobTime, where filter: JobFilter) async throws -> Int {
+    try await changeAll(.setStart(start), where: filter)
+  }
+
   /// Deletes all jobs of this queue that match and do not run.
   @discardableResult
   public func removeAll(where filter: JobFilter) async throws -> Int {
@@ -56,8 +90,8 @@ extension JobQueue {
   }
 
   /// Makes all running and suspended jobs of this queue ready, whoever holds them: what a queue without leases does at
-  /// launch. Recovery does it by itself for jobs whose process died, and leaves suspended ones so; a job that runs in a
-  /// living worker will run twice.
+  /// launch. Also those of living workers: what such a worker reports afterwards is refused, its handler is cancelled, and
+  /// the job runs a second time. Recovery does it by itself for jobs whose process died, and leaves suspended ones so.
   @discardableResult
   public func resetAll() async throws -> Int {
     try await changeAll(.reset, where: .state(.running) || .state(.suspended))
@@ -65,6 +99,11 @@ extension JobQueue {
 
   /// No job of this queue is claimed from now on, in any process, until it is unpaused. Those that run go on.
   public func pause() async throws { try await store.configure([.queue(name, isPaused: true)]) }
+
+  /// Whether it is, for every process.
+  public var isPaused: Bool {
+    get async throws { try await store.settings().contains(.queue(name, isPaused: true)) }
+  }
 
   public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
 

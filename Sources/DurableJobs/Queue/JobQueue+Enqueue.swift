@@ -31,6 +31,15 @@ extension JobQueue {
     return reply.jobs.map { handle($0, as: P.self) }
   }
 
+  /// The same for jobs of different kinds: `enqueue(mixed: [Resize(photo), Notify(user)])`. Returns their ids.
+  @discardableResult
+  public func enqueue(
+    mixed jobs: [any JobPayload], after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) async throws -> [JobID] {
+    guard !jobs.isEmpty else { return [] }
+    return try await store.insert(JobInsertion(jobs.map { try prepare($0, after: after, options: options) })).ids
+  }
+
   /// Stores a job of a kind that has no Swift type here. `payload` should be JSON: what shows jobs shows it so.
   /// Returns the id of the job that has the unique key, if one does.
   @discardableResult

@@ -6,7 +6,7 @@ extension JobQueue {
     handle(InsertedJob(id: id, disposition: .kept), as: type)
   }
 
-  func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
+  package func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
     JobHandle(
       id: job.id, isNew: job.disposition.isNew, store: store, kinds: [P.kind] + P.formerKinds,
       coding: P.outputCoding)
@@ -26,22 +26,46 @@ extension JobQueue {
       JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
   }
 
-  /// A page of jobs of one kind, with their payloads. One whose payload does not decode is left out: the worker that
-  /// meets it suspends it with the reason.
+  /// A page of jobs of one kind, with their payloads and outputs; the next page is `after` the last id of this one. One whose
+  /// payload does not decode is left out: the worker that meets it suspends it with the reason.
   public func jobs<P: JobPayload>(
     of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, after: JobID? = nil,
     limit: Int = 100
   ) async throws -> [TypedJobSnapshot<P>] {
-    let page = try await jobs(
-      where: .kind(type) && filter, detail: .payload, order: order, after: after, limit: limit)
-    return page.compactMap { job in
-      (try? JobCoding.decode(P.self, from: job.payload ?? Data())).map { TypedJobSnapshot(job: job, payload: $0) }
-    }
+    try await jobs(
+      where: .kind(type) && filter, detail: [.payload, .output], order: order, after: after, limit: limit
+    ).typed()
   }
 
   /// How many jobs of this queue are in each state.
   public func counts(where filter: JobFilter = .all) async throws -> JobCounts {
     try await store.counts(where: .queue(name) && filter)
+  }
+
+  /// Waits until all jobs of this queue that match have ended, in whatever process and however they end, and returns how
+  /// many did so in each way. Of no jobs, it returns at once. One that is suspended or that nobody runs is waited for.
+  @discardableResult
+  public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
+    let gate = Gate()
+    // Listen first and look then: what changes in between is heard.
+    let subscription = store.signals.listen { [gate] _ in gate.open() }
+    defer { withExtendedLifetime(subscription) {} }
+    while true {
+      let counts = try await counts(where: filter)
+      if counts.unfinished == 0 { return counts }
+      let timer = store.clock.schedule(after: Defaults.sweepInterval) { [gate] in gate.open() }
+      await gate.pass()
+      timer.cancel()
+      try Task.checkCancellation()
+    }
+  }
+
+  /// When there is something to do next: now, by the store's clock, while jobs are ready, else when the earliest scheduled
+  /// one is due. Nil if nothing of this queue waits for time. For who asks the system for background time.
+  public var nextRun: Date? {
+    get async throws {
+      try await counts()[.ready] > 0 ? store.clock.now : store.nextDue(in: name)
+    }
   }
 
   /// Nothing of this queue is to be done now by any living worker. See ``OutstandingWork`` for what that leaves out.

@@ -9,10 +9,13 @@ import Foundation
 public struct JobQueue: Sendable, Hashable {
   public let name: String
   public let store: any JobStore
+  /// What jobs get that are enqueued by this value, where neither they, nor their kind, nor the call says otherwise.
+  public let defaults: JobOptions
 
-  public init(_ name: String = "default", store: any JobStore) {
+  public init(_ name: String = "default", store: any JobStore, defaults: JobOptions = JobOptions()) {
     self.name = name
     self.store = store
+    self.defaults = defaults
   }
 
   public static func == (a: JobQueue, b: JobQueue) -> Bool { a.name == b.name && a.store === b.store }

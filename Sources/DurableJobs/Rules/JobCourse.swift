@@ -21,6 +21,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public var stopAsked: StopReason?
   /// Why it is suspended, cancelled or skipped.
   public var reason: String?
+  /// Who suspended it last, if not a person.
+  public var heldBy: JobHold?
   /// The job whose end skipped it: the first of its kind, not one that was skipped itself.
   public var cause: JobID?
   /// That job failed.
@@ -58,6 +60,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     attempt += 1
     forgetTime()
     stopAsked = nil
+    heldBy = nil
     reason = nil
   }
 
@@ -98,8 +101,9 @@ public struct JobCourse: Hashable, Codable, Sendable {
       attempt -= 1
       wait(time.atLeast(Defaults.leastSnooze, from: now), now)
       isBackOff = state == .scheduled && !isDated && mayEndSooner
-    case .suspended(let why):
+    case .suspended(let why, let holder):
       attempt -= 1
+      heldBy = asked == .suspended ? .request : holder
       state = .suspended
       if asked != .cancelled { reason = reason ?? why.cutToMessage }
     case .interrupted, .crashed:
@@ -256,6 +260,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
     case (.suspend(let why), .ready), (.suspend(let why), .scheduled), (.suspend(let why), .blocked):
       state = .suspended
+      heldBy = nil
       reason = why?.cutToMessage
     case (.suspend(let why), .running):
       guard stopAsked != .cancelled else { throw refusal("is being cancelled") }
@@ -291,6 +296,17 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.complete, _), (.fail, _), (.progress, _), (.replacePayload, _):
       throw refusal("has ended already: \(state)")
 
+    case (.setPriority, _) where !state.isFinished:
+      break  // no part of its course
+    case (.setStart(let time), .ready), (.setStart(let time), .scheduled), (.setStart(let time), .blocked):
+      let isBlocked = state == .blocked
+      wait(time, now)
+      if isBlocked { state = .blocked }
+    case (.setStart, .running), (.setStart, .suspended):
+      throw refusal("is \(state); only one that waits can be given another start")
+    case (.setPriority, _), (.setStart, _):
+      throw refusal("has ended already: \(state)")
+
     case (.remove, .running):
       throw refusal("is running; cancel it first, or wait until it ends")
     case (.remove, _):
@@ -318,7 +334,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public static func endsClaim(_ change: JobChange) -> Bool {
     switch change {
     case .complete, .fail, .reset: true
-    case .retry, .cancel, .suspend, .resume, .remove, .progress, .wake, .replacePayload: false
+    case .retry, .cancel, .suspend, .resume, .setPriority, .setStart, .remove, .progress, .wake, .replacePayload: false
     }
   }
 

@@ -69,6 +69,10 @@ public struct ClaimedJob: Sendable {
   public var deadline: Date?
   public var requires: Set<JobConstraint>
   public var whenLost: JobConstraint.Loss
+  /// Its ``JobTerms/key``.
+  public var key: String?
+  /// When it was stored.
+  public var createdAt: Date?
   /// How those ended that it waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
   /// What the steps gave that earlier attempts finished, by their names.
@@ -159,7 +163,7 @@ public struct ClaimSettlement: Hashable, Sendable {
     /// Later, the attempt given back; not before ``Defaults/leastSnooze``.
     case snoozed(JobTime, isBackOff: Bool = false)
     /// Kept from running, the attempt given back.
-    case suspended(reason: String)
+    case suspended(reason: String, by: JobHold = .handler)
     /// Back at once, the attempt given back: the worker stops.
     case interrupted
     /// What ran the job for the worker died, and the worker lives: counted as the death of a process.

@@ -10,6 +10,11 @@ public enum JobChange: Hashable, Sendable {
   /// Suspends it. A running job is asked to stop, and is suspended when its handler ends.
   case suspend(reason: String?)
   case resume
+  /// What goes first: at once for one that waits, from its next attempt on for one that runs. Refused once it has ended.
+  case setPriority(JobPriority)
+  /// When an unfinished job may begin, whatever it waited for a time before; one that waits for others begins no sooner
+  /// than they end. Refused while it runs or is suspended.
+  case setStart(JobTime)
   /// Deletes it. Refused while it runs.
   case remove
   /// Ends an unfinished job with success, from outside its handler, whether that has begun or not. Nothing changes if it

@@ -34,6 +34,8 @@ public struct JobEdge: Hashable, Codable, Sendable {
 extension JobEdge {
   package var job: JobID? { if case .job(let id) = target { id } else { nil } }
 
+  package func isBefore(_ other: JobEdge) -> Bool { Self.isBefore(self, other) }
+
   /// As they are told of a job: keys last.
   package static func isBefore(_ a: JobEdge, _ b: JobEdge) -> Bool {
     func rank(_ edge: JobEdge) -> (Int64, String, Int, Int) {

@@ -38,6 +38,7 @@ extension JobFilter {
   package var exactIDs: Set<JobID>? { if case .ids(let ids) = condition { ids } else { nil } }
   package var exactKey: String? { if case .key(let key) = condition { key } else { nil } }
   package var exactBatch: BatchID? { if case .batch(let id) = condition { id } else { nil } }
+  package var exactLane: String? { if case .lane(let lane) = condition { lane } else { nil } }
   package var exactTag: String? { if case .tag(let tag) = condition { tag } else { nil } }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A page of jobs, by id.
-public struct JobQuery: Sendable {
+public struct JobQuery: Hashable, Sendable {
   public struct Detail: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -12,6 +12,8 @@ public struct JobQuery: Sendable {
     public static let edges = Detail(rawValue: 8)
     /// The names of its steps that have finished.
     public static let steps = Detail(rawValue: 16)
+    /// What keeps each job from running: ``JobSnapshot/waits``. Not in ``all``.
+    public static let waits = Detail(rawValue: 32)
     public static let all: Detail = [.payload, .output, .failures, .edges, .steps]
   }
 

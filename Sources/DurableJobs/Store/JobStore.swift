@@ -60,6 +60,9 @@ public protocol JobStore: AnyObject, Sendable {
   /// is living while its lease has not lapsed, and can serve what it said with its last claim.
   func outstanding(_ scope: WorkScope) async throws -> OutstandingWork
 
+  /// When the earliest scheduled job of the queue is due; nil if none is scheduled. By default by reading them all.
+  func nextDue(in queue: String) async throws -> Date?
+
   func settings() async throws -> [StoreSetting]
 
   /// Batches as they are now, the newest first. A batch is counted in the transaction of what
@@ -77,7 +80,13 @@ public protocol JobStore: AnyObject, Sendable {
   var path: String? { get }
 }
 
-extension JobStore { public var path: String? { nil } }
+extension JobStore {
+  public var path: String? { nil }
+
+  public func nextDue(in queue: String) async throws -> Date? {
+    try await jobs(JobQuery(.queue(queue) && .state(.scheduled), limit: .max)).compactMap(\.runAt).min()
+  }
+}
 
 /// A setting of a store.
 @nonexhaustive

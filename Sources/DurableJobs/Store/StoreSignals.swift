@@ -53,6 +53,7 @@ public struct JobTransition: Hashable, Sendable {
 /// The signals of a store, to any number of listeners; and who waits for them and works on the store in this process.
 public struct StoreSignals: Sendable {
   package let watch = StoreWatch()
+  let lookouts = Lookouts()
   package let localWorkers = LocalWorkers()
   private let hub = Lock(Hub())
   /// Whether the store was told last that somebody wants to know.

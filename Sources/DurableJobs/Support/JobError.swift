@@ -31,6 +31,8 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
     case diskFull
     /// A commit would not survive a power cut, and nobody asked for that.
     case weakDurability
+    /// A transaction of another database than the store's.
+    case wrongStore
     /// The worker is running already.
     case alreadyRunning
     /// The disk or the system refused; the message has its words.

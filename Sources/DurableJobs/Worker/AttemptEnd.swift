@@ -29,7 +29,7 @@ enum AttemptEnd {
       case .crash: return .crashed
       }
     case let error as Undecodable:
-      return .suspended(reason: error.reason.cutToMessage)
+      return .suspended(reason: error.reason.cutToMessage, by: .undecodable)
     default:
       break
     }

@@ -5,6 +5,8 @@ struct HandlerTable: Sendable {
   /// How one kind is run: decodes the payload, calls the handler, encodes what it returned.
   struct Handler: Sendable {
     let retry: RetryPolicy
+    /// What its jobs give; nil if it stores bytes as they are.
+    var output: Any.Type?
     let run: @Sendable (ClaimedJob, JobContext) async throws -> Data?
   }
 
@@ -27,7 +29,7 @@ extension HandlerTable.Handler {
     _ type: P.Type, retry: RetryPolicy, _ body: @escaping @Sendable (P, JobContext) async throws -> P.Output
   ) {
     let coding = P.outputCoding
-    self.init(retry: retry) { claim, context in
+    self.init(retry: retry, output: P.Output.self) { claim, context in
       let job: P
       do {
         job = try JobCoding.decode(P.self, from: claim.payload, inputs: claim.inputs)

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// What a handler knows of the attempt that it makes.
 public struct JobContext: Sendable {
@@ -7,6 +8,19 @@ public struct JobContext: Sendable {
   /// Which attempt this is, from 1. Attempts that a process death cut short are not counted.
   public let attempt: Int
   public let maxAttempts: Int
+  public let kind: String
+  /// The job's own name, if it was given one: ``JobOptions/key``.
+  public let key: String?
+  /// When the job was stored.
+  public let createdAt: Date
+  /// The worker's, with the job's id, kind, queue and attempt in its metadata.
+  public var logger: Logger {
+    var logger = workersLogger
+    for (name, fact) in ["job": "\(id)", "kind": kind, "queue": queue, "attempt": "\(attempt)"] {
+      logger[metadataKey: name] = "\(fact)"
+    }
+    return logger
+  }
   /// The name of the queue that the job is in.
   public let queue: String
   /// When the job is given up if it has not ended by then.
@@ -14,9 +28,38 @@ public struct JobContext: Sendable {
   let store: any JobStore
   let worker: WorkerID
   let running: RunningAttempt
+  /// What jobs of its kind give, if that is a type.
+  let output: Any.Type?
+  private let workersLogger: Logger
+
+  init(
+    _ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, output: Any.Type?, logger: Logger
+  ) {
+    let claim = running.claim
+    (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
+    (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
+    createdAt = claim.createdAt ?? store.clock.now
+    (self.store, self.worker, self.running, workersLogger) = (store, worker, running, logger)
+    self.output = output
+  }
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
   public var stopReason: StopReason? { running.stopReason }
+
+  /// The end of the attempt with success, as it is to be stored, for a way of storing it other than by its worker.
+  package func success<Output: Encodable>(with value: Output?) throws -> (store: any JobStore, end: ClaimSettlement) {
+    guard output == nil || output == (value == nil ? Void.self : Output.self) else {
+      throw JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)")
+    }
+    let bytes = try value.map { try JobCoding.encode($0) }
+    if let bytes, bytes.count > Limits.payloadBytes {
+      throw JobError(.notEncodable, "the output of job \(id) is too large")
+    }
+    return (
+      store,
+      ClaimSettlement(token: running.claim.token, result: .succeeded(output: bytes), followUps: running.followUps)
+    )
+  }
 
   /// Whether the claim holds now, and nobody asked for a stop. For what can't be undone: this process may have been stopped
   /// for a while, and the job another's.

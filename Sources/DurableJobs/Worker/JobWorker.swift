@@ -14,6 +14,7 @@ public final class JobWorker: Sendable {
     var limits: [String: Int]
     var handlers = HandlerTable()
     var companions: [@Sendable () async -> Void] = []
+    var observers: [@Sendable (JobSnapshot) async -> Void] = []
     var monitors: [JobConstraint: Monitor] = [:]
     var run: Run?
     var isHeld = false
@@ -128,7 +129,34 @@ public final class JobWorker: Sendable {
     }
   }
 
-  /// It claims nothing while it is held; what runs goes on.
+  /// Claims no more jobs until ``unhold()``; what runs goes on. Other workers take what is there: to stop them all, pause
+  /// the queue. It may be called before the worker runs, and holds from run to run; one that runs until it is idle waits.
+  public func hold() { hold(true) }
+
+  public func unhold() { hold(false) }
+
+  /// Has `body` called with each job that ends in this worker, once its end is stored: with its output and failures. One
+  /// after the other, beside the worker's work; the end of a run waits for it. What ends elsewhere, or while the process
+  /// dies, is not told: for that there is a job of its own, ``JobContext/enqueueOnSuccess(_:on:after:options:)``.
+  ///
+  ///     worker.onFinish { job in if job.state == .failed { await alarm.ring(job.failures.last?.message) } }
+  public func onFinish(_ body: @escaping @Sendable (JobSnapshot) async -> Void) {
+    setup.withLock { $0.observers.append(body) }
+  }
+
+  /// What it would do with a job that it claimed so. Nil if it knows no such kind.
+  package func handler(for kind: String) -> (
+    @Sendable (ClaimedJob, WorkerID, any JobStore) async throws -> (Data?, [NewJob])
+  )? {
+    guard let handler = setup.withLock({ $0.handlers[kind] }) else { return nil }
+    return { [logger] claim, worker, store in
+      let attempt = RunningAttempt(claim, at: store.clock.uptime) { _ in }
+      let context = JobContext(attempt, in: store, by: worker, logger: logger)
+      let output = try await handler.run(claim, context)
+      return (output, attempt.end().followUps)
+    }
+  }
+
   package func hold(_ isHeld: Bool) {
     setup.withLock { setup in
       setup.isHeld = isHeld
@@ -159,13 +187,30 @@ public final class JobWorker: Sendable {
     try await run(.idle, limits: nil).counts
   }
 
+  /// Runs as ``runUntilIdle()`` does, and no longer than until `deadline`, or until the task is cancelled: what then runs is
+  /// interrupted at once and goes back, its attempt given back. For background time: give a deadline some seconds before the
+  /// system's, cancel in its expiration handler, and ask for the next run by ``JobQueue/nextRun``.
+  @discardableResult
+  public func run(until deadline: Date) async throws -> JobCounts {
+    let run = try begin(.idle, limits: nil)
+    let clock = run.engine.store.clock
+    let timer = clock.schedule(after: .seconds(deadline.timeIntervalSince(clock.now))) { run.engine.stop(grace: .zero) }
+    defer { timer.cancel() }
+    return try await withTaskCancellationHandler {
+      try await finish(run).counts
+    } onCancel: {
+      run.engine.stop(grace: .zero)
+    }
+  }
+
   /// Runs one job, if there is one that is ready, and returns whether there was.
   public func runNext() async throws -> Bool { try await runNext(only: nil) }
 
   /// The same; with an id, for that job alone.
   package func runNext(only id: JobID?) async throws -> Bool {
-    let limits = setup.withLock { $0.limits }
+    let (limits, isHeld) = setup.withLock { ($0.limits, $0.isHeld) }
     try Self.check(limits)
+    if isHeld { return false }
     for name in limits.keys.sorted() where try await run(.oneJob, limits: [name: 1], only: id).hasRun { return true }
     return false
   }
@@ -214,25 +259,25 @@ public final class JobWorker: Sendable {
       try Self.check(limits)
       guard let store else { throw JobError(.invalidArgument, "a worker needs a queue") }
       guard setup.run == nil else { throw JobError(.alreadyRunning, "this worker is running already") }
+      let ends = AsyncStream<JobID>.makeStream()
+      let (companions, observers, hasObservers) = (setup.companions, setup.observers, !setup.observers.isEmpty)
       let engine = WorkerEngine(
         goal: goal, limits: setup.room(limits), handlers: setup.handlers, store: store,
-        id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), only: only, logger: logger)
+        id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), only: only, logger: logger,
+        onEnd: { if hasObservers { ends.continuation.yield($0) } })
       let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
       engine.provides(setup.monitors.keys)
       for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }
       // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
       store.signals.localWorkers.add(engine)
-      let task = Task(executorPreference: EngineThread.shared) { [companions = setup.companions] in
+      let task = Task(executorPreference: EngineThread.shared) {
         defer {
           store.signals.localWorkers.remove(engine)
           store.signals.watch.workersChanged()
         }
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-          group.addTask(executorPreference: globalConcurrentExecutor) { await engine.hear(monitors) }
-          for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
-          defer { group.cancelAll() }
-          return try await engine.drive()
-        }
+        return try await Self.drive(
+          engine, beside: companions + [{ await engine.hear(monitors) }], telling: observers, of: ends.stream,
+          until: ends.continuation)
       }
       let run = Run(engine: engine, task: task, monitors: more)
       setup.run = run
@@ -240,9 +285,40 @@ public final class JobWorker: Sendable {
     }
   }
 
+  private static func drive(
+    _ engine: WorkerEngine, beside companions: [@Sendable () async -> Void],
+    telling observers: [@Sendable (JobSnapshot) async -> Void], of ended: AsyncStream<JobID>,
+    until tell: AsyncStream<JobID>.Continuation
+  ) async throws -> WorkerEngine.Summary {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let allTold = Gate()
+      group.addTask(executorPreference: globalConcurrentExecutor) {
+        await Self.tell(ended, of: engine.store, to: observers)
+        allTold.open()
+      }
+      for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
+      defer { group.cancelAll() }
+      let summary: Result<WorkerEngine.Summary, any Error>
+      do { summary = .success(try await engine.drive()) } catch { summary = .failure(error) }
+      tell.finish()
+      await allTold.pass()
+      return try summary.get()
+    }
+  }
+
   private func finish(_ run: Run) async throws -> WorkerEngine.Summary {
     defer { setup.withLock { if $0.run?.engine === run.engine { $0.run = nil } } }
     return try await run.task.value
+  }
+
+  private static func tell(
+    _ ended: AsyncStream<JobID>, of store: any JobStore, to observers: [@Sendable (JobSnapshot) async -> Void]
+  ) async {
+    for await id in ended {
+      // One that was removed since is told to nobody.
+      guard let job = try? await store.job(id), job.state.isFinished else { continue }
+      for body in observers { await body(job) }
+    }
   }
 
   private static func check(_ limits: [String: Int]) throws {

@@ -17,6 +17,11 @@ package final class LocalWorkers: Sendable {
   /// What each of them can serve of that queue.
   func reaches(in queue: String) -> [WorkerReach] { all.filter { $0.queues.contains(queue) }.map(\.reach) }
 
+  /// The same of those that have a free slot for it.
+  func reaches(withRoomIn queue: String) -> [WorkerReach] {
+    all.filter { engine in engine.shared.withLock { $0.state.hasRoom(in: queue) } }.map(\.reach)
+  }
+
   /// Has all of them give their jobs back. For stores, before they close.
   package func giveBack() async { for engine in all { await engine.giveBack() } }
 

@@ -56,6 +56,8 @@ final class RunningAttempt: Sendable {
     return (progress, followUps)
   }
 
+  var followUps: [NewJob] { state.withLock(\.followUps) }
+
   /// False if the handler has returned: nobody would store it.
   func follow(with job: NewJob) -> Bool {
     state.withLock { state in

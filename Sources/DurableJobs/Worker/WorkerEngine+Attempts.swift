@@ -19,10 +19,7 @@ extension WorkerEngine {
 
   private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
     let claim = attempt.claim
-    let context = JobContext(
-      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, queue: claim.queue,
-      deadline: claim.deadline, store: store,
-      worker: id, running: attempt)
+    let context = JobContext(attempt, in: store, by: id, output: handler.output, logger: logger)
     do {
       let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
       end(attempt, AttemptEnd.result(ofOutput: output))
@@ -46,9 +43,9 @@ extension WorkerEngine {
     case .retry(_, let message, _), .failed(let message):
       metadata["error"] = "\(message)"
       logger.error("job failed", metadata: metadata)
-    case .suspended(let reason):
+    case .suspended(let reason, let holder):
       metadata["reason"] = "\(reason)"
-      logger.info("job suspended", metadata: metadata)
+      logger.log(level: holder == .undecodable ? .error : .info, "job suspended", metadata: metadata)
     case .succeeded, .snoozed, .interrupted, .crashed, nil:
       metadata["error"] = "\(error.briefly)"
       logger.debug("attempt ended with an error", metadata: metadata)

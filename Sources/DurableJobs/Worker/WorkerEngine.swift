@@ -30,6 +30,8 @@ final class WorkerEngine: Sendable {
   let id: WorkerID
   /// The job that it runs, if it is to run no other.
   private let only: JobID?
+  /// Is called with each job whose end it has stored.
+  private let onEnd: @Sendable (JobID) -> Void
   let logger: Logger
   let shared: Lock<Shared>
   /// What the store refused with, and was told, since it last did what it was asked.
@@ -39,8 +41,9 @@ final class WorkerEngine: Sendable {
 
   init(
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
-    only: JobID?, logger: Logger
+    only: JobID?, logger: Logger, onEnd: @escaping @Sendable (JobID) -> Void = { _ in }
   ) {
+    self.onEnd = onEnd
     self.store = store
     self.only = only
     self.id = id
@@ -191,6 +194,8 @@ final class WorkerEngine: Sendable {
       } else {
         batch = try await store.settle(settlements, thenClaim: request)
       }
+      for (settlement, reply) in zip(settlements, batch.replies)
+      where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(settlement.token.job) }
       for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
         let state = reply.state?.rawValue ?? "removed"
         logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])

@@ -84,6 +84,8 @@ struct WorkerState: Sendable {
   /// All that it serves, whether there is room in it or not.
   var queues: Set<String> { Set(limits.keys) }
 
+  func hasRoom(in queue: String) -> Bool { limits[queue].map { $0 > slotsTaken[queue] ?? 0 } ?? false }
+
   /// Claims whose results are not stored yet.
   var tokensInHand: [ClaimToken] { results.map(\.token) }
 

@@ -6,8 +6,9 @@
   extension Transaction {
     static let saveSQL = """
       UPDATE §job j SET state=u.state,rank=u.rank,links=u.links,attempt=u.attempt,run_at=u.run_at,entered_at=u.entered_at,
-        claim=u.claim
-      FROM unnest($1,$2,$3,$4,$5,$6,$7,$8) u(id,state,rank,links,attempt,run_at,entered_at,claim) WHERE j.id=u.id
+        claim=u.claim,priority=u.priority
+      FROM unnest($1,$2,$3,$4,$5,$6,$7,$8,$9) u(id,state,rank,links,attempt,run_at,entered_at,claim,priority)
+      WHERE j.id=u.id
       """
     static let dropNotesSQL = "DELETE FROM §note WHERE job=ANY($1)"
     static let leaveSQL = """
@@ -80,7 +81,7 @@
             zip(rows, runAts).map { row, runAt in row.course.state == .scheduled ? runAt ?? now : row.priority.rank }),
           .ints(rows.map(\.links.rawValue)), .ints(rows.map { Int64($0.course.attempt) }), .optionalInts(runAts),
           .ints(hot.map { $0.after.course.state == $0.before.course.state ? $0.before.enteredAt : now }),
-          .ints(rows.map(\.claim.rawValue)),
+          .ints(rows.map(\.claim.rawValue)), .ints(rows.map(\.priority.stored)),
         ])
     }
 

@@ -35,7 +35,7 @@
     }
     private static let found = """
       u.id,u.route,u.rank,u.links,u.attempt,u.batch,(SELECT options FROM §spec WHERE id=u.id),
-        (SELECT payload FROM §spec WHERE id=u.id)
+        (SELECT payload FROM §spec WHERE id=u.id),(SELECT created_at FROM §spec WHERE id=u.id)
       """
     static let takeSQL = """
       WITH c AS MATERIALIZED(
@@ -132,6 +132,7 @@
       let batch: BatchID?
       let options: String?
       let payload: Data?
+      let createdAt: Int64
     }
 
     let claim: ClaimNumber
@@ -152,10 +153,10 @@
             id: rows.id(row, 0), route: rows.int(row, 1), rank: rows.int(row, 2),
             links: Links(rawValue: rows.int(row, 3)),
             attempt: rows.count(row, 4), batch: rows.intOrNull(row, 5).map(BatchID.init(rawValue:)),
-            options: rows.text(row, 6), payload: rows.data(row, 7)))
+            options: rows.text(row, 6), payload: rows.data(row, 7), createdAt: rows.int(row, 8)))
       }
       // Others may have been there first, and left some of what they locked.
-      if rows.count > 0 { hasMore = rows.bool(0, 9) || rows.count(0, 8) > found.count }
+      if rows.count > 0 { hasMore = rows.bool(0, 10) || rows.count(0, 9) > found.count }
     }
 
     func finish(_ transaction: Transaction, _ answer: Answer) throws {
@@ -191,6 +192,7 @@
           payload: job.payload ?? Data(), attempt: job.attempt, maxAttempts: terms.attempts, timeout: terms.duration,
           requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn,
           inputs: inputs[job.id] ?? [:], steps: steps[job.id] ?? [:])
+        (claimed.key, claimed.createdAt) = (terms.key, Date(milliseconds: job.createdAt))
         if job.links.contains(.deadline), case .end? = terms.deadline { claimed.deadline = terms.deadline?.date }
         answer.reply.taken.jobs.append(claimed)
       }
@@ -242,7 +244,7 @@
       let reader = Reader(connection: transaction.connection)
       func snapshots(_ ids: [JobID]) throws -> [JobID: JobSnapshot] {
         let query = JobQuery(.ids(ids), detail: .failures, limit: .max)
-        return Dictionary(uniqueKeysWithValues: try reader.jobs(query).map { ($0.id, $0) })
+        return Dictionary(uniqueKeysWithValues: try reader.jobs(query, now: transaction.now).map { ($0.id, $0) })
       }
       let parents = try snapshots(failures.map(\.parent))
       let causes = try snapshots(parents.values.compactMap(\.cause))

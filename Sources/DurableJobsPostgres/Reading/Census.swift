@@ -7,6 +7,8 @@
     struct Worker: Sendable {
       let row: WorkerRow
       let session: String
+      let process: Int64
+      let startedAt: Int64
     }
 
     var workers: [Worker] = []
@@ -20,7 +22,7 @@
 
   extension Reader {
     static let workersSQL =
-      "SELECT id,name,session,lease_until,kinds,queues,satisfied,absent FROM §worker ORDER BY id"
+      "SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at FROM §worker ORDER BY id"
     static let runningSQL = """
       SELECT DISTINCT h.claim>>\(ClaimNumber.bits)
       FROM §route r CROSS JOIN LATERAL(SELECT claim FROM §job WHERE route=r.id AND state=5) h
@@ -68,7 +70,7 @@
               kinds: names(rows.text(row, 4)), queues: names(rows.text(row, 5)),
               satisfied: Set(list: rows.text(row, 6)),
               absent: Set(list: rows.text(row, 7))),
-            session: rows.text(row, 2) ?? "")
+            session: rows.text(row, 2) ?? "", process: rows.int(row, 8), startedAt: rows.int(row, 9))
         }
       }
       try connection.sync()

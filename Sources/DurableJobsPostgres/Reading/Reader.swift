@@ -101,6 +101,18 @@
       return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
     }
 
+    static let nextDueSQL = """
+      SELECT min(d.rank) FROM §queue q JOIN §route r ON r.queue=q.id CROSS JOIN LATERAL(
+        SELECT rank FROM §job WHERE route=r.id AND state=3 ORDER BY rank LIMIT 1) d WHERE q.name=$1
+      """
+
+    func nextDue(in queue: String) throws -> Date? {
+      var due: Int64?
+      connection.send(Self.nextDueSQL, [.text(queue.composed)]) { due = $0.intOrNull(0, 0) }
+      try connection.sync()
+      return due.map(Date.init(milliseconds:))
+    }
+
     func settings() throws -> [StoreSetting] {
       var (queues, lanes): ([StoreSetting], [StoreSetting]) = ([], [])
       var conditions: [JobConstraint: Bool] = [:]

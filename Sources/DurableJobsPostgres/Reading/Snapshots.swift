@@ -11,20 +11,24 @@
     static let stepsSQL = "SELECT job,name FROM §step WHERE job=ANY($1) ORDER BY job,name"
 
     /// Jobs as they are now.
-    func jobs(_ query: JobQuery) throws -> [JobSnapshot] {
+    func jobs(_ query: JobQuery, now: Int64) throws -> [JobSnapshot] {
       let routes = try routes()
       let byID = Dictionary(uniqueKeysWithValues: routes.map { ($0.route.id, $0.route) })
       let page = JobPage(
         filter: query.filter, after: query.after, order: query.order, limit: query.limit, routes: routes)
       var jobs: [JobSnapshot] = []
+      var uniqueKeys: [JobID: String] = [:]
       page.send(Self.columns(query.detail), on: connection) { rows in
         for row in 0..<rows.count {
           // A row that can't be one of a job is passed over.
           guard let state = JobState(code: rows.int(row, 2)), let route = byID[rows.int(row, 1)] else { continue }
-          jobs.append(Self.snapshot(rows, row, state, route))
+          let terms = (try? StoredTerms(text: rows.text(row, 11))) ?? StoredTerms()
+          uniqueKeys[rows.id(row, 0)] = terms.unique
+          jobs.append(Self.snapshot(rows, row, state, route, terms))
         }
       }
       try connection.sync()
+      if query.detail.contains(.waits) { try addWaits(to: &jobs, uniqueKeys, routes, now: now) }
       guard !jobs.isEmpty, !query.detail.isDisjoint(with: [.failures, .edges, .steps]) else { return jobs }
       try addDetails(query.detail, to: &jobs)
       return jobs
@@ -84,8 +88,7 @@
         """
     }
 
-    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route) -> JobSnapshot {
-      let terms = (try? StoredTerms(text: rows.text(row, 11))) ?? StoredTerms()
+    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route, _ terms: StoredTerms) -> JobSnapshot {
       let enteredAt = Date(milliseconds: rows.int(row, 8))
       var job = JobSnapshot(
         id: rows.id(row, 0), queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []),
@@ -101,6 +104,7 @@
         reason: rows.text(row, 13), cause: rows.intOrNull(row, 14).map(JobID.init(rawValue:)),
         stopAsked: Links(rawValue: rows.int(row, 4)).stopReason, payload: rows.data(row, 17), output: rows.data(row, 18)
       )
+      job.heldBy = state == .suspended ? Links(rawValue: rows.int(row, 4)).hold ?? .request : nil
       job.deadline = terms.deadline
       job.batch = terms.batch.map(BatchID.init(rawValue:))
       return job

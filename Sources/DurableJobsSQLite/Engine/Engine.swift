@@ -27,10 +27,12 @@ final class Engine: Sendable {
   /// Damaged rows that were met, to be told with the next report.
   let unreadable: Lock<[JobID]>
   private let presence: Presence
+  private let turnstile = Turnstile()
   private let process = getpid()
 
-  init(path: String, configuration: SQLiteStore.Configuration) throws {
-    let file = try StoreFile(path: path, busyTimeout: configuration.busyTimeout)
+  /// `lent`: an app's own pool on the file.
+  init(path: String, configuration: SQLiteStore.Configuration, lent: DatabasePool? = nil) throws {
+    let file = try lent.map { try StoreFile(lent: $0) } ?? StoreFile(path: path, busyTimeout: configuration.busyTimeout)
     self.path = path
     let resolved = realpath(path, nil)
     defer { free(resolved) }
@@ -46,8 +48,8 @@ final class Engine: Sendable {
     let presence = Presence(folder: file.folder)
     let signals = signals
     self.presence = presence
-    writer = Writer(
-      pool: file.pool, lock: file.lock, path: path, configuration: configuration,
+    writer = try Writer(
+      pool: file.pool, isLent: lent != nil, lock: file.lock, path: path, configuration: configuration,
       process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
       epoch: file.epoch,
       isHeard: { signals.hasListeners },
@@ -76,9 +78,34 @@ final class Engine: Sendable {
     thenClaim: (@Sendable (WriteTransaction, R) throws -> R)? = nil
   ) async throws -> R {
     try checkProcess()
-    return try await withCheckedThrowingContinuation { continuation in
-      writer.add(WriteRequest(order, continuation, act, thenClaim: thenClaim))
+    return try await turnstile.pass {
+      try await withCheckedThrowingContinuation { continuation in
+        writer.add(WriteRequest(order, continuation, act, thenClaim: thenClaim))
+      }
     }
+  }
+
+  /// Ends what goes on, lets go of all locks, and keeps who comes waiting.
+  func suspend() async {
+    await turnstile.close()
+    // Behind what the writer does after its callers have their answers.
+    _ = try? await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      writer.add(WriteRequest(.other, done) { _ in })
+    }
+    presence.suspend()
+  }
+
+  func resume() {
+    presence.resume()
+    if signals.hasListeners { _ = try? presence.session() }
+    turnstile.open()
+    signals.post(.changedElsewhere(.all))  // whatever others did meanwhile
+  }
+
+  /// Does `act` in a transaction of the app's own, on the pool that it lent.
+  func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
+    try checkProcess()
+    do { return try writer.join(db, act) } catch { throw JobError(error, path: path) }
   }
 
   /// Runs `body` on a consistent snapshot of the file.
@@ -89,9 +116,11 @@ final class Engine: Sendable {
     let moment = time.moment
     if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }
     do {
-      return try await pool.read { db in
-        guard let connection = db.sqliteConnection else { throw SQLiteFailure(code: SQLITE_MISUSE, on: nil) }
-        return try body(connection)
+      return try await turnstile.pass {
+        try await pool.read { db in
+          guard let connection = db.sqliteConnection else { throw SQLiteFailure(code: SQLITE_MISUSE, on: nil) }
+          return try body(connection)
+        }
       }
     } catch {
       try writer.checkOpen()
@@ -133,6 +162,7 @@ final class Engine: Sendable {
     guard isOfThisProcess else { return }
     presence.end()
     writer.close()
+    turnstile.open()
     signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed
   }
 }

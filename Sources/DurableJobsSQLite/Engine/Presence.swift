@@ -15,6 +15,7 @@ final class Presence: Sendable {
     var onSignal: @Sendable (ForeignChange) -> Void = { _ in }
     var onDeath: @Sendable (String) -> Void = { _ in }
     var hasEnded = false
+    var isSuspended = false
     var hasWorkers = false
   }
 
@@ -67,6 +68,7 @@ final class Presence: Sendable {
     try state.withLock { state in
       if let session = state.session { return session.name }
       guard !state.hasEnded else { throw JobError(.closed, "the store was closed") }
+      guard !state.isSuspended else { throw JobError(.locked, "the store was suspended") }
       let session = try ProcessSession(folder: folder, onSignal: state.onSignal, onDeath: state.onDeath)
       state.session = session
       return session.name
@@ -80,6 +82,18 @@ final class Presence: Sendable {
     let own = name
     if folder.hasSessions(besides: own) { folder.post(change, except: own) }
   }
+
+  /// Nobody in the folder, with no lock there, until it is resumed.
+  func suspend() {
+    let session = state.withLock { state in
+      defer { state.session = nil }
+      state.isSuspended = true
+      return state.session
+    }
+    session?.close()
+  }
+
+  func resume() { state.withLock { $0.isSuspended = false } }
 
   func end() {
     let session = state.withLock { state in

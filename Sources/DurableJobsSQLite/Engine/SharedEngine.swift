@@ -1,5 +1,6 @@
 import DurableJobs
 import Foundation
+import GRDB
 
 #if canImport(Darwin)
   import Darwin
@@ -33,14 +34,20 @@ final class SharedEngine: Sendable {
 
   private static let engines = Lock<[FileKey: Entry]>([:])
 
-  init(path: String, configuration: SQLiteStore.Configuration) throws {
+  init(path: String, configuration: SQLiteStore.Configuration, lent: DatabasePool? = nil) throws {
     (engine, key) = try Self.engines.withLock { engines in
       if let key = FileKey(path), let entry = engines[key] {
         try entry.engine.checkProcess()
+        guard lent == nil || lent === entry.engine.pool else {
+          throw JobError(
+            .wrongStore,
+            "the store \(path) is open in this process already, in another way. Make SQLiteStore(pool:) before any other, "
+              + "and of one pool")
+        }
         engines[key]!.shares += 1
         return (entry.engine, key)
       }
-      let engine = try Engine(path: path, configuration: configuration)
+      let engine = try Engine(path: path, configuration: configuration, lent: lent)
       guard let key = FileKey(path) else {
         engine.close()
         throw JobError(.unusableFile, "the store \(path) vanished while it was opened")

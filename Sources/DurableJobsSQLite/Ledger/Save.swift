@@ -34,6 +34,7 @@ extension WriteTransaction {
       save.bind(6, runAt)
       save.bind(7, new.state == old.state ? before.enteredAt : now)
       save.bind(8, after.claim.rawValue)
+      save.bind(9, after.priority.stored)
       try save.run()
     }
     if before.isHeld { FaultPoint.settleMarked.reach() }

@@ -56,6 +56,7 @@ extension WriteTransaction {
         requires: job.route.requires, whenLost: job.terms.interrupts == true ? .interrupts : .goesOn,
         inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
         steps: job.links.contains(.steps) ? try steps(of: job.id) : [:])
+      (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: job.createdAt))
       if case .end? = deadline { claimed.deadline = deadline?.date }
       batch.jobs.append(claimed)
     }
@@ -77,7 +78,7 @@ extension WriteTransaction {
       }
     }
     func job(_ id: JobID) throws -> JobSnapshot? {
-      try readJobs(JobQuery(.id(id), detail: .failures, limit: 1), on: connection.handle).first
+      try readJobs(JobQuery(.id(id), detail: .failures, limit: 1), now: now, on: connection.handle).first
     }
     for failure in failures {
       guard let parent = try job(failure.parent) else { continue }
@@ -147,6 +148,7 @@ extension WriteTransaction {
     let id: JobID
     let route: Route
     let attempt: Int
+    let createdAt: Int64
     let terms: StoredTerms
     let payload: Data
     let links: Links
@@ -246,7 +248,8 @@ extension WriteTransaction {
     guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
     return .success(
       PickedJob(
-        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), terms: terms, payload: payload,
+        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), createdAt: row.int(3), terms: terms,
+        payload: payload,
         links: Links(rawValue: row.int(6))))
   }
 

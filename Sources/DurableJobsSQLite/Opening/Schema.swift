@@ -23,6 +23,18 @@ enum Schema {
     return migrator
   }
 
+  /// In a database whose header, and whose migrations by GRDB, are an app's: by the version that `durable_meta` has, which it
+  /// returns. A newer one is left as it is.
+  static func migrateShared(_ db: Database) throws -> Int64 {
+    let version =
+      try db.tableExists("durable_meta")
+      ? Int64.fetchOne(db, sql: "SELECT version FROM durable_meta WHERE id=1") ?? 0 : 0
+    for step in steps.dropFirst(Int(clamping: max(version, 0))) { try db.execute(sql: step) }
+    return version
+  }
+
+  static var steps: [String] { [first, second, third, fourth, fifth] }
+
   /// Times are milliseconds since 1970.
   private static let first = """
     -- `changes` counts changes of routes, pauses and constraints, which processes keep in memory. `stub`: see below.

@@ -35,10 +35,7 @@ struct StoreFile {
       let pool = try Self.open(path, Self.configuration(busyTimeout))
       try Self.migrate(pool, patience)
       try Self.makeDurable(pool, path)
-      (latest, epoch) = try pool.read { db in
-        let row = try Row.fetchOne(db, sql: Self.timeSQL)
-        return (row?[0] as? Int64 ?? 0, row?[1] as? Int64 ?? 0)
-      }
+      (latest, epoch) = try pool.read(Self.times)
       self.pool = pool
       self.folder = folder
       self.lock = lock
@@ -48,6 +45,25 @@ struct StoreFile {
       if isFile, [.unusableFile, .readOnly].contains(error.code) { try StoreInspection.checkFolder(of: path) }
       throw error
     }
+  }
+
+  /// An app's own pool. Its path was opened by SQLite already.
+  init(lent pool: DatabasePool) throws {
+    do {
+      folder = try MeetingFolder(databasePath: pool.path)
+      lock = try WriterLock(folder: folder)
+      try Self.migrate(pool, nil)
+      try Self.makeDurable(pool, pool.path)
+      (latest, epoch) = try pool.read(Self.times)
+      self.pool = pool
+    } catch {
+      throw JobError(error, path: pool.path)
+    }
+  }
+
+  private static func times(_ db: Database) throws -> (Int64, Int64) {
+    let row = try Row.fetchOne(db, sql: timeSQL)
+    return (row?[0] as? Int64 ?? 0, row?[1] as? Int64 ?? 0)
   }
 
   /// When the newest job was enqueued, unless the clock was set back since.
@@ -79,10 +95,20 @@ struct StoreFile {
     return configuration
   }
 
-  private static func migrate(_ pool: DatabasePool, _ patience: Patience) throws {
+  /// `patience`: nil for a lent pool.
+  private static func migrate(_ pool: DatabasePool, _ patience: Patience?) throws {
     let migrator = Schema.migrator
+    let isShared = try pool.read { db in
+      try Int32.fetchOne(db, sql: "PRAGMA application_id") != Schema.applicationID
+        && (patience == nil || db.tableExists("durable_meta"))
+    }
+    if isShared {
+      let version = try pool.write(Schema.migrateShared)
+      guard version <= Schema.version else { throw StoreInspection.newer(pool.path, version) }
+      return
+    }
     if try pool.read({ try migrator.hasCompletedMigrations($0) }) { return }
-    pool.writeWithoutTransaction { db in patience.tell(db.sqliteConnection) }
+    if let patience { pool.writeWithoutTransaction { db in patience.tell(db.sqliteConnection) } }
     try migrator.migrate(pool)
   }
 
@@ -213,14 +239,20 @@ enum StoreInspection {
         "\(path) is no store: it is an SQLite database of something else. It was left as it is; choose another path")
     }
     let version = try number("SELECT version FROM durable_meta WHERE id=1", handle)
+    let isShared = try number("PRAGMA application_id", handle) != Schema.applicationID
     let known = Schema.migrator.migrations.map { "'\($0)'" }.joined(separator: ",")
-    let unknown = try number("SELECT count(*) FROM grdb_migrations WHERE identifier NOT IN(\(known))", handle)
+    let unknown =
+      isShared ? 0 : try number("SELECT count(*) FROM grdb_migrations WHERE identifier NOT IN(\(known))", handle)
     guard version <= Schema.version, unknown == 0 else {
-      throw JobError(
-        .newerVersion,
-        "the store \(path) was written by a newer version of DurableJobs (its format is \(version), this one knows "
-          + "\(Schema.version)). It was left as it is; update the program")
+      throw newer(path, version)
     }
+  }
+
+  static func newer(_ path: String, _ version: Int64) -> JobError {
+    JobError(
+      .newerVersion,
+      "the store \(path) was written by a newer version of DurableJobs (its format is \(version), this one knows "
+        + "\(Schema.version)). It was left as it is; update the program")
   }
 
   private static func number(_ sql: String, _ handle: OpaquePointer) throws -> Int64 {

@@ -32,6 +32,9 @@ struct JobPage {
     var id = "j.id"
     if let ids = parts.firstNonNil(\.exactIDs) {
       from = "durable_job j WHERE \(isOne(of: ids))"
+    } else if JobFilter.states(ofAll: parts) == [.running], let running = indexed(parts) {
+      // No more than workers have slots, however many jobs have the key, the tag or the batch.
+      from = "durable_job j WHERE j.id IN(\(running))"
     } else if let key = parts.firstNonNil(\.exactKey) {
       from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
       id = "k.job"
@@ -41,6 +44,12 @@ struct JobPage {
     } else if let batch = parts.firstNonNil(\.exactBatch) {
       from = "durable_batch_job b CROSS JOIN durable_job j ON j.id=b.job WHERE b.batch=\(batch.rawValue)"
       id = "b.job"
+    } else if let lane = parts.firstNonNil(\.exactLane),
+      JobFilter.states(ofAll: parts)?.isDisjoint(with: ended) ?? false
+    {
+      // Each unfinished job of a lane has a seat there, or waits for one.
+      from = "durable_lane l CROSS JOIN durable_job j ON j.id=l.job WHERE l.name=\(value(lane))"
+      id = "l.job"
     } else if let indexed = indexed(parts) {
       from = "durable_job j WHERE j.id IN(\(indexed))"
     } else {
@@ -73,9 +82,10 @@ struct JobPage {
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
     case .batch(let id): "EXISTS(SELECT 1 FROM durable_batch_job WHERE batch=\(id.rawValue) AND job=j.id)"
     case .lane(let lane):
+      // Only the terms of jobs that have a lane are read.
       """
-      EXISTS(SELECT 1 FROM durable_spec WHERE id=j.id AND \
-      CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane)))
+      (j.links&\(Links.lane.rawValue)<>0 AND EXISTS(SELECT 1 FROM durable_spec WHERE id=j.id AND \
+      CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane))))
       """
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
     case .and(let all): all.isEmpty ? "1" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
@@ -120,3 +130,5 @@ struct JobPage {
     return ids
   }
 }
+
+private let ended = Set(JobState.allCases.filter(\.isFinished))

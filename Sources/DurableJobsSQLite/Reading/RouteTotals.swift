@@ -24,6 +24,10 @@ struct RouteTotals {
     SELECT count(*) FROM durable_job INDEXED BY durable_job_line
     WHERE route=?1 AND state=3 AND state<>7 AND rank<=?2
     """
+  static let nextSQL = """
+    SELECT min((SELECT rank FROM durable_job j INDEXED BY durable_job_line WHERE j.route=r.id AND j.state=3 AND j.state<>7
+      ORDER BY rank LIMIT 1)) FROM durable_route r WHERE r.queue=(SELECT id FROM durable_queue WHERE name=?1)
+    """
   static let returningSQL = """
     SELECT 1 FROM durable_job INDEXED BY durable_job_line
     WHERE route=?1 AND state=3 AND state<>7 AND rank>?2 AND claim<>1099511627776 LIMIT 1

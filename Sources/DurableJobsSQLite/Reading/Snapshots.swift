@@ -2,7 +2,7 @@ import DurableJobs
 import Foundation
 
 /// Jobs as they are now. `connection` is one of a reader, inside its snapshot.
-func readJobs(_ query: JobQuery, on connection: OpaquePointer) throws -> [JobSnapshot] {
+func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throws -> [JobSnapshot] {
   let page = try JobPage(
     filter: query.filter, after: query.after, order: query.order, limit: query.limit, on: connection)
   let routes = Dictionary(uniqueKeysWithValues: page.routes.map { ($0.id, $0) })
@@ -10,11 +10,13 @@ func readJobs(_ query: JobQuery, on connection: OpaquePointer) throws -> [JobSna
   let failures = query.detail.contains(.failures) ? try Statement(failuresSQL, on: connection) : nil
   let edges = query.detail.contains(.edges) ? try Statement(edgesSQL, on: connection) : nil
   let steps = query.detail.contains(.steps) ? try Statement(stepsSQL, on: connection) : nil
+  let waits = query.detail.contains(.waits) ? try WaitsReader(now: now, on: connection) : nil
   var jobs: [JobSnapshot] = []
   while try statement.step() {
     // A row that can't be one of a job is passed over.
     guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
     jobs.append(try snapshot(statement, state, route, query.detail, failures))
+    if let waits, !state.isFinished { jobs[jobs.count - 1].waits = try waits.read(jobs[jobs.count - 1], route) }
     if let edges { jobs[jobs.count - 1].edges = try readEdges(edges, of: jobs[jobs.count - 1].id) }
     if let steps, Links(rawValue: statement.int(4)).contains(.steps) {
       steps.bind(1, statement.int(0))
@@ -90,6 +92,7 @@ private func snapshot(
     reason: row.text(13), cause: row.intOrNull(18).map(JobID.init(rawValue:)),
     stopAsked: Links(rawValue: row.int(4)).stopReason,
     payload: row.data(16), output: row.data(17))
+  job.heldBy = state == .suspended ? Links(rawValue: row.int(4)).hold ?? .request : nil
   job.deadline = terms.deadline
   job.batch = terms.batch.map(BatchID.init(rawValue:))
   if let failures {

@@ -1,28 +1,6 @@
 import DurableJobs
 import Foundation
 
-/// A worker as its store knows it, and whether it lives.
-package struct StoredWorker: Sendable {
-  package enum Standing: String, Sendable {
-    case alive
-    /// Its process is there, and its lease has lapsed: it was stopped, or hangs.
-    case silent
-    /// Its process has ended. Whoever recovers next gives its jobs back.
-    case dead
-  }
-
-  package var process: Int64
-  package var since: Date
-  package var queues: Set<String>
-  package var kinds: Set<String>
-  /// What it provides: conditions that hold for it, and such as do not.
-  package var satisfied: Set<JobConstraint> = []
-  package var absent: Set<JobConstraint> = []
-  /// The jobs that run under its claims.
-  package var jobs: Set<JobID>
-  package var standing: Standing
-}
-
 extension SQLiteStore {
   /// How many unfinished jobs require each condition.
   package func required() async throws -> [JobConstraint: Int] {
@@ -40,6 +18,10 @@ extension SQLiteStore {
     let (rows, claims) = try await engine.read {
       (try Census.readWorkers(on: $0), try Census.readClaims(on: $0))
     }
+    return workers(rows, claims, now)
+  }
+
+  func workers(_ rows: [Census.Worker], _ claims: [Int64: Set<JobID>], _ now: Int64) -> [StoredWorker] {
     // A worker has more than one row when its claims were counted through.
     var names: [[String]] = []
     var workers: [StoredWorker] = []

@@ -7,8 +7,9 @@ import GRDB
 /// It takes all that waits, carries it out in one transaction, and only then lets the callers go on: so calls that come
 /// while a commit is being written share the next. Nothing waits for a group to fill.
 final class Writer: @unchecked Sendable {
-  // Safe without the compiler's proof: `connection`, `memory`, `log` and `hasLockLapsed` are reached on the thread alone, which `init` starts
-  // after all else is set; what callers touch is inside `waiting`.
+  // Safe without the compiler's proof: `connection`, `memory` and `told` are reached in the pool's write access, of which
+  // there is one at a time; `log` and `hasLockLapsed` on the thread alone, which `init` starts after all else is set; what
+  // callers touch is inside `waiting`.
 
   /// What comes of a transaction besides replies.
   struct News: Sendable {
@@ -29,6 +30,8 @@ final class Writer: @unchecked Sendable {
   }
 
   private let pool: DatabasePool
+  /// The pool is the app's, who closes it.
+  private let isLent: Bool
   private let lock: WriterLock
   private let time: StoreTime
   private let configuration: SQLiteStore.Configuration
@@ -40,17 +43,22 @@ final class Writer: @unchecked Sendable {
   private let bell = DispatchSemaphore(value: 0)
   private let ended = Gate()
 
-  private var connection: WriterConnection?
+  private let connection: WriterConnection
   private let memory: WriterMemory
   private var hasLockLapsed = false
   private var log: WriteAheadLog
+  /// What is to be told once the app's own transaction is committed.
+  private var told: News?
 
   init(
-    pool: DatabasePool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration, process: OwnProcess,
+    pool: DatabasePool, isLent: Bool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration,
+    process: OwnProcess,
     time: StoreTime, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
-  ) {
+  ) throws {
     self.pool = pool
+    self.isLent = isLent
+    connection = try pool.writeWithoutTransaction { WriterConnection(handle: try $0.handle(of: path)) }
     self.lock = lock
     self.path = path
     self.configuration = configuration
@@ -110,10 +118,12 @@ final class Writer: @unchecked Sendable {
         bell.wait()
       }
     }
-    pool.writeWithoutTransaction { _ in connection?.finish() }
-    // Readers first: SQLite takes the log into the file when its last connection closes, if that one may write.
-    pool.invalidateReadOnlyConnections()
-    try? pool.close()
+    pool.writeWithoutTransaction { _ in connection.finish() }
+    if !isLent {
+      // Readers first: SQLite takes the log into the file when its last connection closes, if that one may write.
+      pool.invalidateReadOnlyConnections()
+      try? pool.close()
+    }
     ended.open()
   }
 
@@ -152,7 +162,9 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
-    if log.isTooLarge { pool.writeWithoutTransaction { _ in if let connection { log.shorten(on: connection.handle) } } }
+    if log.isTooLarge {
+      pool.writeWithoutTransaction { if (try? $0.handle(of: path)) != nil { log.shorten(on: connection.handle) } }
+    }
   }
 
   /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,
@@ -169,10 +181,9 @@ final class Writer: @unchecked Sendable {
 
   private func commit(_ requests: [WriteRequest], _ patience: inout Patience) throws -> News {
     try pool.writeWithoutTransaction { db in
-      guard let handle = db.sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
-      let connection = self.connection ?? WriterConnection(handle: handle)
-      self.connection = connection
+      let handle = try db.handle(of: path)
       patience.tell(handle)
+      defer { if isLent { pool.configuration.busyMode.tell(handle) } }
       do { try patience.wait { _ in try connection[.begin].run() } } catch { throw NotBegun(cause: error) }
       let (moment, isHeard) = (time.moment, isHeard())
       let transaction = WriteTransaction(
@@ -187,7 +198,8 @@ final class Writer: @unchecked Sendable {
         try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
         try transaction.writeCounts()
         FaultPoint.commitBefore.reach()
-        try connection[.commit].run()
+        // Who observes the app's pool is told of each commit by GRDB.
+        if isLent { try db.commit() } else { try connection[.commit].run() }
         FaultPoint.commitAfter.reach()
       } catch {
         // After some errors SQLite has rolled back by itself.
@@ -202,6 +214,70 @@ final class Writer: @unchecked Sendable {
         here: transaction.news.here,
         elsewhere: transaction.news.elsewhere,
         signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
+    }
+  }
+
+  // MARK: Within a transaction of the app's own
+
+  /// Does `act` on the lent pool's connection inside the caller's transaction: all of it, or nothing if it throws. What that
+  /// brought is told once the caller has committed.
+  func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
+    try checkOpen()
+    guard isLent, try db.handle(of: path) == connection.handle else {
+      throw JobError(
+        .wrongStore,
+        "this is no transaction on the store \(path). Write in the pool that the store was made with: SQLiteStore(pool:)"
+      )
+    }
+    var result: R?
+    try db.inSavepoint {
+      let moment = time.moment
+      // It remembers nothing: nobody tells whether the caller rolls back, be it to a savepoint.
+      let transaction = WriteTransaction(
+        connection: connection, memory: WriterMemory(copying: memory), policy: configuration.policy, process: process,
+        now: moment.now, isHeard: false)
+      try transaction.rebaseWaits(by: time.setBack(at: moment))
+      result = try act(transaction)
+      try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
+      try transaction.writeCounts()
+      tellAfterCommit(of: db, transaction.news)
+      return .commit
+    }
+    guard let result else { throw JobError(.closed, "the store \(path) was closed") }
+    return result
+  }
+
+  private func tellAfterCommit(of db: Database, _ news: LedgerNews) {
+    if told == nil {
+      db.afterNextTransaction { [self] _ in
+        if let told { tell(told) }
+        told = nil
+      } onRollback: { [self] _ in
+        told = nil
+      }
+    }
+    var all = told ?? News(isHeard: false, hasWorkers: !memory.workers.isEmpty)
+    all.here.formUnion(news.here)
+    all.elsewhere.formUnion(news.elsewhere)
+    told = all
+  }
+}
+
+extension Database {
+  /// SQLite's own connection, as long as it is open.
+  fileprivate func handle(of path: String) throws -> OpaquePointer {
+    guard let handle = sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
+    return handle
+  }
+}
+
+extension Database.BusyMode {
+  /// What a pool's connection does again once we have waited on it in our own way.
+  fileprivate func tell(_ connection: OpaquePointer) {
+    switch self {
+    case .immediateError: Patience(.zero).tell(connection)
+    case .timeout(let seconds): Patience(.seconds(seconds)).tell(connection)
+    case .callback: break
     }
   }
 }

@@ -35,4 +35,9 @@ final class WriterMemory {
   var lastTerms: (text: String, terms: StoredTerms)?
 
   init(epoch: Int64) { self.epoch = epoch }
+
+  /// For a transaction that is not to change it.
+  init(copying other: WriterMemory) {
+    (epoch, workers, held, untouchable) = (other.epoch, other.workers, other.held, other.untouchable)
+  }
 }

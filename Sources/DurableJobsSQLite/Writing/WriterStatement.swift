@@ -134,7 +134,7 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .save:
       """
-      UPDATE durable_job SET state=?2,rank=?3,links=?4,attempt=?5,run_at=?6,entered_at=?7,claim=?8 WHERE id=?1
+      UPDATE durable_job SET state=?2,rank=?3,links=?4,attempt=?5,run_at=?6,entered_at=?7,claim=?8,priority=?9 WHERE id=?1
       """
     case .seize:
       """

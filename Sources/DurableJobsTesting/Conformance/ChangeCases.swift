@@ -3,6 +3,38 @@ import Foundation
 
 extension StoreConformance {
   static let changeCases: [Case] = [
+    Case("A priority is changed for what waits, and for the next attempt of what runs") { subject in
+      let trial = try await Trial(subject)
+      let ids = try await trial.add(4)
+      let running = try await trial.start(ids[0])
+      for (id, priority) in [(ids[0], JobPriority.high), (ids[2], .high), (ids[1], .low)] {
+        try await trial.change(.setPriority(priority), id)
+        try same(try await trial.job(id).priority, priority, "the priority")
+      }
+      try await trial.end(running, .retry(.now, message: "no"), as: .ready)
+      let claimed = try await trial.take(4)
+      try same(claimed.map(\.token.job), [ids[0], ids[2], ids[3], ids[1]], "the order of claims")
+      try await trial.end(claimed[0], .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.report(.setPriority(.low), ids[0]).refused.map(\.job), [ids[0]], "of one that ended")
+    },
+    Case("A start is changed for what waits, sooner and later, and for nothing else") { subject in
+      let trial = try await Trial(subject)
+      let (ready, later) = (try await trial.add(), try await trial.add(.start(.after(.seconds(60)))))
+      let blocked = try await trial.add(after: [.job(ready)])
+      try await trial.change(.setStart(.after(.seconds(9))), ready)
+      try await trial.change(.setStart(.after(.seconds(30))), blocked)
+      try await trial.change(.setStart(.now), later)
+      try same(try await trial.states([ready, later, blocked]), [.scheduled, .ready, .blocked], "the states")
+      try same(try await trial.job(ready).runAt, trial.after(.seconds(9)), "when the one is due")
+      let running = try await trial.start(later)
+      try same(try await trial.report(.setStart(.now), later).refused.map(\.job), [later], "of one that runs")
+      try await trial.end(running, .suspended(reason: "s"), as: .suspended)
+      try same(try await trial.report(.setStart(.now), later).refused.map(\.job), [later], "of a suspended one")
+      trial.clock.advance(by: .seconds(9))
+      try await trial.end(try await trial.start(ready), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.job(blocked).state, .scheduled, "the state of the one that waited, whose time is ahead")
+      try same(try await trial.report(.setStart(.now), ready).refused.map(\.job), [ready], "of one that ended")
+    },
     Case("What a person may do to a job depends on its state, as `JobCourse` says") { subject in
       for standing in Standing.allCases {
         for change in everyChange {

@@ -43,8 +43,9 @@ public enum StoreConformance {
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
     + crashCases + edgeCases + laneCases + constraintCases + followUpCases + stepCases + deadlineCases + batchCases
     + leaseCases + timeCases + queryCases
+    + explanationCases
     + idlenessCases
-    + signalCases + nameCases
+    + signalCases + watchCases + nameCases
     + reopeningCases
 }
 

@@ -47,9 +47,9 @@ struct HistoryMaker {
       (.suspended(reason: "h"), 1), (.crashed, 1), (.interrupted, 1),
     ])
     changes = random.lean([
-      (.retry, 4), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
+      (.retry, 5), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
       (.complete(output: nil), 1), (.fail(message: "f"), 1), (.progress(JobProgress(fraction: 0)), 1), (.reset, 1),
-      (.wake(within: .zero), 1),
+      (.wake(within: .zero), 1), (.setPriority(.high), 1), (.setStart(.now), 1),
     ])
     crowd = random.pick([2, 6, 40])
     dependent = random.pick([0, 30, 70])
@@ -83,7 +83,7 @@ struct HistoryMaker {
       let renewals = claims.map { ClaimRenewal(token: $0.token, progress: progress(40), steps: newSteps()) }
       return .renew(
         RenewalRequest(worker: worker, lease: lease(), renewals: renewals, isPartial: random.chance(20)))
-    case .change: return .change(change(), filter(run), limit: random.pick([1, 2, 100]))
+    case .change: return .change(change(run), filter(run), limit: random.pick([1, 2, 100]))
     case .recover:
       return .recover(
         RecoveryRequest(worker: random.chance(50) ? random.pick(Self.workers) : nil, limit: random.pick([1, 3, 1000])))
@@ -256,12 +256,14 @@ struct HistoryMaker {
     return .settle(settlements, random.chance(80) ? request(by: worker) : nil)
   }
 
-  private mutating func change() -> JobChange {
+  private mutating func change(_ run: HistoryRun) -> JobChange {
     switch random.pick(changes) {
     case .cancel: .cancel(reason: reason())
     case .suspend: .suspend(reason: reason())
     case .complete: .complete(output: output())
     case .progress(let progress): .progress(self.progress(100) ?? progress)
+    case .setPriority: .setPriority(random.pick([.low, .normal, .high, 3]))
+    case .setStart: .setStart(time(at: run.oracle.now))
     case .wake: .wake(within: .milliseconds(random.pick([0, 1000, 5000])))
     case let other: other
     }

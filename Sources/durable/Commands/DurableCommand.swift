@@ -27,7 +27,10 @@
           ]),
         CommandGroup(
           name: "Look:",
-          subcommands: [StatusCommand.self, ShowCommand.self, TreeCommand.self, LogCommand.self, WaitCommand.self]),
+          subcommands: [
+            StatusCommand.self, ShowCommand.self, ExplainCommand.self, TreeCommand.self, LogCommand.self,
+            WaitCommand.self,
+          ]),
         CommandGroup(
           name: "Act:",
           subcommands: [
@@ -35,6 +38,7 @@
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
             EditCommand.self, PruneCommand.self,
           ]),
+        CommandGroup(name: "Look after:", subcommands: [CheckCommand.self, RepairCommand.self, PruneCommand.self]),
       ])
   }
 #endif

@@ -24,16 +24,17 @@
       let (store, id) = try await options.existing(for: job, else: .all)
       let stored = try await store.store.job(id)
       let worker = try await store.workers(of: [stored])[id]
-      let head = try await store.laneHead(of: stored)
+      let why = try await store.explain(id)
+      let head = why?.job.waits?.laneHead
       if options.json {
-        Screen.out.json(JobRecord(stored, worker: worker, head: head, showsSecrets: secrets))
+        Screen.out.json(JobRecord(stored, worker: worker, head: head?.job, showsSecrets: secrets))
         return
       }
       let job = secrets ? stored : stored.withoutSecrets
       let screen = Screen.out
       screen.line(
         (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.typed ?? job.kind).withVisibleControls)
-      for (name, value) in facts(job, worker, head, store) {
+      for (name, value) in facts(job, worker, store) + (why.map { reasons($0.reasons, $0.job, store) } ?? []) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }
       for failure in job.failures {
@@ -43,19 +44,28 @@
       }
     }
 
-    private func facts(
-      _ job: JobSnapshot, _ worker: StoredWorker?, _ head: LaneHead?, _ store: OpenStore
-    ) -> [(String, String)] {
+    /// What keeps it, with what helps.
+    private func reasons(_ why: JobExplanation, _ job: JobSnapshot, _ store: OpenStore) -> [(String, String)] {
+      why.reasons.compactMap { reason in
+        let advice = reason.advice(for: job.id, in: store, queue: job.queue).map { "; \($0)" } ?? ""
+        if let awaited = reason.awaited { return ("waits for", awaited + advice) }
+        switch reason {
+        case .running, .ended, .held, .backOff, .putOff: return nil  // its state and its errors tell
+        default: return ("waits", String(reason.cause(in: store).dropFirst("waits: ".count)) + advice)
+        }
+      }
+    }
+
+    private func facts(_ job: JobSnapshot, _ worker: StoredWorker?, _ store: OpenStore) -> [(String, String)] {
       var facts: [(String, String)] = [("job", "\(job.id)"), ("state", job.state.rawValue)]
       if let asked = job.stopAsked { facts[1].1 += ", being \(asked.rawValue)" }
-      if let worker { facts.append(("worker", worker.standing.trouble ?? "process \(worker.process)")) }
+      if let worker { facts.append(("worker", worker.standing.trouble(with: job) ?? "process \(worker.process)")) }
       if let reason = job.reason { facts.append(("reason", reason)) }
       facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)"))
       if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }
       facts.append(("queue", job.queue))
       if let key = job.key { facts.append(("key", key)) }
       if let lane = job.lane { facts.append(("lane", lane.name)) }
-      if let head { facts.append(("waits for", head.text + (head.advice.map { "; \($0)" } ?? ""))) }
       if !job.requires.isEmpty {
         facts.append(("requires", job.requires.sorted().map(\.rawValue).joined(separator: ", ")))
       }

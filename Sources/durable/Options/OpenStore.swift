@@ -25,10 +25,13 @@
 
     /// Has the process end without letting go of its stores: what was stored is as safe, and who lets go last moves SQLite's log
     /// into the file, with three more waits for the disk. Only for who listens to nothing and runs no worker.
-    static func leaveOpen() { opened.withLock { $0 = [] } }
+    static func leaveOpen() { isLeftOpen.withLock { $0 = true } }
+
+    private static let isLeftOpen = Lock(false)
 
     /// Lets go of all stores, so that other processes need not find out that this one has ended.
     static func closeAll() async {
+      guard !isLeftOpen.withLock({ $0 }) else { return }
       let stores = opened.withLock { stores in
         defer { stores = [] }
         return stores
@@ -113,8 +116,7 @@
 
     /// Says how to start a worker if this job waits for one.
     func sayIfNobodyWorks(on id: JobID) async throws {
-      let job = try await store.job(id, detail: [])
-      guard try await Obstacle.all(of: job, in: self).contains(where: \.isLackOfWorker) else { return }
+      guard let (job, why) = try await explain(id), why.reasons.contains(where: \.isLackOfWorker) else { return }
       Talk.line("No worker is running. Start one with: \(command("work", queue: job.queue))")
     }
   }

@@ -33,7 +33,8 @@
 
     /// As in "3  photos  open  [####----]  5 of 9 done, 1 did not succeed", cut to the width of the screen.
     func line(for screen: Screen, nameWidth: Int) -> String {
-      let width = screen.width ?? 120
+      // The last column stays free, as a line that changes in place needs it.
+      let width = (screen.width ?? 121) - 1
       let colour: Colour = state == "done" ? (unsuccessful > 0 ? .red : .green) : state == "open" ? .yellow : .blue
       let head =
         "\(id)  " + name.withVisibleControls.shortened(to: max(8, width / 3)).padded(min(nameWidth, max(8, width / 3)))

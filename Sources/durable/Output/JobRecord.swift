@@ -71,7 +71,7 @@
     @OrNull var worker: Holder?
 
     init(
-      _ job: JobSnapshot, worker: StoredWorker? = nil, head: LaneHead? = nil, showsSecrets: Bool = false,
+      _ job: JobSnapshot, worker: StoredWorker? = nil, head: JobID? = nil, showsSecrets: Bool = false,
       inStream: Bool = false
     ) {
       event = inStream ? "job" : nil
@@ -98,7 +98,7 @@
       errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
       tags = job.tags.sorted()
       lane = job.lane?.name
-      laneHead = head?.job
+      laneHead = head
       requires = job.requires.map(\.rawValue).sorted()
       after = job.edges.map { Need($0) }
       cause = job.cause

@@ -95,7 +95,7 @@
         }
       case .running:
         if let stopAsked { parts.append("being \(stopAsked.rawValue)") }
-        if let trouble = worker?.standing.trouble { parts.append("its worker \(trouble)") }
+        if let trouble = worker?.standing.trouble(with: self) { parts.append("its worker \(trouble)") }
         if attempt > 1 { parts.append("attempt \(attempt)") }
         if let progress {
           parts.append("\(Int(progress.fraction * 100)) %" + (progress.message.map { " \($0)" } ?? ""))
@@ -126,27 +126,22 @@
   extension JobEdge {
     /// As in "the end of 5".
     var forPeople: String {
-      let name =
-        switch target {
-        case .job(let id): "\(id)"
-        case .key(let key): "'\(key)'"
-        case .sibling(let place): "\(place)"
-        }
-      return switch condition {
-      case .succeeded: name
-      case .ended: "the end of \(name)"
-      case .failed: "a failure of \(name)"
+      switch target {
+      case .job(let id): condition.forPeople("\(id)")
+      case .key(let key): condition.forPeople("'\(key)'")
+      case .sibling(let place): condition.forPeople("\(place)")
       }
     }
   }
 
   extension StoredWorker.Standing {
-    /// What is to be said of a worker with a job, if it does not simply go on.
-    var trouble: String? {
+    /// What is to be said of a worker with this job, if it does not simply go on.
+    func trouble(with job: JobSnapshot) -> String? {
       switch self {
       case .alive: nil
-      case .silent: "does not answer; it was stopped, or hangs"
-      case .dead: "has died; the next worker runs it again"
+      case .silent: words
+      case .dead where job.stopAsked == nil: "\(words); the next worker runs it again"
+      case .dead: "\(words); the next worker ends that"
       }
     }
   }

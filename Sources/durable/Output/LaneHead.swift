@@ -32,15 +32,8 @@
     /// Who keeps this job waiting in its lane, if somebody does.
     func laneHead(of job: JobSnapshot) async throws -> LaneHead? {
       guard job.state == .blocked, let lane = job.lane?.name else { return nil }
-      let states = JobState.allCases.filter { !$0.isFinished && $0 != .blocked }
-      let seated = try await store.jobs(JobQuery(.lane(lane) && .states(states + [.failed]), limit: 100))
-        .filter { $0.id != job.id && $0.holdsItsLane }
-      var head = seated.first { $0.state == .failed } ?? seated.first
-      if head == nil {
-        // One that waits for other jobs has its place all the same. Else it waits for other jobs alone.
-        head = try await store.jobs(JobQuery(.lane(lane) && .state(.blocked), limit: 1)).first { $0.id < job.id }
-      }
-      return head.map { LaneHead(lane: lane, job: $0.id, state: $0.state) }
+      let head = try await store.jobs(JobQuery(.id(job.id), detail: .waits, limit: 1)).first?.waits?.laneHead
+      return head.map { LaneHead(lane: lane, job: $0.job, state: $0.state) }
     }
 
     /// Those that failed and keep others from running, of the blocked jobs that match: a few, with all that they hold.
@@ -54,9 +47,5 @@
       }
       return heads.sorted { $0.job < $1.job }
     }
-  }
-
-  extension JobSnapshot {
-    fileprivate var holdsItsLane: Bool { state != .failed || lane?.failedHead == .holds }
   }
 #endif

@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import DurableJobs
+  import Foundation
 
   /// Tells on standard error what a job waits for, each thing once.
   struct ObstacleReport: Sendable {
@@ -9,15 +10,15 @@
     /// Let a command that is asked to end have its time, and its worker too.
     static let lastWords = Duration.seconds(7)
 
-    private var told: Set<Obstacle> = []
+    private var told: Set<JobExplanation.Reason> = []
     private var last: (state: JobState, attempt: Int, at: ContinuousClock.Instant)?
-    private var obstacles: [Obstacle] = []
+    private var reasons: [JobExplanation.Reason] = []
 
     /// Whether the job's queue was paused at the last look.
-    var isPaused: Bool { obstacles.contains { if case .paused = $0 { true } else { false } } }
+    var isPaused: Bool { reasons.contains { if case .paused = $0 { true } else { false } } }
 
     /// Whether the job's worker was found dead at the last look, and this process is to take it back.
-    var isLost: Bool { obstacles.contains(.workerDied) }
+    private(set) var isLost = false
 
     /// `here`: this process works it.
     init(_ store: OpenStore, here: Bool = false) {
@@ -28,12 +29,12 @@
     /// The worker here looked, and did not take a job that is ready.
     mutating func found(nothingFor job: JobSnapshot) {
       guard job.state == .ready, !job.requires.isEmpty, !isPaused else { return }
-      tell(.absent(job.requires.sorted(), unprovided: []), of: job.id)
+      for name in job.requires.sorted() { tell(.constraint(name, .absent), of: job) }
     }
 
-    private mutating func tell(_ obstacle: Obstacle, of id: JobID) {
-      guard told.insert(obstacle.topic).inserted else { return }
-      Talk.line(obstacle.text(of: id, in: store).withVisibleControls)
+    private mutating func tell(_ reason: JobExplanation.Reason, of job: JobSnapshot) {
+      guard told.insert(reason.topic).inserted else { return }
+      Talk.line(reason.text(of: job.id, in: store, queue: job.queue).withVisibleControls)
     }
 
     /// Looks, but no more often than once a second while the job stays as it is.
@@ -41,8 +42,26 @@
       let now = ContinuousClock.now
       if let last, last.state == job.state, last.attempt == job.attempt, now < last.at + .seconds(1) { return }
       last = (job.state, job.attempt, now)
-      obstacles = try await Obstacle.all(of: job, in: store, here: here)
-      for obstacle in obstacles { tell(obstacle, of: job.id) }
+      if job.state != .running, !job.state.isFinished, let deadline = job.deadline?.date, deadline <= Date() {
+        // Who else is there to give it up?
+        _ = try await store.store.recover(RecoveryRequest())
+      }
+      guard let (job, why) = try await store.explain(job.id, here: here) else { return }
+      let lives = job.waits?.workers.contains { $0.standing == .alive } ?? false
+      reasons = why.reasons
+      isLost = false
+      for reason in why.reasons {
+        switch reason {
+        case .ended, .slotsTaken: break
+        case .running(let worker, _, _):
+          // Who works on another job of the store gives this one back.
+          guard here, let worker, worker.standing == .dead, !lives else { break }
+          isLost = true
+          guard told.insert(reason.topic).inserted else { break }
+          Talk.line("Job \(job.id): its worker \(worker.standing.words); it is run again here")
+        default: tell(reason, of: job)
+        }
+      }
     }
 
     /// Runs `body`, and looks at `job` meanwhile.

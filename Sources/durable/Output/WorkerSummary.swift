@@ -1,5 +1,5 @@
 #if Shell
-  import DurableJobsSQLite
+  import DurableJobs
   import Console
 
   /// Workers in a line: how many live on which queues, with the kinds that they know, and who does not answer.

@@ -25,26 +25,26 @@
       guard
         let store = selection.isByName
           ? try options.existing(for: selection.ids.map(\.ids.lowerBound)) : try options.existing()
-      else { return report([], [], [], selection, options) }
+      else { return report([], [:], [], selection, options) }
       let ids = try await selection.jobs(in: store, states: states)
       if asks { try selection.ask(verb, ids.count) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var changed: [JobID] = []
-      var running: Set<JobID> = []
+      var words: [JobID: String] = [:]
       var refused: [ChangeReport.Refusal] = []
       var worst: ExitStatus?
       for page in ids.pages(of: 400) {
         let answer = try await apply(to: Array(page), filter, in: store)
         changed += answer.changed
         refused += answer.refused
-        running.formUnion(try await stopping(answer.changed, in: store))
+        words.merge(try await others(answer.changed, selection, in: store)) { $1 }
         guard selection.isByName else { continue }
         for id in Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted() {
           Talk.error("there is no job \(id)")
           worst = .noSuchJob
         }
       }
-      report(changed, running, refused, selection, options)
+      report(changed, words, refused, selection, options)
       if !refused.isEmpty { worst = worst ?? .usage }
       if let worst { throw ExitCode(worst) }
     }
@@ -70,26 +70,44 @@
       return all
     }
 
-    /// Those that run, and are asked to stop.
-    private func stopping(_ ids: [JobID], in store: OpenStore) async throws -> [JobID] {
-      guard !ids.isEmpty else { return [] }
-      return try await store.store.jobs(JobQuery(.ids(ids) && .state(.running), limit: ids.count))
-        .filter { $0.stopAsked != nil }.map(\.id)
+    /// What is to be said of those that are not yet where this was to bring them.
+    private func others(_ ids: [JobID], _ selection: JobSelection, in store: OpenStore) async throws -> [JobID: String]
+    {
+      guard !ids.isEmpty else { return [:] }
+      let filter = JobFilter.ids(ids) && (.state(.running) || .state(.blocked))
+      var words: [JobID: String] = [:]
+      for job in try await store.store.jobs(JobQuery(filter, limit: ids.count)) {
+        if job.stopAsked != nil {
+          words[job.id] = Self.stops
+        } else if job.state == .blocked {
+          // What was resumed or retried may have others before it still.
+          let why = selection.isByName ? try await store.explain(job.id)?.1 : nil
+          words[job.id] =
+            why?.reasons.first { $0.awaited != nil }?.cause(in: store)
+            ?? "waits for others; 'durable explain \(job.id)' says for which"
+        }
+      }
+      return words
     }
 
+    private static let stops = "runs; it is asked to stop"
+
     private func report(
-      _ changed: [JobID], _ running: Set<JobID>, _ refused: [ChangeReport.Refusal], _ selection: JobSelection,
+      _ changed: [JobID], _ words: [JobID: String], _ refused: [ChangeReport.Refusal], _ selection: JobSelection,
       _ options: StoreOptions
     ) {
       for refusal in refused.prefix(Self.mostTold) { Talk.error("job \(refusal.job) \(refusal.message)") }
       if refused.count > Self.mostTold { Talk.error("… and \(refused.count - Self.mostTold) more are refused") }
       if options.json { return Screen.out.json(ChangeRecord(changed: changed, refused: refused)) }
-      for id in changed { Screen.out.line("\(id) \(running.contains(id) ? "runs; it is asked to stop" : done)") }
+      for id in changed { Screen.out.line("\(id) \(words[id] ?? done)") }
       guard !selection.isByName else { return }
+      let stopping = words.values.count { $0 == Self.stops }
+      let waiting = words.count - stopping
       let parts = [
-        (changed.count - running.count, done), (running.count, "asked to stop"), (refused.count, "refused"),
+        (changed.count - words.count, done), (stopping, "asked to stop"), (waiting, "waiting for others"),
+        (refused.count, "refused"),
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-      Talk.line(parts.isEmpty ? "There is no such job" : parts.joined(separator: ", "))
+      Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
     }
   }
 

@@ -100,10 +100,6 @@
         else { return }
         if job.state.isFinished || job.state == .suspended { return }
         try await report.look(at: job)
-        if job.state != .running, let deadline = job.deadline?.date, deadline <= Date() {
-          // Who else is there to give it up?
-          _ = try await store.store.recover(RecoveryRequest())
-        }
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
         // Who runs the next job first takes back what a dead worker has left.
         if isDue && !report.isPaused || report.isLost {

@@ -101,7 +101,9 @@ package struct ChangeVerb: Verb {
         saved.store(progress)
       case .replacePayload(let payload):
         saved.payload = payload
-      case .retry, .cancel, .suspend, .resume, .remove, .wake, .reset:
+      case .setPriority(let priority):
+        saved.after.priority = priority
+      case .retry, .cancel, .suspend, .resume, .setStart, .remove, .wake, .reset:
         break
       }
     }

@@ -92,7 +92,9 @@ package struct InsertVerb: Verb {
     case .place:
       if let needs = followReplacement(answer) { return LedgerRequest(load: needs) }
       if !waiters.isEmpty { level += named.values }
-      if jobs.contains(where: { $0.terms.lane != nil }) { below = Set(waiters.values.joined()).sorted() }
+      if !waiters.isEmpty, jobs.contains(where: { $0.terms.lane != nil }) {
+        below = Set(waiters.values.joined()).sorted()
+      }
       phase = .ancestors
       fallthrough
     case .ancestors:

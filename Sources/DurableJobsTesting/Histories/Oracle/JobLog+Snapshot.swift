@@ -7,7 +7,7 @@ extension JobLog {
     var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
       requires: job.terms.requires, state: state,
-      priority: job.terms.priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
+      priority: priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
       crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
       startedAt: last(\.isClaim).map { entries[$0].at },
       finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason, cause: cause,
@@ -16,6 +16,7 @@ extension JobLog {
     snapshot.steps = steps.keys.sorted()
     snapshot.deadline = deadline
     snapshot.batch = batch
+    snapshot.heldBy = state == .suspended ? holder : nil
     return snapshot
   }
 
@@ -26,6 +27,13 @@ extension JobLog {
     return entries[first...].reduce(into: [:]) { steps, entry in
       if case .stepped(let new) = entry.event { steps.merge(new) { $1 } }
     }
+  }
+
+  /// As it was asked for last.
+  var priority: JobPriority {
+    let last = entries.reversed().lazy.compactMap { if case .prioritized(let new) = $0.event { new } else { nil } }
+      .first
+    return wrong == .priorityStays ? job.terms.priority : last ?? job.terms.priority
   }
 
   private var progress: JobProgress? {
@@ -46,11 +54,17 @@ extension JobLog {
     case (.running, _): return asked?.reason
     case (_, .held(let reason)), (_, .cancelled(let reason)): return reason
     case (_, .skipped(_, let reason, _)): return reason
-    case (.suspended, .reported(.suspended(let reason))):
+    case (.suspended, .reported(.suspended(let reason, _))):
       return wrong == .handlersReasonWins ? reason : before.asked?.reason ?? reason
     case (.suspended, _), (.cancelled, _): return before.asked?.reason
     default: return nil
     }
+  }
+
+  /// A person who had it stopped goes before its handler.
+  private var holder: JobHold {
+    guard case .reported(.suspended(_, let holder)) = entries[turn].event else { return .request }
+    return before(turn).asked?.stop == .suspended ? .request : holder
   }
 
   private var cause: JobID? { if case .skipped(let id, _, _) = entries[turn].event { id } else { nil } }

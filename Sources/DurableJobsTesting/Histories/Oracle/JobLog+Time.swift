@@ -50,7 +50,7 @@ extension JobLog {
     let time: JobTime
     switch entries[turn].event {
     case .inserted: time = job.terms.start
-    case .reported(.retry(let named, _, _)): time = named
+    case .reported(.retry(let named, _, _)), .rescheduled(let named): time = named
     case .reported(.snoozed(let named, _)):
       // Sooner than a snooze can end, it is no date.
       guard let date = named.promise(at: entries[turn].at).date, date >= entries[turn].at.later(by: 100) else {
@@ -82,6 +82,7 @@ extension JobLog {
     switch event {
     case .inserted: return job.terms.start.promise(at: at)
     case .reported(.retry(let time, _, _)): return time.promise(at: at)
+    case .rescheduled(let time): return wrong == .startStays ? before(turn).due : time.promise(at: at)
     case .reported(.snoozed(let time, _)):
       let least = at.later(by: wrong == .snoozeOfNoTime ? 0 : 100)
       return .at(max(time.promise(at: at).date ?? at, least)).ahead(of: at)

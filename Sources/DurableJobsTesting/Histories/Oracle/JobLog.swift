@@ -27,6 +27,8 @@ struct JobLog {
     case skipped(by: JobID, reason: String, afterFailure: Bool)
     case completed(output: Data?)
     case givenUp(message: String)
+    case prioritized(JobPriority)
+    case rescheduled(JobTime)
     case progressed(JobProgress)
     case stepped([String: Data])
     /// Its deadline concerns it no more.
@@ -42,7 +44,7 @@ struct JobLog {
     /// It decides where the job stands from then on.
     var isTurn: Bool {
       switch self {
-      case .asked, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .answered: false
+      case .asked, .prioritized, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .answered: false
       default: true
       }
     }

@@ -46,6 +46,10 @@ extension Oracle {
       return .happens(isRunning ? .asked(.suspended, reason: reason) : .held(reason: reason))
     case .resume where state == .suspended: return .happens(.released)
     case .resume: return isRunning && asked == .suspended ? .happens(.asked(nil, reason: nil)) : refusal
+    case .setPriority where state.isFinished, .setStart where state.isFinished: return refusal
+    case .setPriority(let priority): return .happens(.prioritized(priority))
+    case .setStart(let time):
+      return isRunning || state == .suspended ? refusal : .happens(.rescheduled(time))
     case .complete(let output): return .happens(.completed(output: output))
     case .fail(let message): return .happens(.givenUp(message: message))
     case .progress(let progress): return .happens(.progressed(progress))

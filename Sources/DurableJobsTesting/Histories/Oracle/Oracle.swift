@@ -189,7 +189,7 @@ struct Oracle {
         && (wrong == .pausedIsClaimed || !pausedQueues.contains(job.job.queue))
     }
     let ready = served.filter { state($0) == .ready }.sorted { a, b in
-      let (first, second) = (a.job.terms.priority, b.job.terms.priority)
+      let (first, second) = (a.priority, b.priority)
       if first != second, wrong != .priorityIgnored { return first > second }
       return wrong == .newestFirst ? a.id > b.id : a.id < b.id
     }

@@ -13,7 +13,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case overdueIsClaimed, begunIsOverdue, overdueRetries, retryKeepsDeadline
   // What people do
   case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
-  case completionKeepsClaim
+  case completionKeepsClaim, priorityStays, startStays
   // Unique keys
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody
   // Needs

@@ -1,0 +1,99 @@
+import Foundation
+
+extension JobExplanation: CustomStringConvertible {
+  /// The job's state, and a sentence or two for each reason: what it is, and what helps.
+  public var description: String {
+    let first = "Job \(id) is \(state)."
+    if reasons.isEmpty { return first + " Nothing keeps it from running: the next free worker takes it." }
+    return ([first] + reasons.map { reason in "\(reason)." + (reason.help.map { " \($0)." } ?? "") })
+      .joined(separator: " ")
+  }
+}
+
+extension JobExplanation.Reason: CustomStringConvertible {
+  /// A sentence without its full stop.
+  public var description: String {
+    switch self {
+    case .held(.request, let reason): "It is suspended" + (reason.map { ": \($0)" } ?? "")
+    case .held(.handler, let reason): "Its handler suspended it" + (reason.map { ": \($0)" } ?? "")
+    case .held(.undecodable, let reason): "Its payload could not be read" + (reason.map { ": \($0)" } ?? "")
+    case .uniqueKey(let key, let job, let state): "Job \(job) of its unique key '\(key)' goes first, and is \(state)"
+    case .needs(let job, let state, let condition): "It waits for \(condition.words)job \(job), which is \(state)"
+    case .needsKey(let key, let condition):
+      "It waits for \(condition.words)the first job with the key '\(key)', and none has come"
+    case .lane(let name, let job, .failed): "Job \(job) failed and holds the lane '\(name)'"
+    case .lane(let name, let job, let state): "Job \(job) is before it in the lane '\(name)', and is \(state)"
+    case .start(let time): "It starts at \(time.words)"
+    case .backOff(let time, let failure):
+      "It runs again at \(time.words), after attempt \(failure.attempt) failed: \(failure.message)"
+    case .putOff(let time, 0): "Its handler put it off until \(time.words)"
+    case .putOff(let time, let crashes):
+      "It was put off until \(time.words), by its handler or since its process ended (\(crashes) so far)"
+    case .paused(let queue): "The queue '\(queue)' is paused"
+    case .noWorker: "No worker is running"
+    case .queueUnserved(let queue): "No worker that lives serves the queue '\(queue)'"
+    case .kindUnknown(let kind): "No worker that lives runs jobs of the kind '\(kind)'"
+    case .constraint(let name, .setByHand): "It requires '\(name)', which was set by hand to no"
+    case .constraint(let name, .absent): "It requires '\(name)', which does not hold where it could run"
+    case .constraint(let name, .unprovided): "It requires '\(name)', which no worker provides"
+    case .slotsTaken(let running, let workers):
+      "It waits for a free slot: \(workers == 1 ? "the worker that" : "the \(workers) workers that") can run it "
+        + "\(workers == 1 ? "runs" : "run") \(running) job\(running == 1 ? "" : "s") now"
+    case .running(let worker, let since, let asked):
+      [
+        since.map { "It runs since \($0.words)" } ?? "It runs",
+        worker.map { "in process \($0.process)\($0.standing.words)" } ?? "in a process of which nothing is known",
+        asked.map { "and was asked to stop: \($0.rawValue)" } ?? "",
+      ].filter { !$0.isEmpty }.joined(separator: " ")
+    case .ended(.succeeded, _): "It has ended, with success"
+    case .ended(_, let reason): "It has ended" + (reason.map { ": \($0)" } ?? "")
+    }
+  }
+
+  /// What lets the job go on, if somebody has to do it.
+  public var help: String? {
+    switch self {
+    case .held(.request, _): "Resume it"
+    case .held(.handler, _): "It goes on when it is resumed, completed or failed from outside"
+    case .held(.undecodable, _): "Resume it once a program runs that reads it"
+    case .lane(_, let job, .failed): "Retry or remove job \(job)"
+    case .uniqueKey(_, let job, .suspended), .needs(let job, .suspended, _), .lane(_, let job, .suspended):
+      "Resume job \(job)"
+    case .needsKey(let key, _): "Enqueue a job with that key: '\(key)'"
+    case .paused: "Unpause it"
+    case .noWorker: "Start one"
+    case .queueUnserved: "Start a worker on that queue"
+    case .kindUnknown: "Register that kind with a worker"
+    case .constraint(let name, .setByHand): "Set '\(name)' to yes, or leave it to the workers again"
+    case .constraint(let name, .unprovided): "Provide '\(name)' with a worker, or set it by hand"
+    case .ended(.failed, _), .ended(.cancelled, _): "Retry it to run it again"
+    case .ended(.skipped, _): "Retry the job that it needs"
+    case .running(let worker?, _, _) where worker.standing == .dead: "A worker that starts gives it back"
+    default: nil
+    }
+  }
+}
+
+extension JobEdge.Condition {
+  fileprivate var words: String {
+    switch self {
+    case .succeeded: ""
+    case .ended: "the end of "
+    case .failed: "a failure of "
+    }
+  }
+}
+
+extension StoredWorker.Standing {
+  fileprivate var words: String {
+    switch self {
+    case .alive: ""
+    case .silent: ", which does not answer"
+    case .dead: ", which has died"
+    }
+  }
+}
+
+extension Date {
+  fileprivate var words: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: false)) }
+}

@@ -1,0 +1,160 @@
+import Foundation
+
+/// Why a job does not run now; or that it runs, or has ended.
+///
+///     print(try await queue.explain(id))   // Job 7 is blocked. It waits for job 5, which is suspended.
+public struct JobExplanation: Hashable, Sendable {
+  /// One thing that keeps a job, or what there is to say of one that nothing keeps.
+  @nonexhaustive
+  public enum Reason: Hashable, Sendable {
+    /// It is ``JobState/suspended``.
+    case held(by: JobHold, reason: String?)
+    /// It runs after this job, or in its place, since both have the unique key.
+    case uniqueKey(String, JobID, JobState)
+    case needs(JobID, JobState, JobEdge.Condition)
+    /// It needs the first job that comes with this key. None has come.
+    case needsKey(String, JobEdge.Condition)
+    /// This job has to leave the lane first. One that failed holds it until it is retried or removed.
+    case lane(String, JobID, JobState)
+    /// Its first start is ahead.
+    case start(Date)
+    case backOff(until: Date, after: AttemptFailure)
+    /// With no attempt used: by its handler, or since a process died that ran it, if one ever did.
+    case putOff(until: Date, crashes: Int)
+    /// By its queue's name.
+    case paused(String)
+    /// No worker lives, whatever it serves.
+    case noWorker
+    case queueUnserved(String)
+    /// Workers live that serve its queue, and none knows this kind.
+    case kindUnknown(String)
+    case constraint(JobConstraint, Lack)
+    /// Those workers that could run it run so many jobs now.
+    case slotsTaken(running: Int, workers: Int)
+    /// Nil: of the worker, nothing is known any more.
+    case running(by: StoredWorker?, since: Date?, stopAsked: StopReason?)
+    case ended(JobState, reason: String?)
+  }
+
+  public enum Lack: String, Hashable, Sendable, Codable {
+    /// Somebody said so for all workers.
+    case setByHand
+    /// The workers say so.
+    case absent
+    /// No worker speaks of it, and nobody has set it.
+    case unprovided
+  }
+
+  public let id: JobID
+  public let state: JobState
+  /// What must change first is first. None for a job that the next free worker takes.
+  public let reasons: [Reason]
+
+  /// `job`: read with ``JobQuery/Detail/waits`` and failures. `more`: what can be served by workers of which the
+  /// store may not have heard, and which have room.
+  public init(_ job: JobSnapshot, and more: [WorkerReach] = []) {
+    (id, state) = (job.id, job.state)
+    let waits = job.waits ?? JobWaits(now: .distantPast)
+    switch job.state {
+    case .succeeded, .failed, .cancelled, .skipped:
+      reasons = [.ended(state, reason: state == .succeeded ? nil : job.failure.message)]
+    case .running:
+      let worker = waits.workers.first { $0.jobs.contains(job.id) }
+      let isLost = worker?.standing != .alive && more.isEmpty && !waits.workers.contains { $0.standing == .alive }
+      reasons =
+        [.running(by: worker, since: job.startedAt, stopAsked: job.stopAsked)] + (isLost ? [.noWorker] : [])
+    case .suspended, .blocked, .scheduled, .ready:
+      reasons = job.kept(by: waits) + job.unserved(waits, more)
+    }
+  }
+}
+
+/// What suspended a job.
+public enum JobHold: String, Codable, Hashable, Sendable {
+  /// A person or a program asked for it; or its row in the store is damaged.
+  case request
+  /// It waits to be resumed, or ended from outside.
+  case handler
+  /// Its payload is none of its kind, as the program is now.
+  case undecodable
+}
+
+extension JobQueue {
+  /// Why a job of this store does not run: all reasons, what must change first in front. Throws
+  /// ``JobError/Code/notFound`` if there is no such job.
+  public func explain(_ id: JobID) async throws -> JobExplanation {
+    let job = try await store.job(id, detail: [.failures, .waits])
+    return JobExplanation(job, and: store.signals.localWorkers.reaches(withRoomIn: job.queue))
+  }
+}
+
+extension JobSnapshot {
+  /// What it waits for by itself, whoever works.
+  fileprivate func kept(by waits: JobWaits) -> [JobExplanation.Reason] {
+    var all: [JobExplanation.Reason] = []
+    if state == .suspended { all.append(.held(by: heldBy ?? .request, reason: reason)) }
+    for need in waits.needs {
+      let reason: JobExplanation.Reason? =
+        switch (need.target, need.state, waits.uniqueKey) {
+        case (.job(let id), let state?, let key?) where need.hasUniqueKey: .uniqueKey(key, id, state)
+        case (.job(let id), let state?, _): .needs(id, state, need.condition)
+        case (.key(let key), _, _): .needsKey(key, need.condition)
+        default: nil
+        }
+      if let reason, !all.contains(reason) { all.append(reason) }
+    }
+    if let lane, let head = waits.laneHead { all.append(.lane(lane.name, head.job, head.state)) }
+    if state == .scheduled, let time = runAt, time > waits.now {
+      if startedAt == nil {
+        all.append(.start(time))
+      } else if let last = failures.last, last.attempt == attempt {
+        all.append(.backOff(until: time, after: last))
+      } else {
+        all.append(.putOff(until: time, crashes: crashes))
+      }
+    }
+    return all + (waits.isPaused ? [.paused(queue)] : [])
+  }
+
+  /// Why nobody would take it if nothing else kept it.
+  fileprivate func unserved(_ waits: JobWaits, _ more: [WorkerReach]) -> [JobExplanation.Reason] {
+    let alive = waits.workers.filter { $0.standing == .alive }
+    let near = more.filter { $0.kinds.contains(kind) }
+    let serving = alive.filter { $0.queues.contains(queue) && $0.kinds.contains(kind) }
+    // Of what the one lacks that lacks least.
+    let lacking = (serving.map(\.satisfied) + near.map(\.satisfied))
+      .map { requires.subtracting(waits.setByHand.holding($0)) }.min { $0.count < $1.count }
+    guard let lacking else {
+      let worker: JobExplanation.Reason =
+        alive.isEmpty && more.isEmpty
+        ? .noWorker
+        : alive.contains { $0.queues.contains(queue) } || !more.isEmpty ? .kindUnknown(kind) : .queueUnserved(queue)
+      // What a worker that comes may well bring is not held against it.
+      return [worker]
+        + requires.subtracting(waits.setByHand.holding(JobConstraint.ofSystem)).sorted().map {
+          .constraint($0, waits.setByHand[$0] == nil ? .unprovided : .setByHand)
+        }
+    }
+    guard lacking.isEmpty else {
+      let spokenOf = serving.reduce(into: near.reduce(into: Set<JobConstraint>()) { $0.formUnion($1.satisfied) }) {
+        $0.formUnion($1.satisfied.union($1.absent))
+      }
+      return lacking.sorted().map { constraint in
+        let lack: JobExplanation.Lack =
+          waits.setByHand[constraint] == false
+          ? .setByHand : spokenOf.contains(constraint) ? .absent : .unprovided
+        return .constraint(constraint, lack)
+      }
+    }
+    func isAble(_ satisfied: Set<JobConstraint>) -> Bool { requires.isSubset(of: waits.setByHand.holding(satisfied)) }
+    let able = serving.filter { isAble($0.satisfied) }
+    let running = able.reduce(0) { $0 + $1.jobs.count }
+    if running == 0 || near.contains(where: { isAble($0.satisfied) }) { return [] }
+    return [.slotsTaken(running: running, workers: able.count)]
+  }
+}
+
+extension JobConstraint {
+  /// What workers bring that nobody told anything.
+  static let ofSystem: Set<JobConstraint> = [.network, .externalPower, .diskSpace]
+}

@@ -1,0 +1,164 @@
+/// What is watched of a store.
+enum LookoutQuestion: Hashable, Sendable {
+  case jobs(JobQuery)
+  case payloads(JobQuery, ObjectIdentifier)
+  case job(JobID)
+  case counts(JobFilter)
+  case status(BatchID)
+  case end(of: BatchID)
+}
+
+/// One question about a store and its newest answer, for all who watch it in this process.
+///
+/// It looks while somebody waits, once a signal says that the answer may be another, and with a pause between two looks. A
+/// look runs in a task of its own, since it serves all: a watcher that is cancelled interrupts nobody's.
+final class Lookout<Answer: Equatable & Sendable>: Sendable {
+  /// Which answer a watcher had last.
+  struct Place: Sendable {
+    fileprivate var version = 0
+  }
+
+  private struct State {
+    var answer: Result<Answer, any Error>?
+    /// How many answers there were.
+    var version = 0
+    var isStale = true
+    var looksBegun = 0
+    var looksEnded = 0
+    var lookedAt: Duration?
+    var waiting: [ObjectIdentifier: Gate] = [:]
+    var timer: (due: Duration, timer: (any JobTimer)?)?
+  }
+
+  private enum Step {
+    case look
+    case setTimer(Duration)
+    case rest
+  }
+
+  private let store: any JobStore
+  private let pause: Duration
+  private let read: @Sendable (any JobStore) async throws -> Answer
+  private let state = Lock(State())
+  private let subscription = Lock<StoreSignals.Subscription?>(nil)
+
+  init(
+    _ store: any JobStore, pause: Duration, concerns: @escaping @Sendable (JobTransition) -> Bool,
+    _ read: @escaping @Sendable (any JobStore) async throws -> Answer
+  ) {
+    self.store = store
+    self.pause = pause
+    self.read = read
+    // Listen first and look then: what changes in between is heard.
+    let heard = store.signals.listen { [weak self] signal in
+      switch signal {
+      case .committed(let changes): if changes.contains(where: concerns) { self?.mustLook() }
+      case .changedElsewhere(let change): if !change.isDisjoint(with: .all) { self?.mustLook() }
+      }
+    }
+    subscription.withLock { $0 = heard }
+  }
+
+  deinit { state.withLock { $0.timer?.timer?.cancel() } }
+
+  /// The answer, once it is another than the one that was returned for this place before. It is at least as new as the call.
+  func next(_ place: inout Place) async throws -> Answer {
+    let gate = Gate()
+    let firstLook = state.withLock { state in
+      if hasSlept(state) { state.isStale = true }
+      return state.looksBegun + (state.isStale ? 1 : 0)
+    }
+    while true {
+      let answer = state.withLock { state -> Result<Answer, any Error>? in
+        guard let answer = state.answer, state.looksEnded >= firstLook, state.version > place.version else {
+          state.waiting[ObjectIdentifier(gate)] = gate
+          return nil
+        }
+        place.version = state.version
+        return answer
+      }
+      if let answer { return try answer.get() }
+      goOn()
+      await gate.pass()
+      if Task.isCancelled {
+        state.withLock { $0.waiting[ObjectIdentifier(gate)] = nil }
+        throw CancellationError()
+      }
+    }
+  }
+
+  private func mustLook() {
+    state.withLock { $0.isStale = true }
+    goOn()
+  }
+
+  /// Nobody has looked for so long that signals may have been lost.
+  private func hasSlept(_ state: State) -> Bool {
+    state.lookedAt.map { store.clock.uptime >= $0 + Defaults.sweepInterval } ?? false
+  }
+
+  private func goOn() {
+    switch state.withLock({ next(&$0) }) {
+    case .look:
+      Task { await look() }  // ends with its one read
+    case .setTimer(let due):
+      let timer = store.clock.schedule(at: due) { [weak self] in
+        self?.state.withLock { if $0.timer?.due == due { $0.timer = nil } }
+        self?.goOn()
+      }
+      state.withLock { if $0.timer?.due == due { $0.timer?.timer = timer } }
+    case .rest: break
+    }
+  }
+
+  private func next(_ state: inout State) -> Step {
+    guard !state.waiting.isEmpty, state.looksBegun == state.looksEnded else { return .rest }
+    if hasSlept(state) { state.isStale = true }
+    let due = state.lookedAt.map { $0 + (state.isStale ? pause : Defaults.sweepInterval) } ?? .zero
+    if state.isStale, state.lookedAt == nil || store.clock.uptime >= due {
+      state.isStale = false
+      state.looksBegun += 1
+      return .look
+    }
+    if let timer = state.timer, timer.due <= due { return .rest }
+    state.timer?.timer?.cancel()
+    state.timer = (due, nil)
+    return .setTimer(due)
+  }
+
+  private func look() async {
+    let answer: Result<Answer, any Error>
+    do { answer = .success(try await read(store)) } catch { answer = .failure(error) }
+    let waiting = state.withLock { state in
+      defer { state.waiting = [:] }
+      state.looksEnded += 1
+      state.lookedAt = store.clock.uptime
+      if case .failure = answer { state.isStale = true }
+      if case .success(let new) = answer, case .success(new)? = state.answer { return state.waiting.values }
+      state.answer = answer
+      state.version += 1
+      return state.waiting.values
+    }
+    for gate in waiting { gate.open() }
+  }
+}
+
+/// The lookouts of a store, as long as somebody watches.
+final class Lookouts: Sendable {
+  private let known = Lock<[LookoutQuestion: @Sendable () -> (any AnyObject & Sendable)?]>([:])
+
+  /// The lookout for that question, which is made if there is none.
+  func lookout<Answer>(
+    _ question: LookoutQuestion, _ store: any JobStore, pause: Duration = .milliseconds(100),
+    concerns: @escaping @Sendable (JobTransition) -> Bool,
+    _ read: @escaping @Sendable (any JobStore) async throws -> Answer
+  ) -> Lookout<Answer> {
+    known.withLock { known in
+      if let lookout = known[question]?() as? Lookout<Answer> { return lookout }
+      let lookout = Lookout(store, pause: pause, concerns: concerns, read)
+      known = known.filter { $0.value() != nil }
+      known[question] = { [weak lookout] in lookout }
+      return lookout
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import DurableJobs
+import Foundation
+import Observation
+
+/// Jobs of a queue for a screen: rows and counts that follow the store, of this process and of others.
+///
+///     @State private var uploads = JobList(queue, of: UploadPhoto.self)
+///     var body: some View { List(uploads.rows) { UploadRow($0) } }
+///
+/// It watches from the moment at which it is made until its owner lets go of it. What it shows is at most 100 ms old, and
+/// it changes only when what is shown does.
+@MainActor @Observable
+public final class JobList<Row: Equatable & Sendable> {
+  /// The first jobs that match, at most `limit`.
+  public private(set) var rows: [Row] = []
+  /// How many match, in each state.
+  public private(set) var counts = JobCounts()
+  /// Until rows have come for the first time.
+  public private(set) var isLoading = true
+  /// Why rows or counts could not be read, until they can be again. It is tried again each second; not after
+  /// `JobError.Code.closed`.
+  public var error: (any Error)? { rowsError ?? countsError }
+
+  private var rowsError: (any Error)?
+  private var countsError: (any Error)?
+  @ObservationIgnored private var watching: [Task<Void, Never>] = []
+
+  /// Jobs of a queue, the newest first unless asked otherwise.
+  public convenience init(
+    _ queue: JobQueue, where filter: JobFilter = .all, order: JobQuery.Order = .newestFirst, limit: Int = 100
+  ) where Row == JobSnapshot {
+    self.init(queue, filter, queue.snapshots(where: filter, order: order, limit: limit))
+  }
+
+  /// Jobs of one kind with their payloads. One whose payload does not decode is left out of the rows.
+  public convenience init<P: JobPayload>(
+    _ queue: JobQueue, of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .newestFirst,
+    limit: Int = 100
+  ) where Row == TypedJobSnapshot<P> {
+    self.init(
+      queue, .kind(type) && filter, queue.snapshots(of: type, where: filter, order: order, limit: limit))
+  }
+
+  private init(_ queue: JobQueue, _ filter: JobFilter, _ rows: JobSnapshots<[Row]>) {
+    let clock = queue.store.clock
+    // They end when they are cancelled, which is when the list goes.
+    watching = [
+      Task { [weak self] in
+        await rows.follow(clock) { rows in
+          guard let self else { return }
+          if let rows = self.told(rows, \.rowsError) { self.rows = rows }
+          if self.isLoading { self.isLoading = false }
+        }
+      },
+      Task { [weak self] in
+        await queue.countSnapshots(where: filter).follow(clock) { counts in
+          if let counts = self?.told(counts, \.countsError) { self?.counts = counts }
+        }
+      },
+    ]
+  }
+
+  deinit { for task in watching { task.cancel() } }
+
+  private func told<Value>(
+    _ value: Result<Value, any Error>, _ error: ReferenceWritableKeyPath<JobList, (any Error)?>
+  ) -> Value? {
+    switch value {
+    case .success(let value):
+      if self[keyPath: error] != nil { self[keyPath: error] = nil }
+      return value
+    case .failure(let failure):
+      self[keyPath: error] = failure
+      return nil
+    }
+  }
+}
+
+extension JobSnapshots {
+  /// Tells each value, and what keeps them from being read, until the task is cancelled or the store is closed.
+  @MainActor
+  fileprivate func follow(_ clock: any JobClock, _ tell: @MainActor (Result<Value, any Error>) -> Void) async {
+    while !Task.isCancelled {
+      do {
+        for try await value in self { tell(.success(value)) }
+        return
+      } catch {
+        guard !Task.isCancelled else { return }
+        tell(.failure(error))
+        if (error as? JobError)?.code == .closed { return }
+        let gate = Gate()
+        let timer = clock.schedule(after: .seconds(1)) { gate.open() }
+        await gate.pass()
+        timer.cancel()
+      }
+    }
+  }
+}

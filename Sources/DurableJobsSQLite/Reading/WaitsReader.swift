@@ -1,0 +1,73 @@
+import DurableJobs
+import Foundation
+
+/// What stands around unfinished jobs: for each a few seeks, however much waits beside it.
+struct WaitsReader {
+  /// ?2: its unique key.
+  static let needsSQL = """
+    SELECT e.parent,NULL,e.need,j.state,EXISTS(SELECT 1 FROM durable_uniq WHERE key=?2 AND job=e.parent)
+      FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.parent WHERE e.child=?1 AND j.state<7
+    UNION ALL SELECT 0,key,need,NULL,0 FROM durable_edge_key WHERE child=?1 LIMIT \(JobWaits.mostNeeds)
+    """
+  static let uniqueSQL = """
+    SELECT CASE WHEN json_valid(options) THEN json_extract(options,'$.unique') END FROM durable_spec WHERE id=?1
+    """
+  static let seatedSQL = """
+    SELECT j.id,j.state FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
+    WHERE l.name=?1 AND l.seat=1 ORDER BY j.state<>8,l.job LIMIT 1
+    """
+  static let waitsSQL = "SELECT 1 FROM durable_lane WHERE name=?1 AND seat=0 AND job=?2"
+
+  private let now: Int64
+  private let setByHand: [JobConstraint: Bool]
+  private let (unique, needs): (Statement, Statement)
+  private let (seated, waits): (Statement, Statement)
+
+  init(now: Int64, on connection: OpaquePointer) throws {
+    self.now = now
+    setByHand = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
+    unique = try Statement(Self.uniqueSQL, on: connection)
+    needs = try Statement(Self.needsSQL, on: connection)
+    seated = try Statement(Self.seatedSQL, on: connection)
+    waits = try Statement(Self.waitsSQL, on: connection)
+  }
+
+  func read(_ job: JobSnapshot, _ route: RouteTotals) throws -> JobWaits {
+    var all = JobWaits(now: Date(milliseconds: now))
+    (all.isPaused, all.setByHand) = (route.isPaused, setByHand)
+    unique.bind(1, job.id.rawValue)
+    var key: String?
+    while try unique.step() { key = unique.text(0) }
+    needs.bind(1, job.id.rawValue)
+    needs.bind(2, name: key ?? "")
+    while try needs.step() {
+      guard let edge = Edge(parent: JobID(rawValue: needs.int(0)), child: job.id, need: needs.int(2), slot: -1) else {
+        continue
+      }
+      let hasKey = needs.int(4) != 0
+      if hasKey { all.uniqueKey = key }
+      all.needs.append(
+        JobWaits.Need(
+          needs.text(1).map { .key($0) } ?? .job(edge.parent), edge.condition,
+          state: needs.intOrNull(3).flatMap(JobState.init(code:)), hasUniqueKey: hasKey))
+    }
+    all.needs.sort { $0.edge.isBefore($1.edge) }
+    if let lane = job.lane?.name, try isFound(waits, lane, job.id) {
+      seated.bind(1, name: lane)
+      while try seated.step() {
+        all.laneHead = JobState(code: seated.int(1)).map {
+          JobWaits.LaneHead(job: JobID(rawValue: seated.int(0)), state: $0)
+        }
+      }
+    }
+    return all
+  }
+
+  private func isFound(_ statement: Statement, _ lane: String, _ id: JobID) throws -> Bool {
+    statement.bind(1, name: lane)
+    statement.bind(2, id.rawValue)
+    var isFound = false
+    while try statement.step() { isFound = true }
+    return isFound
+  }
+}

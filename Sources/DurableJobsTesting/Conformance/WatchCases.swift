@@ -1,0 +1,63 @@
+import DurableJobs
+import Foundation
+
+extension StoreConformance {
+  static let watchCases: [Case] = [
+    Case("C66 Events tell what becomes of a job, in order, with progress") { subject in
+      let trial = try await Trial(subject)
+      let queue = JobQueue("q", store: trial.store)
+      var events = queue.events.makeAsyncIterator()
+      func expect(_ state: JobState, _ id: JobID, isRemoval: Bool = false, _ what: String) async throws {
+        while let event = await events.next() {
+          let told = JobTransition(id: id, queue: "q", kind: "k", state: state, isRemoved: isRemoval)
+          switch event {
+          case .changed(var change):
+            change.concernsClaim = false
+            try same(isRemoval ? nil : change, told, "the event of \(what)")
+          case .removed(let change): try same(isRemoval ? change : nil, told, "the event of \(what)")
+          default: continue
+          }
+          try same(try await trial.ids(.id(id)), isRemoval ? [] : [id], "what a query finds after \(what)")
+          return
+        }
+      }
+      let id = try await trial.add()
+      try await expect(.ready, id, "the insertion")
+      let job = try await trial.start(id)
+      try await expect(.running, id, "the claim")
+      _ = try await trial.renew([job], progress: JobProgress(fraction: 0.5))
+      try await expect(.running, id, "the progress")
+      try await trial.end(job, .succeeded(output: nil), as: .succeeded)
+      try await expect(.succeeded, id, "the settlement")
+      try await trial.change(.remove, id)
+      try await expect(.succeeded, id, isRemoval: true, "the deletion")
+    },
+    Case("C68 Who watches sees each commit: jobs, counts and how far a batch is") { subject in
+      let trial = try await Trial(subject)
+      let queue = JobQueue("q", store: trial.store)
+      let new = NewJob(queue: "q", kind: "k", payload: Data())
+      let reply = try await trial.store.insert(
+        JobInsertion([new, new], batch: .new(name: "b", whenDone: nil)))
+      guard let batch = reply.batch else { throw Difference("the store makes no batch") }
+      var jobs = queue.snapshots().makeAsyncIterator()
+      var counts = queue.countSnapshots(where: .kind("k")).makeAsyncIterator()
+      var statuses = queue.batch(batch).statuses.makeAsyncIterator()
+      func expect(_ states: [JobState], _ fraction: Double, _ what: String) async throws {
+        try same(try await jobs.next()?.map(\.state), states, "the jobs after \(what)")
+        var expected = JobCounts()
+        for state in states { expected[state] += 1 }
+        try same(try await counts.next(), expected, "the counts after \(what)")
+        try same(try await statuses.next()?.fraction, fraction, "the batch after \(what)")
+        trial.clock.advance(by: .milliseconds(100))
+      }
+      try await expect([.ready, .ready], 0, "the insertion")
+      let job = try await trial.start(reply.ids[0])
+      _ = try await trial.renew([job], progress: JobProgress(fraction: 0.5))
+      try await expect([.running, .ready], 0.25, "the progress")
+      try await trial.end(job, .succeeded(output: nil), as: .succeeded)
+      try await trial.change(.cancel(reason: nil), reply.ids[1])
+      try await expect([.succeeded, .cancelled], 1, "the ends")
+      try same(try await statuses.next()?.fraction, nil, "what follows the last status")
+    },
+  ]
+}

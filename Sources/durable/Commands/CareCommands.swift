@@ -1,0 +1,104 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsSQLite
+  import Foundation
+
+  struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "check", abstract: "See whether a store's file contradicts itself, and put it right if asked to.",
+      discussion: "Exits with 0 if nothing was found or all was put right, and else with 5.")
+
+    @Flag(help: "Put right what does not fit the jobs. Others wait meanwhile.") var mend = false
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      let findings = try await options.existing()?.store.check(mending: mend) ?? []
+      if options.json {
+        Screen.out.json(
+          findings.map {
+            FindingRecord(subject: "\($0.subject)", count: $0.count, details: $0.details, mended: isMended($0))
+          })
+      } else {
+        for finding in findings {
+          Screen.out.line("\(finding)\(isMended(finding) ? ": put right" : "")".withVisibleControls)
+        }
+        if findings.isEmpty { Screen.out.line("nothing was found") }
+      }
+      if findings.contains(where: { !isMended($0) }) { throw ExitCode(.storeNotUsable) }
+    }
+
+    private func isMended(_ finding: StoreFinding) -> Bool { mend && finding.subject != .file }
+  }
+
+  struct RepairCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "repair", abstract: "Write what can be read of a damaged store into a new file.",
+      discussion: "The old file stays as it is. End all that uses it first.")
+
+    @Argument(help: ArgumentHelp("The new file.", valueName: "path")) var path: String
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      let salvage = try await SQLiteStore.repair(from: options.path, to: path)
+      if options.json {
+        Screen.out.json(
+          SalvageRecord(jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), cutTables: salvage.cutTables))
+      } else {
+        Screen.out.line("\(salvage.jobs) job\(salvage.jobs == 1 ? "" : "s") whole in \(path.withVisibleControls)")
+        if !salvage.damaged.isEmpty { Talk.line("\(salvage.damaged.count) are damaged") }
+        if !salvage.cutTables.isEmpty {
+          Talk.line("Not read to their end: \(salvage.cutTables.joined(separator: ", "))")
+        }
+      }
+    }
+  }
+
+  struct PruneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "prune", abstract: "Delete jobs that have ended, before their time.")
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only those in this state.", valueName: "state"))
+    var state: JobState?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only those of this kind.", valueName: "kind")) var kind:
+      String?
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("Only those that ended so long ago, as in 90s, 1h, 2d.", valueName: "age"),
+      transform: DurationArgument.parse)
+    var olderThan: DurationArgument?
+    @Flag(help: "Give the room back to the file system too. Others wait meanwhile.") var compact = false
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      var (pruned, freed): (Int, Int64?) = (0, nil)
+      if let store = try options.existing()?.store {
+        let filters = [state.map { JobFilter.state($0) }, kind.map { .kind($0) }].compactMap(\.self)
+        pruned = try await store.prune(
+          where: filters.reduce(.all) { $0 && $1 }, endedFor: olderThan?.duration ?? .zero)
+        if compact { freed = try await store.compact() }
+      }
+      if options.json { return Screen.out.json(PruneRecord(pruned: pruned, freedBytes: freed)) }
+      Screen.out.line("\(pruned) job\(pruned == 1 ? "" : "s") deleted")
+    }
+  }
+
+  private struct FindingRecord: Encodable {
+    var subject: String
+    var count: Int
+    var details: [String]
+    var mended: Bool
+  }
+
+  private struct SalvageRecord: Encodable {
+    var jobs: Int
+    var damaged: [Int64]
+    var cutTables: [String]
+  }
+
+  private struct PruneRecord: Encodable {
+    var pruned: Int
+    @OrNull var freedBytes: Int64?
+  }
+#endif

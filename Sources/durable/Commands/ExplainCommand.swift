@@ -1,0 +1,87 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import Foundation
+
+  struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "explain",
+      abstract: "Say why a job does not run, and what helps.",
+      discussion: "A line for each thing that keeps it; what must change first is first.")
+
+    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+      let store = try options.existing(for: [id])
+      guard let (job, explanation) = try await store.explain(id) else {
+        throw JobError(.notFound, "there is no job \(id)")
+      }
+      if options.json {
+        let reasons = explanation.reasons.map { ReasonRecord($0, of: job, in: store) }
+        return Screen.out.json(ExplanationRecord(id: id, state: job.state.rawValue, reasons: reasons))
+      }
+      for reason in explanation.reasons {
+        Screen.out.line(reason.text(of: id, in: store, queue: job.queue).withVisibleControls)
+      }
+      if explanation.reasons.isEmpty {
+        Screen.out.line("Job \(id) is \(job.state.rawValue): the next free worker takes it")
+      }
+    }
+  }
+
+  private struct ExplanationRecord: Encodable {
+    var id: JobID
+    var state: String
+    var reasons: [ReasonRecord]
+  }
+
+  /// A reason in JSON: what it is by name, and what it concerns.
+  private struct ReasonRecord: Encodable {
+    var reason: String
+    var job: JobID?
+    var state: String?
+    var key: String?
+    var lane: String?
+    var queue: String?
+    var kind: String?
+    var constraint: String?
+    var until: Date?
+    var process: Int64?
+    var running: Int?
+    var message: String?
+    var text: String
+    @OrNull var help: String?
+
+    init(_ reason: JobExplanation.Reason, of job: JobSnapshot, in store: OpenStore) {
+      text = reason.cause(in: store)
+      help = reason.advice(for: job.id, in: store, queue: job.queue)
+      switch reason {
+      case .held(let holder, let words): (self.reason, message) = ("heldBy\(holder.rawValue.capitalized)", words)
+      case .uniqueKey(let key, let other, let state):
+        (self.reason, self.key, self.job, self.state) = ("uniqueKey", key, other, state.rawValue)
+      case .needs(let other, let state, _): (self.reason, self.job, self.state) = ("needs", other, state.rawValue)
+      case .needsKey(let key, _): (self.reason, self.key) = ("needsKey", key)
+      case .lane(let name, let other, let state):
+        (self.reason, lane, self.job, self.state) = ("lane", name, other, state.rawValue)
+      case .start(let time): (self.reason, until) = ("start", time)
+      case .backOff(let time, let failure): (self.reason, until, message) = ("backOff", time, failure.message)
+      case .putOff(let time, _): (self.reason, until) = ("putOff", time)
+      case .paused(let name): (self.reason, queue) = ("paused", name)
+      case .noWorker: self.reason = "noWorker"
+      case .queueUnserved(let name): (self.reason, queue) = ("queueUnserved", name)
+      case .kindUnknown(let name): (self.reason, kind) = ("kindUnknown", name)
+      case .constraint(let name, let lack):
+        (self.reason, constraint) = (
+          "constraint\(lack.rawValue.prefix(1).uppercased())\(lack.rawValue.dropFirst())", name.rawValue
+        )
+      case .slotsTaken(let count, _): (self.reason, running) = ("slotsTaken", count)
+      case .running(let worker, _, _): (self.reason, process) = ("running", worker?.process)
+      case .ended(let state, let words): (self.reason, self.state, message) = ("ended", state.rawValue, words)
+      @unknown default: self.reason = "other"
+      }
+      message = message?.withoutPasswords
+    }
+  }
+#endif

@@ -1,0 +1,127 @@
+#if Shell
+  import Console
+  import DurableJobs
+  import Foundation
+
+  /// What keeps a job, for somebody at a shell: with the commands that help.
+  extension JobExplanation.Reason {
+    /// The same one at another time is no news.
+    var topic: JobExplanation.Reason {
+      switch self {
+      case .start: .start(.distantPast)
+      case .backOff(_, let failure):
+        .backOff(
+          until: .distantPast,
+          after: AttemptFailure(attempt: failure.attempt, at: .distantPast, message: failure.message))
+      case .putOff(_, let crashes): .putOff(until: .distantPast, crashes: crashes)
+      case .slotsTaken: .slotsTaken(running: 0, workers: 0)
+      case .uniqueKey(let key, let job, _): .uniqueKey(key, job, .ready)
+      case .needs(let job, _, let condition): .needs(job, .ready, condition)
+      case .lane(let name, let job, let state): .lane(name, job, state == .failed ? .failed : .ready)
+      default: self
+      }
+    }
+
+    /// It would go on if there was a worker for it.
+    var isLackOfWorker: Bool {
+      switch self {
+      case .noWorker, .queueUnserved: true
+      case .kindUnknown(let kind): OpenStore.kinds.contains(kind)
+      default: false
+      }
+    }
+
+    /// What it waits for, as in "job 5, which is running"; nil for what is told in a sentence of its own.
+    var awaited: String? {
+      switch self {
+      case .start(let time): "its time, \(time.forPeople)"
+      case .needs(let job, let state, let condition): condition.forPeople("job \(job)") + ", which is \(state.rawValue)"
+      case .needsKey(let key, let condition): condition.forPeople("the key '\(key)'") + ", which no job has yet"
+      case .uniqueKey(let key, let job, let state): "job \(job) of its unique key '\(key)', which is \(state.rawValue)"
+      case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).text
+      case .constraint(let name, .setByHand): "\(name), which was set by hand to no"
+      case .constraint(let name, .absent): "\(name)"
+      case .constraint(let name, .unprovided): "\(name), which no worker provides"
+      case .slotsTaken(let running, _): "a free slot: \(running) other\(running == 1 ? " runs" : "s run") now"
+      default: nil
+      }
+    }
+
+    /// The same as part of a sentence.
+    func cause(in store: OpenStore) -> String {
+      if let awaited { return "waits for \(awaited)" }
+      if isLackOfWorker { return "waits: no worker is running for it" }
+      return switch self {
+      case .paused(let queue): "waits: the queue '\(queue)' is paused"
+      case .kindUnknown(let kind): "waits: no worker runs jobs of the kind '\(kind)', nor does 'durable work'"
+      case .backOff(let time, let failure):
+        "runs again \(time.forPeople), after attempt \(failure.attempt): \(failure.message.withoutPasswords)"
+      case .putOff(let time, _): "was put off, and runs again \(time.forPeople)"
+      case .held(let holder, let reason):
+        (holder == .undecodable ? "can't be read, and is suspended" : "is suspended")
+          + (reason.map { ": \($0.withoutPasswords)" } ?? "")
+      case .running(let worker?, _, _) where worker.standing != .alive: "runs, and its worker \(worker.standing.words)"
+      case .running(_, let since, let asked):
+        "runs" + (since.map { " since \($0.forPeople)" } ?? "") + (asked.map { ", being \($0.rawValue)" } ?? "")
+      case .ended(let state, let reason):
+        "has ended: \(state.rawValue)" + (reason.map { ": \($0.withoutPasswords)" } ?? "")
+      default: "waits: \(self)"
+      }
+    }
+
+    /// What somebody can do for this job.
+    func advice(for id: JobID, in store: OpenStore, queue: String) -> String? {
+      if isLackOfWorker { return "'\(store.command("work", queue: queue))' starts one" }
+      return switch self {
+      case .paused(let queue): "'\(store.command("unpause", queue: queue))' lets it go on"
+      case .held: "'durable resume \(id)' lets it go on"
+      case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).advice
+      case .needs(let job, .suspended, _), .uniqueKey(_, let job, .suspended):
+        "'durable resume \(job)' lets that go on"
+      case .constraint(let name, .setByHand):
+        "'durable constraint set \(name) yes' says that it holds, and 'clear' leaves it to the workers"
+      case .constraint(let name, .unprovided): "'durable constraint set \(name) yes' says that it holds"
+      case .ended(.failed, _), .ended(.cancelled, _): "'durable retry \(id)' runs it again"
+      default: nil
+      }
+    }
+
+    /// A line for a person who waits for this job.
+    func text(of id: JobID, in store: OpenStore, queue: String) -> String {
+      if isLackOfWorker {
+        return "Job \(id) \(cause(in: store)). Start one with: \(store.command("work", queue: queue))"
+      }
+      return "Job \(id) \(cause(in: store))" + (advice(for: id, in: store, queue: queue).map { "; \($0)" } ?? "")
+    }
+  }
+
+  extension JobEdge.Condition {
+    /// As in "the end of 5".
+    func forPeople(_ name: String) -> String {
+      switch self {
+      case .succeeded: name
+      case .ended: "the end of \(name)"
+      case .failed: "a failure of \(name)"
+      }
+    }
+  }
+
+  extension StoredWorker.Standing {
+    var words: String {
+      switch self {
+      case .alive: "lives"
+      case .silent: "does not answer; it was stopped, or hangs"
+      case .dead: "has died"
+      }
+    }
+  }
+
+  extension OpenStore {
+    /// Why this job does not run; nil if it is gone. With `here`, this process works it.
+    func explain(_ id: JobID, here: Bool = false) async throws -> (job: JobSnapshot, reasons: JobExplanation)? {
+      let query = JobQuery(.id(id), detail: [.failures, .waits], limit: 1)
+      guard let job = try await store.jobs(query).first else { return nil }
+      return (job, JobExplanation(job, and: here ? [Self.reach] : []))
+    }
+  }
+#endif

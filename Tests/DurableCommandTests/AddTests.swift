@@ -1,0 +1,61 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("durable add")
+  struct AddTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("a list is stored whole, a line for the shell each, or not at all")
+    func list() async throws {
+      let text = "# two things\n\necho one > a; echo x >> a\n  echo \"two  words\" > b\n"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list"))
+      let added = try await durable("add", "-i", "list", "--tag", "t")
+      #expect(added.text == "1\n2\n", "\(added.stderr)")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try String(contentsOfFile: durable.folder + "/a", encoding: .utf8) == "one\nx\n")
+      #expect(try String(contentsOfFile: durable.folder + "/b", encoding: .utf8) == "two  words\n")
+      let piped = try await durable.shell(#"seq 1000 | sed 's/^/true /' | "$DURABLE" add -i -"#)
+      #expect(piped.text.split(separator: "\n").count == 1000)
+      let broken = try await durable.shell(#"printf 'true\n\377\n' | "$DURABLE" add -i -"#)
+      #expect(broken.status == .exited(2))
+      #expect(broken.stderr.contains("standard input:2: this line is no UTF-8"), "\(broken.stderr)")
+      #expect(try await durable("status", "--json").json["counts"] as? [String: Int] != nil)
+      #expect(try await durable("add", "-i", "list", "--unique", "u").status == .exited(2))
+      #expect(try await durable("add", "-i", "list", "--", "true").status == .exited(2))
+      #expect(try await durable.shell(#""$DURABLE" add -i - < /dev/null"#).status == .exited(2))
+      #expect(try await durable.add("--", "true") == 1003)
+    }
+
+    @Test("a command keeps what reaches agents and proxies, and with --env-all everything; none of it is shown")
+    func environment() async throws {
+      let names = [
+        "SSH_AUTH_SOCK", "http_proxy", "HTTPS_PROXY", "no_proxy", "ALL_PROXY", "XDG_RUNTIME_DIR", "DURABLE_TEST_OTHER",
+      ]
+      let line = "for name in \(names.joined(separator: " ")); do printenv $name; done > said; true"
+      let settings = names.map { "\($0)=of-\($0)" }.joined(separator: " ")
+      for (option, count) in [("", names.count - 1), ("--env-all", names.count)] {
+        let added = try await durable.shell("env \(settings) \"$DURABLE\" add \(option) --shell -- '\(line)'")
+        let id = try #require(Int(added.line), "\(added.stderr)")
+        #expect(try await durable("work", "--drain").status == .exited(0))
+        let said = try String(contentsOfFile: durable.folder + "/said", encoding: .utf8)
+        #expect(said == names.prefix(count).map { "of-\($0)\n" }.joined(), "\(said)")
+        #expect(try await !durable("show", "\(id)", "--json").text.contains("of-SSH"))
+      }
+    }
+
+    @Test("that only stores leaves the store's file to others, and what it stored is there")
+    func log() async throws {
+      _ = try await durable.add("--", "true")
+      let before = try #require(FileManager.default.contents(atPath: durable.store))
+      #expect(try await durable.add("--", "true") == 2)
+      #expect(FileManager.default.contents(atPath: durable.store) == before)
+      #expect(try await durable.state(2) == "ready")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(!FileManager.default.fileExists(atPath: durable.store + "-wal"))
+      #expect(try await durable.state(2) == "succeeded")
+    }
+  }
+#endif

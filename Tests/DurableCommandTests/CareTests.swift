@@ -1,0 +1,44 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsSQLite
+
+  @Suite("Looking after a store at the shell")
+  struct CareTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("a store is checked, put right, salvaged and pruned")
+    func care() async throws {
+      #expect(try await durable("check").line == "nothing was found")
+      let id = try await durable.add("--", "true")
+      #expect(try await durable("check").line == "nothing was found")
+      let store = try SQLiteStore(path: durable.store)
+      try await store.engine.write(.other) {
+        try Statement("UPDATE durable_route SET jobs=5", on: $0.connection.handle).run()
+      }
+      await store.close()
+      let found = try await durable("check")
+      #expect(found.status == .exited(5))
+      #expect(found.text.hasPrefix("counts: 1 ("))
+      let mended = try await durable("check", "--mend", "--json")
+      #expect(mended.status == .exited(0))
+      #expect(mended.text.contains("\"subject\":\"counts\"") && mended.text.contains("\"mended\":true"))
+      #expect(try await durable("check", "--json").text == "[]\n")
+
+      let copy = durable.folder + "/new.sqlite"
+      #expect(try await durable("repair", copy).text.hasPrefix("1 job whole in "))
+      #expect(try await durable("repair", copy).status == .exited(5))
+      #expect(try await durable("show", "\(id)", "--store", copy).status == .exited(0))
+
+      #expect(try await durable("prune").line == "0 jobs deleted")
+      try await durable("cancel", "\(id)")
+      #expect(try await durable("prune", "--older-than", "1h").line == "0 jobs deleted")
+      #expect(try await durable("prune", "--state", "succeeded").line == "0 jobs deleted")
+      #expect(try await durable("prune", "--compact", "--json").json["pruned"] as? Int == 1)
+      #expect(try await durable("status").text == "no jobs\n")
+    }
+  }
+#endif

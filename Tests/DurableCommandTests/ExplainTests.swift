@@ -1,0 +1,62 @@
+#if Shell
+  import DurableJobs
+  import DurableJobsSQLite
+  import Foundation
+  import Testing
+
+  @Suite("explain")
+  struct ExplainTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("tells all that keeps a job and what helps, in words and in JSON")
+    func reasons() async throws {
+      let first = try await durable.add("--", "true")
+      let second = try await durable.add("--after", "\(first)", "--", "true")
+      try await durable("suspend", "\(first)", "--reason", "not now")
+      try await durable("pause")
+      #expect(
+        try await durable("explain", "\(second)").text == """
+          Job \(second) waits for job \(first), which is suspended; 'durable resume \(first)' lets that go on
+          Job \(second) waits: the queue 'default' is paused; 'durable unpause' lets it go on
+          Job \(second) waits: no worker is running for it. Start one with: durable work
+
+          """)
+      let report = try await durable("explain", "\(second)", "--json").json
+      let reasons = try #require(report["reasons"] as? [[String: Any]])
+      #expect(report["state"] as? String == "blocked")
+      #expect(reasons.compactMap { $0["reason"] as? String } == ["needs", "paused", "noWorker"])
+      #expect(reasons.first?["job"] as? Int == first && reasons.first?["state"] as? String == "suspended")
+      #expect(try await durable("explain", "\(first)").text.hasPrefix("Job \(first) is suspended: not now; "))
+      #expect(try await durable("explain", "99").status == .exited(3))
+    }
+
+    @Test("retry does not say that a job will run again that waits for others then")
+    func retry() async throws {
+      let first = try await durable.add("--lane", "l", "--", "true")
+      let second = try await durable.add("--lane", "l", "--", "true")
+      try await durable("cancel", "\(second)")
+      let retried = try await durable("retry", "\(second)")
+      #expect(retried.line == "\(second) waits for job \(first) before it in the lane l")
+      #expect(try await durable("retry", "\(first)").status == .exited(0))
+    }
+
+    @Test("wait ends with a blocked job whose deadline passes, though nobody works")
+    func deadline() async throws {
+      let id = try await durable.add("--after", "nobody", "--deadline", "1s", "--", "true")
+      #expect(try await durable("wait", "\(id)").status == .exited(1))
+      #expect(try await durable.message(id).contains("its deadline has passed"))
+    }
+
+    @Test("work says that it suspended a job that it can't read")
+    func undecodable() async throws {
+      let store = try SQLiteStore(path: durable.store)
+      let id = try await JobQueue(store: store).enqueue(kind: "command", payload: Data("{}".utf8))
+      await store.close()
+      let drained = try await durable("work", "--drain")
+      #expect(drained.stderr.contains("job \(id) is suspended: the payload does not decode"), "\(drained.stderr)")
+      #expect(try await durable("explain", "\(id)").text.contains("can't be read, and is suspended: the payload"))
+    }
+  }
+#endif

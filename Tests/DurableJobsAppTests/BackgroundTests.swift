@@ -1,0 +1,112 @@
+import DurableJobs
+import DurableJobsSQLite
+import DurableJobsTesting
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Background time, and what an app lets go of when it is suspended.
+@Suite struct BackgroundTests {
+  let clock = ManualClock()
+  let path = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)").path
+
+  @Test func `A run that has a deadline gives back what is not done by then, and costs it no attempt`() async throws {
+    let queue = JobQueue(store: InMemoryStore(clock: clock))
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    let began = Gate()
+    worker.register(kind: "long") { _, context in
+      began.open()
+      while context.stopReason == nil { await Task.yield() }
+      throw CancellationError()
+    }
+    for _ in 1...2 { try await queue.enqueue(kind: "long", payload: Data()) }
+    async let left = worker.run(until: clock.now + 20)
+    await began.pass()
+    clock.advance(by: .seconds(20))
+    #expect(try await left == JobCounts([.ready: 2]))
+    #expect(try await queue.jobs().map(\.attempt) == [0, 0])
+  }
+
+  @Test func `A run that has nothing to do is over before its deadline, and says when there is more`() async throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var configuration = SQLiteStore.Configuration()
+    configuration.clock = clock
+    for store: any JobStore in [
+      InMemoryStore(clock: clock), try SQLiteStore(path: path + "/jobs.sqlite", configuration: configuration),
+    ] {
+      let queue = JobQueue(store: store)
+      let worker = JobWorker(queue)
+      worker.register(kind: "k") { _, _ in nil }
+      #expect(try await queue.nextRun == nil)
+      try await queue.enqueue(kind: "k", payload: Data())
+      #expect(try await queue.nextRun == clock.now)
+      for hours in [2.0, 1] {
+        try await queue.enqueue(kind: "k", payload: Data(), options: JobOptions(start: .at(clock.now + hours * 3600)))
+      }
+      try await JobQueue("other", store: store).enqueue(
+        kind: "k", payload: Data(), options: JobOptions(start: .after(.seconds(1))))
+      #expect(try await worker.run(until: clock.now + 20) == JobCounts([.succeeded: 1, .scheduled: 2]))
+      #expect(try await queue.nextRun == clock.now + 3600)
+    }
+  }
+
+  /// Files of the folder on which this process, or another, has a lock.
+  private func locked() throws -> [String] {
+    var all: [String] = []
+    for case let name as String in FileManager.default.enumerator(atPath: path) ?? .init() {
+      let file = open("\(path)/\(name)", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      if flock(file, LOCK_EX | LOCK_NB) != 0 { all.append(name) }
+    }
+    return all
+  }
+
+  @Test func `A store that is suspended holds no lock, keeps who comes waiting, and goes on where it was`() async throws
+  {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try SQLiteStore(path: path + "/jobs.sqlite")
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    try await queue.enqueue(kind: "k", payload: Data())
+    try await worker.runUntilIdle()
+    #expect(try !locked().isEmpty, "else nothing is shown")
+
+    await store.suspendForBackground()
+    #expect(try locked() == [])
+    let events = Lock(0)
+    let subscription = store.signals.listen { _ in events.withLock { $0 += 1 } }
+    let waiting = Task { try await queue.enqueue(kind: "k", payload: Data()) }
+    let reading = Task { try await queue.counts().total }
+    for _ in 1...100 { await Task.yield() }
+    #expect(events.withLock { $0 } == 0)
+    #expect(try locked() == [])
+    // It is the store of another process meanwhile, as it may be.
+    store.resumeFromBackground()
+    let id = try await waiting.value
+    #expect(try await (1...2).contains(reading.value))
+    worker.start()
+    #expect(try await store.whenFinished(id).state == .succeeded)
+    await worker.stop()
+    withExtendedLifetime(subscription) {}
+    await store.close()
+  }
+
+  @Test func `A store that is closed while it is suspended keeps nobody waiting`() async throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try SQLiteStore(path: path + "/jobs.sqlite")
+    await store.suspendForBackground()
+    let waiting = Task { try await JobQueue(store: store).enqueue(kind: "k", payload: Data()) }
+    await store.close()
+    await #expect { try await waiting.value } throws: { ($0 as? JobError)?.code == .closed }
+  }
+}

@@ -1,0 +1,324 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// Jobs in transactions of an app's own.
+@Suite struct TransactionTests {
+  struct Order: JobPayload {
+    static let kind = "order"
+    static let options = JobOptions(maxAttempts: 1)
+    typealias Output = String
+    var number: Int
+  }
+
+  struct Rollback: Error {}
+
+  let folder: StoreFolder
+  let pool: DatabasePool
+  let store: SQLiteStore
+  let queue: JobQueue
+  let clock = ManualClock()
+
+  init() throws {
+    folder = try StoreFolder()
+    pool = try DatabasePool(path: folder.path("app.sqlite"))
+    try pool.write { try $0.execute(sql: "CREATE TABLE sale(number INTEGER PRIMARY KEY)") }
+    store = try Self.store(on: pool, clock)
+    queue = JobQueue(store: store)
+  }
+
+  private static func store(on pool: DatabasePool, _ clock: any JobClock) throws -> SQLiteStore {
+    var configuration = SQLiteStore.Configuration()
+    configuration.clock = clock
+    return try SQLiteStore(pool: pool, configuration: configuration)
+  }
+
+  private func sell(_ number: Int, _ db: Database) throws {
+    try db.execute(sql: "INSERT INTO sale VALUES(?)", arguments: [number])
+  }
+
+  private func sales() async throws -> [Int] {
+    try await pool.read { try Int.fetchAll($0, sql: "SELECT number FROM sale ORDER BY number") }
+  }
+
+  // MARK: Enqueue
+
+  @Test func `A job is stored with what the app writes, and a worker hears of it after the commit`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Order.self) { order, _ in "sent \(order.number)" }
+    worker.start()
+    #expect(try await queue.waitUntilIdle() == JobCounts())
+    let handle = try await pool.write { db in
+      try sell(1, db)
+      return try queue.enqueue(Order(number: 1), in: db)
+    }
+    #expect(handle.isNew)
+    #expect(try await handle.value == "sent 1")
+    await worker.stop()
+    #expect(try await sales() == [1])
+    #expect(try await queue.counts() == JobCounts([.succeeded: 1]))
+  }
+
+  @Test func `A rollback takes a job back with what the app wrote, be it to a savepoint`() async throws {
+    let kept = try await pool.write { db in
+      try sell(1, db)
+      try db.inSavepoint {
+        try sell(2, db)
+        try queue.enqueue(Order(number: 2), in: db)
+        try queue.enqueue(Order(number: 3), options: JobOptions(lane: "new", requires: ["new"]), in: db)
+        return .rollback
+      }
+      return try queue.enqueue(Order(number: 4), in: db)
+    }
+    try? await pool.write { db in
+      try sell(5, db)
+      try JobQueue("new", store: store).enqueue(Order(number: 5), in: db)
+      throw Rollback()
+    }
+    #expect(try await sales() == [1])
+    // By the way of jobs that nobody enqueued in a transaction: routes and counts are as if nothing had been.
+    let other = try await JobQueue("new", store: store).enqueue(Order(number: 6))
+    #expect(try await store.jobs(JobQuery()).map(\.id) == [kept.id, other.id])
+    #expect(try await store.jobs(JobQuery()).map(\.queue) == ["default", "new"])
+    #expect(try await store.counts(where: .all) == JobCounts([.ready: 2]))
+    #expect(try await queue.counts(where: .requires("new")) == JobCounts())
+    #expect(try await store.recover(RecoveryRequest(worker: "w")).unreadable == [])
+    #expect(try await store.claim(.of(9, kinds: ["order"])).jobs.map(\.token.job) == [kept.id])
+  }
+
+  @Test func `A job that is refused leaves nothing, and the transaction goes on`() async throws {
+    try await pool.write { db in
+      try sell(1, db)
+      #expect(throws: JobError.self) {
+        try queue.enqueue(
+          Order(number: 1), after: [JobDependency.end(of: queue.handle(JobID(rawValue: 99), as: Order.self))], in: db)
+      }
+      try queue.enqueue(Order(number: 2), options: JobOptions(unique: "two"), in: db)
+      #expect(try !queue.enqueue(Order(number: 3), options: JobOptions(unique: "two"), in: db).isNew)
+    }
+    #expect(try await sales() == [1])
+    #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+  }
+
+  @Test func `A transaction of another database than the store's is refused`() async throws {
+    let other = try DatabasePool(path: folder.path("other.sqlite"))
+    @Sendable func refusal(_ queue: JobQueue, _ db: Database) -> JobError.Code? {
+      do {
+        try queue.enqueue(Order(number: 1), in: db)
+        return nil
+      } catch { return (error as? JobError)?.code }
+    }
+    let byPath = JobQueue(store: try folder.store("path.sqlite"))
+    let inMemory = JobQueue(store: InMemoryStore())
+    #expect(try await other.write { refusal(queue, $0) } == .wrongStore)
+    #expect(try await pool.read { refusal(queue, $0) } == .wrongStore)
+    #expect(try await pool.write { refusal(byPath, $0) } == .wrongStore)
+    #expect(try await pool.write { refusal(inMemory, $0) } == .wrongStore)
+    await store.close()
+    #expect(try await pool.write { refusal(queue, $0) } == .closed)
+  }
+
+  // MARK: Complete
+
+  @Test func `A job ends with what its handler wrote, and what the handler does then counts for nothing`() async throws
+  {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { order, context in
+      try context.enqueueOnSuccess(Order(number: order.number + 1), options: JobOptions(start: .after(.seconds(60))))
+      try await pool.write { db in
+        try sell(order.number, db)
+        try context.complete(with: "sold", in: db)
+      }
+      throw Rollback()
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    try await worker.runUntilIdle()
+    #expect(try await job.value == "sold")
+    #expect(try await sales() == [1])
+    #expect(try await queue.counts() == JobCounts([.succeeded: 1, .scheduled: 1]))
+    #expect(try await queue.job(job.id).failures == [])
+  }
+
+  @Test func `A rollback takes back the end of a job, too`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { order, context in
+      try await pool.write { db in
+        try sell(order.number, db)
+        try context.complete(with: "sold", in: db)
+        throw Rollback()
+      }
+      return "unreachable"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    try await worker.runUntilIdle()
+    #expect(try await job.snapshot.state == .failed)
+    #expect(try await sales() == [])
+  }
+
+  @Test func `C12 Who lost its claim writes nothing`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { order, context in
+      try await queue.complete(context.id, output: Data(#""by hand""#.utf8))
+      // Not the asynchronous one: its task is cancelled with the claim, which is as good.
+      let refusal = #expect(throws: JobError.self) {
+        try pool.writeInTransaction { db in
+          try sell(order.number, db)
+          try context.complete(with: "sold", in: db)
+          return .commit
+        }
+      }
+      #expect(refusal?.code == .wrongState)
+      return "late"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    try await worker.runUntilIdle()
+    #expect(try await job.value == "by hand")
+    #expect(try await sales() == [])
+  }
+
+  @Test func `What a job gives is of the type that its kind says`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { _, context in
+      try await pool.write { db in
+        #expect(throws: JobError.self) { try context.complete(in: db) }
+        #expect(throws: JobError.self) { try context.complete(with: 7, in: db) }
+      }
+      return "right"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    try await worker.runUntilIdle()
+    #expect(try await job.value == "right")
+  }
+
+  // MARK: The app's pool
+
+  @Test func `The app's migrations, observations and pool stay its own, and its commits are raised to FULL`()
+    async throws
+  {
+    let migrator = ["v1", "v2"].reduce(into: DatabaseMigrator()) { $0.registerMigration($1) { _ in } }
+    try migrator.migrate(pool)
+    #expect(try await pool.read { try !migrator.hasBeenSuperseded($0) })
+    #expect(try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)
+    let seen = Recorded<[Int]>()
+    let observation = ValueObservation.tracking { try Int.fetchAll($0, sql: "SELECT number FROM sale") }
+    let watching = observation.start(in: pool, scheduling: .async(onQueue: .global())) { _ in
+    } onChange: {
+      seen.add($0)
+    }
+    for number in 1...3 {
+      try await queue.enqueue(Order(number: number))
+      try await pool.write { db in
+        try sell(number, db)
+        try queue.enqueue(Order(number: number), in: db)
+      }
+    }
+    while seen.last != [1, 2, 3] { await Task.yield() }
+    watching.cancel()
+    await store.close()
+    #expect(try await sales() == [1, 2, 3])
+    let again = try Self.store(on: pool, clock)
+    #expect(try await again.counts(where: .all) == JobCounts([.ready: 6]))
+    #expect(throws: JobError.self) { try SQLiteStore(pool: DatabasePool(path: pool.path)) }
+    await again.close()
+    try pool.close()
+    let byPath = try SQLiteStore(path: folder.path("app.sqlite"))
+    #expect(try await byPath.counts(where: .all) == JobCounts([.ready: 6]))
+  }
+
+  @Test func `The steps of a shared database are those of a store of its own`() {
+    #expect(Schema.steps.count == Schema.version)
+    #expect(Schema.steps.count == Schema.migrator.migrations.count)
+  }
+
+  // MARK: Kills
+
+  private func rows(_ path: String) async throws -> (deeds: [Int64], jobs: [JobSnapshot]) {
+    let store = try SQLiteStore(path: path)
+    let deeds = try await store.numbers("SELECT id FROM deed ORDER BY id")
+    let jobs = try await store.jobs(JobQuery(limit: .max))
+    await store.close()
+    return (deeds, jobs)
+  }
+
+  @Test func `C45 A process that is killed before the COMMIT leaves neither row nor job, and after it both`()
+    async throws
+  {
+    let path = folder.path("killed.sqlite")
+    for (last, expected) in [("written", [Int64]()), ("committed", [7])] {
+      let probe = try ProcessProbe("transact", path)
+      try probe.tell("write 7")
+      try await probe.hear("written")
+      if last == "committed" { _ = try await probe.ask("go", hear: "committed") }
+      probe.send(SIGKILL)
+      await #expect(throws: ProcessProbe.Ended.self) { try await probe.hear("nothing") }
+      let (deeds, jobs) = try await rows(path)
+      #expect(deeds == expected)
+      #expect(jobs.map(\.key) == expected.map { "\($0)" })
+    }
+    for (last, state) in [("written", JobState.ready), ("committed", .succeeded)] {
+      let probe = try ProcessProbe("transact", path)
+      try probe.tell("complete")
+      try await probe.hear("written")
+      if last == "committed" { _ = try await probe.ask("go", hear: "committed") }
+      probe.send(SIGKILL)
+      await #expect(throws: ProcessProbe.Ended.self) { try await probe.hear("nothing") }
+      let (deeds, jobs) = try await rows(path)
+      #expect(deeds == (state == .succeeded ? [1, 7] : [7]))
+      #expect(jobs.map { $0.state == .running ? .ready : $0.state } == [state])
+    }
+  }
+
+  @Test func `Whenever a process is killed, the rows that it wrote are those of its jobs`() async throws {
+    for _ in 1...5 {
+      let path = folder.path("\(UUID().uuidString).sqlite")
+      let probe = try ProcessProbe("transact", path)
+      try probe.tell("flood")
+      var last = 0
+      for _ in 1...Int.random(in: 1...200) { last = Int(try await probe.hear("committed")[0])! }
+      probe.send(SIGKILL)
+      await #expect(throws: ProcessProbe.Ended.self) { try await probe.hear("nothing") }
+      let (deeds, jobs) = try await rows(path)
+      #expect(deeds.count >= last, "what was committed is there")
+      #expect(jobs.compactMap { $0.key.flatMap(Int64.init) } == deeds)
+    }
+  }
+}
+
+/// What an observer was told.
+private final class Recorded<Value: Sendable>: Sendable {
+  private let values = Lock<[Value]>([])
+  var last: Value? { values.withLock { $0.last } }
+  func add(_ value: Value) { values.withLock { $0.append(value) } }
+}
+
+/// The whole conformance suite, in an app's database.
+@Suite struct LentPoolConformanceTests {
+  @Test("A store in an app's database does what every store has to", arguments: StoreConformance.cases)
+  func storeOnLentPool(conformanceCase: StoreConformance.Case) async throws {
+    let folder = try StoreFolder()
+    let pools = Lock<[ObjectIdentifier: (DatabasePool, SQLiteStore.Configuration)]>([:])
+    @Sendable func open(_ pool: DatabasePool, _ configuration: SQLiteStore.Configuration) throws -> SQLiteStore {
+      let store = try SQLiteStore(pool: pool, configuration: configuration)
+      pools.withLock { $0[ObjectIdentifier(store)] = (pool, configuration) }
+      return store
+    }
+    try await conformanceCase.run(
+      StoreUnderTest { policy in
+        let clock = ManualClock()
+        var configuration = SQLiteStore.Configuration()
+        configuration.policy = policy
+        configuration.clock = clock
+        return (try open(DatabasePool(path: folder.path("\(UUID().uuidString).sqlite")), configuration), clock)
+      } reopen: { store in
+        guard let (pool, configuration) = pools.withLock({ $0[ObjectIdentifier(store)] }),
+          let store = store as? SQLiteStore
+        else { return store }
+        await store.close()
+        return try open(pool, configuration)
+      })
+  }
+}

@@ -1,0 +1,75 @@
+import DurableJobs
+import DurableJobsTesting
+import GRDBSQLite
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// What a look of who watches reads of a file.
+@Suite struct WatchCostTests {
+  let folder: StoreFolder
+  let store: SQLiteStore
+
+  init() throws {
+    folder = try StoreFolder(inMemory: true)
+    store = try folder.store(clock: ManualClock())
+  }
+
+  private func insert(_ count: Int, in batch: BatchID? = nil) async throws {
+    for _ in stride(from: 0, to: count, by: 10_000) {
+      let jobs = (0..<min(count, 10_000)).map { _ in NewJob.plain() }
+      _ = try await store.insert(JobInsertion(jobs, batch: batch.map { .join($0) }))
+    }
+  }
+
+  /// Steps of SQLite's virtual machine, and jobs that came.
+  private func cost(_ query: JobQuery) async throws -> (steps: Int, jobs: Int) {
+    try await store.engine.read { connection in
+      let steps = Lock(0)
+      return try withExtendedLifetime(steps) {
+        let context = Unmanaged.passUnretained(steps).toOpaque()
+        sqlite3_progress_handler(
+          connection, 1,
+          { context in
+            Unmanaged<Lock<Int>>.fromOpaque(context!).takeUnretainedValue().withLock { $0 += 1 }
+            return 0
+          }, context)
+        defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+        let jobs = try readJobs(query, on: connection).count
+        return (steps.withLock { $0 }, jobs)
+      }
+    }
+  }
+
+  @Test func `A look at the first ten of 100,000 reads what one at the first ten of 100 reads`() async throws {
+    let filter = JobFilter.queue("default") && .kind("work")
+    try await insert(100)
+    var few: [Int] = []
+    for order in [JobQuery.Order.oldestFirst, .newestFirst] {
+      let cost = try await cost(JobQuery(filter, order: order, limit: 10))
+      #expect(cost.jobs == 10)
+      few.append(cost.steps)
+    }
+    try await insert(100_000)
+    for (order, steps) in zip([JobQuery.Order.oldestFirst, .newestFirst], few) {
+      let cost = try await cost(JobQuery(filter, order: order, limit: 10))
+      #expect(cost.jobs == 10)
+      #expect(abs(cost.steps - steps) <= 2)
+    }
+    let more = try await cost(JobQuery(filter, limit: 12)).steps
+    #expect(more > few[0] + 20, "two rows more would show")
+  }
+
+  @Test func `How far a batch is costs by the jobs that run, and not by those that are in it`() async throws {
+    let batch = try #require(
+      try await store.insert(JobInsertion([.plain()], batch: .new(name: "b", whenDone: nil))).batch)
+    try await insert(100, in: batch)
+    _ = try await store.claim(.of(4))
+    let query = JobQuery(.batch(batch) && .state(.running), limit: 10_000)
+    let few = try await cost(query)
+    try await insert(20_000, in: batch)
+    let many = try await cost(query)
+    #expect((few.jobs, many.jobs) == (4, 4))
+    #expect(abs(many.steps - few.steps) <= 2)
+  }
+}

@@ -1,0 +1,120 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@Suite struct JobExplanationTests {
+  private let now = Date(timeIntervalSince1970: 1_800_000_000)
+  private let id = JobID(rawValue: 7)
+  private let other = JobID(rawValue: 5)
+
+  private func words(_ reason: JobExplanation.Reason) -> String {
+    "\(reason)" + (reason.help.map { "; \($0)" } ?? "")
+  }
+
+  @Test func `Each reason is a sentence, and says what helps`() {
+    let dead = StoredWorker(process: 12, since: now, queues: [], kinds: [], standing: .dead)
+    let failure = AttemptFailure(attempt: 2, at: now, message: "refused")
+    let expected: [(JobExplanation.Reason, String)] = [
+      (.held(by: .request, reason: nil), "It is suspended; Resume it"),
+      (
+        .held(by: .handler, reason: "uploads"),
+        "Its handler suspended it: uploads; It goes on when it is resumed, completed or failed from outside"
+      ),
+      (
+        .held(by: .undecodable, reason: "no 'n'"),
+        "Its payload could not be read: no 'n'; Resume it once a program runs that reads it"
+      ),
+      (.uniqueKey("u", other, .ready), "Job 5 of its unique key 'u' goes first, and is ready"),
+      (.needs(other, .suspended, .succeeded), "It waits for job 5, which is suspended; Resume job 5"),
+      (.needs(other, .running, .ended), "It waits for the end of job 5, which is running"),
+      (
+        .needsKey("k", .failed),
+        "It waits for a failure of the first job with the key 'k', and none has come; Enqueue a job with that key: 'k'"
+      ),
+      (.lane("l", other, .failed), "Job 5 failed and holds the lane 'l'; Retry or remove job 5"),
+      (.lane("l", other, .blocked), "Job 5 is before it in the lane 'l', and is blocked"),
+      (.start(now), "It starts at 2027-01-15T08:00:00Z"),
+      (.backOff(until: now, after: failure), "It runs again at 2027-01-15T08:00:00Z, after attempt 2 failed: refused"),
+      (.putOff(until: now, crashes: 0), "Its handler put it off until 2027-01-15T08:00:00Z"),
+      (
+        .putOff(until: now, crashes: 3),
+        "It was put off until 2027-01-15T08:00:00Z, by its handler or since its process ended (3 so far)"
+      ),
+      (.paused("q"), "The queue 'q' is paused; Unpause it"),
+      (.noWorker, "No worker is running; Start one"),
+      (.queueUnserved("q"), "No worker that lives serves the queue 'q'; Start a worker on that queue"),
+      (.kindUnknown("k"), "No worker that lives runs jobs of the kind 'k'; Register that kind with a worker"),
+      (
+        .constraint("vpn", .setByHand),
+        "It requires 'vpn', which was set by hand to no; Set 'vpn' to yes, or leave it to the workers again"
+      ),
+      (.constraint("vpn", .absent), "It requires 'vpn', which does not hold where it could run"),
+      (
+        .constraint("vpn", .unprovided),
+        "It requires 'vpn', which no worker provides; Provide 'vpn' with a worker, or set it by hand"
+      ),
+      (.slotsTaken(running: 1, workers: 1), "It waits for a free slot: the worker that can run it runs 1 job now"),
+      (.slotsTaken(running: 8, workers: 2), "It waits for a free slot: the 2 workers that can run it run 8 jobs now"),
+      (
+        .running(by: dead, since: now, stopAsked: .cancelled),
+        "It runs since 2027-01-15T08:00:00Z in process 12, which has died and was asked to stop: cancelled; "
+          + "A worker that starts gives it back"
+      ),
+      (.running(by: nil, since: nil, stopAsked: nil), "It runs in a process of which nothing is known"),
+      (.ended(.succeeded, reason: nil), "It has ended, with success"),
+      (.ended(.failed, reason: "refused"), "It has ended: refused; Retry it to run it again"),
+    ]
+    for (reason, sentence) in expected { #expect(words(reason) == sentence) }
+  }
+
+  @Test func `What must change first is first`() {
+    var job = JobSnapshot(
+      id: id, queue: "q", kind: "k", lane: "l", requires: ["vpn", "network"], state: .suspended, createdAt: now)
+    var waits = JobWaits(now: now)
+    waits.needs = [JobWaits.Need(.job(other), state: .ready)]
+    waits.laneHead = JobWaits.LaneHead(job: other, state: .ready)
+    waits.isPaused = true
+    job.waits = waits
+    // A worker that comes brings the network by itself.
+    #expect(
+      JobExplanation(job).reasons == [
+        .held(by: .request, reason: nil), .needs(other, .ready, .succeeded), .lane("l", other, .ready), .paused("q"),
+        .noWorker, .constraint("vpn", .unprovided),
+      ])
+    #expect(
+      JobExplanation(job).description
+        == "Job 7 is suspended. It is suspended. Resume it. It waits for job 5, which is ready. Job 5 is before it in the "
+        + "lane 'l', and is ready. The queue 'q' is paused. Unpause it. No worker is running. Start one. It requires "
+        + "'vpn', which no worker provides. Provide 'vpn' with a worker, or set it by hand.")
+  }
+
+  @Test func `Of several workers the one counts that lacks least, and dead ones do not`() {
+    var job = JobSnapshot(id: id, queue: "q", kind: "k", requires: ["a", "b"], state: .ready, createdAt: now)
+    func worker(_ satisfied: Set<JobConstraint>, _ standing: StoredWorker.Standing = .alive) -> StoredWorker {
+      StoredWorker(process: 1, since: now, queues: ["q"], kinds: ["k"], satisfied: satisfied, standing: standing)
+    }
+    var waits = JobWaits(now: now)
+    waits.workers = [worker([]), worker(["a"]), worker(["a", "b"], .dead), worker(["a", "b"], .silent)]
+    job.waits = waits
+    #expect(JobExplanation(job).reasons == [.constraint("b", .unprovided)])
+    #expect(JobExplanation(job, and: [WorkerReach(kinds: ["k"], satisfied: ["a", "b"])]).reasons == [])
+  }
+
+  @Test func `A running job whose worker died waits for another one`() {
+    var job = JobSnapshot(id: id, queue: "q", kind: "k", state: .running, createdAt: now, startedAt: now)
+    let dead = StoredWorker(process: 1, since: now, queues: ["q"], kinds: ["k"], jobs: [id], standing: .dead)
+    var waits = JobWaits(now: now)
+    waits.workers = [dead]
+    job.waits = waits
+    #expect(JobExplanation(job).reasons == [.running(by: dead, since: now, stopAsked: nil), .noWorker])
+  }
+
+  @Test func `A queue explains a job, also where its worker has only just been started`() async throws {
+    let jobs = TestJobs()
+    let job = try await jobs.queue.enqueue(kind: "greet", payload: Data("{}".utf8))
+    #expect(try await jobs.queue.explain(job).reasons == [.noWorker])
+    #expect(try await "\(jobs.queue.explain(job))" == "Job \(job) is ready. No worker is running. Start one.")
+    await #expect(throws: JobError.self) { try await jobs.queue.explain(JobID(rawValue: 99)) }
+  }
+}

@@ -1,0 +1,204 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Logging
+import Testing
+
+private struct Resize: Job, Equatable {
+  static let kind = "resize"
+  static let retry = RetryPolicy.constant(.seconds(5))
+  static let options = JobOptions(maxAttempts: 2)
+  var photo: String
+
+  func run(in context: JobContext) async throws -> Int {
+    if photo == "broken" { throw Unreadable() }
+    return photo.count
+  }
+}
+
+private struct Unreadable: Error {}
+
+private struct Notify: Job {
+  static let kind = "notify"
+  var user: String
+  func run(in context: JobContext) async throws {}
+}
+
+/// What a person and a program do to jobs, and see of them.
+@Suite struct LookAndActTests {
+  let jobs = TestJobs()
+  var queue: JobQueue { jobs.queue }
+
+  init() {
+    jobs.worker.register(Resize.self)
+    jobs.worker.register(Notify.self)
+  }
+
+  // MARK: Look
+
+  @Test func `typed jobs answer as their snapshots do, with payload and output decoded`() async throws {
+    try await queue.enqueue(contentsOf: [Resize(photo: "a"), Resize(photo: "broken"), Resize(photo: "abc")])
+    try await jobs.advance(by: .seconds(60))
+    let rows = try await queue.jobs(of: Resize.self, order: .newestFirst)
+    #expect(rows.map(\.payload.photo) == ["abc", "broken", "a"])
+    #expect(rows.map(\.output) == [3, nil, 1])
+    #expect(rows.map(\.state) == [.succeeded, .failed, .succeeded])
+    #expect(rows.map(\.attempt) == [1, 2, 1])
+    let second = try await queue.jobs(of: Resize.self, order: .newestFirst, after: rows[0].id, limit: 1)
+    #expect(second.map(\.id) == [rows[1].id])
+  }
+
+  @Test func `a snapshot decodes as its type, and says which job is of another`() async throws {
+    let handle = try await queue.enqueue(Resize(photo: "ab"))
+    try await jobs.drain()
+    let job = try await handle.snapshot
+    #expect(try job.payload(as: Resize.self) == Resize(photo: "ab"))
+    #expect(try job.output(as: Resize.self) == 2)
+    #expect { try job.payload(as: Notify.self) } throws: { error in
+      let error = error as? JobError
+      return error?.code == .notDecodable && error?.message.contains("job \(handle.id) (resize) is no Notify") ?? false
+    }
+  }
+
+  @Test func `waiting for jobs to finish returns when all have, failed ones included`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Resize.self)
+    worker.register(Notify.self)
+    try await queue.enqueue(
+      contentsOf: [Resize(photo: "a"), Resize(photo: "broken")], options: JobOptions(maxAttempts: 1))
+    try await queue.enqueue(Notify(user: "u"), options: JobOptions(start: .after(.seconds(3600))))
+    worker.start()
+    let counts = try await queue.waitUntilFinished(where: .kind(Resize.self))
+    #expect(counts == JobCounts([.succeeded: 1, .failed: 1]))
+    await worker.stop()
+    #expect(try await queue.waitUntilFinished(where: .kind("none")) == JobCounts())
+  }
+
+  // MARK: Act
+
+  @Test func `each verb does by filter what it does by id`() async throws {
+    let ids = try await queue.enqueue(mixed: [Resize(photo: "a"), Notify(user: "u"), Resize(photo: "b")])
+    let resizes = JobFilter.kind(Resize.self)
+    #expect(try await queue.suspendAll(where: resizes, reason: "not now") == 2)
+    #expect(try await queue.counts() == JobCounts([.suspended: 2, .ready: 1]))
+    #expect(try await queue.resumeAll() == 2)
+    #expect(try await queue.setPriority(.high, where: resizes && !.id(ids[0])) == 1)
+    #expect(try await queue.setStart(.after(.seconds(60)), where: .kind(Notify.self)) == 1)
+    #expect(try await queue.jobs().map(\.priority) == [.normal, .normal, .high])
+    #expect(try await queue.job(ids[1]).state == .scheduled)
+    #expect(try await queue.cancelAll(where: .all) == 3)
+    #expect(try await queue.retryAll(where: resizes) == 2)
+    #expect(try await queue.removeAll(where: resizes) == 2)
+  }
+
+  @Test func `a handle has the verbs of its job`() async throws {
+    let handle = try await queue.enqueue(Resize(photo: "broken"))
+    try await jobs.advance(by: .seconds(60))
+    #expect(try await handle.explain().reasons == [.ended(.failed, reason: "Unreadable()")])
+    try await handle.retry()
+    try await handle.setPriority(.low)
+    try await handle.setStart(.after(.seconds(9)))
+    #expect(try await handle.snapshot.priority == .low)
+    #expect(try await handle.snapshot.state == .scheduled)
+    try await handle.suspend(reason: "look")
+    #expect(try await handle.explain().reasons.first == .held(by: .request, reason: "look"))
+    try await handle.resume()
+    try await handle.cancel()
+    try await handle.remove()
+    await #expect(throws: JobError.self) { try await handle.snapshot }
+  }
+
+  @Test func `a queue's defaults stand behind those of a kind, a payload and a call`() async throws {
+    let requests = JobQueue(
+      "requests", store: queue.store, defaults: JobOptions(priority: .low, maxAttempts: 6, tags: ["request"]))
+    let resize = try await requests.enqueue(Resize(photo: "a"), options: JobOptions(tags: ["mine"])).snapshot
+    #expect(resize.maxAttempts == 2 && resize.priority == .low && resize.tags == ["request", "mine"])
+    #expect(try await requests.enqueue(Notify(user: "u")).snapshot.maxAttempts == 6)
+    #expect(
+      try await requests.enqueue(Notify(user: "u"), options: JobOptions(maxAttempts: 9)).snapshot.maxAttempts == 9)
+    #expect(try await requests.job(requests.enqueue(kind: "k", payload: Data())).maxAttempts == 6)
+  }
+
+  @Test func `a paused queue says that it is`() async throws {
+    #expect(try await !queue.isPaused)
+    try await queue.pause()
+    #expect(try await queue.isPaused)
+    #expect(try await !JobQueue("other", store: queue.store).isPaused)
+    try await queue.unpause()
+    #expect(try await !queue.isPaused)
+  }
+
+  // MARK: Workers and handlers
+
+  @Test func `a worker tells of each job that ended in it, before its run is over`() async throws {
+    let told = Recorder<String>()
+    jobs.worker.onFinish { job in
+      told.add("\(job.kind) \(job.state) \(job.failures.last?.message ?? "-")")
+    }
+    try await queue.enqueue(mixed: [Resize(photo: "broken"), Notify(user: "u")])
+    try await jobs.drain()
+    #expect(told.all == ["notify succeeded -"], "one that is to be tried again has not ended")
+    try await jobs.advance(by: .seconds(5))
+    #expect(told.all.last == "resize failed Unreadable()")
+  }
+
+  @Test func `a held worker finishes what runs and takes nothing more until it is let go`() async throws {
+    let (began, goOn) = (Gate(), Gate())
+    let worker = JobWorker(queue, maxConcurrentJobs: 2)
+    worker.register(kind: "long") { _, _ in
+      began.open()
+      await goOn.pass()
+      return nil
+    }
+    let first = try await queue.enqueue(kind: "long", payload: Data())
+    worker.start()
+    await began.pass()
+    worker.hold()
+    let second = try await queue.enqueue(kind: "long", payload: Data())
+    goOn.open()
+    try await queue.waitUntilFinished(where: .id(first))
+    #expect(try await queue.job(second).state == .ready)
+    worker.unhold()
+    goOn.open()
+    try await queue.waitUntilFinished(where: .id(second))
+    await worker.stop()
+  }
+
+  @Test func `a worker that is held runs no next job`() async throws {
+    try await queue.enqueue(Notify(user: "u"))
+    jobs.worker.hold()
+    #expect(try await !jobs.worker.runNext())
+    jobs.worker.unhold()
+    #expect(try await jobs.worker.runNext())
+  }
+
+  @Test func `a handler knows its job by name, and logs with it`() async throws {
+    let seen = Recorder<String>()
+    jobs.worker.register(kind: "seen") { _, context in
+      let metadata = ["job", "kind", "queue", "attempt"].map { "\(context.logger[metadataKey: $0] ?? "")" }
+      seen.add("\(context.kind) \(context.key ?? "-") \(metadata)")
+      #expect(context.createdAt == Date(timeIntervalSince1970: 1_800_000_000))
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "seen", payload: Data(), options: JobOptions(key: "mine"))
+    jobs.clock.advance(by: .seconds(60))
+    try await jobs.drain()
+    #expect(seen.all == [#"seen mine ["\#(id)", "seen", "default", "1"]"#])
+  }
+
+  @Test func `a handler is called in a test as that attempt, and its steps and what follows are real`() async throws {
+    jobs.worker.register(kind: "other") { _, _ in nil }
+    jobs.worker.register(Notify.self) { notify, context in
+      let text = try await context.step("text") { "attempt \(context.attempt) for \(notify.user)" }
+      try context.enqueueOnSuccess(Resize(photo: text))
+      if context.attempt > 2 { throw .snooze(for: .seconds(60)) }
+    }
+    #expect(try await jobs.perform(Resize(photo: "abcd")) == 4)
+    try await jobs.perform(Notify(user: "u"), attempt: 2)
+    #expect(try await jobs.enqueued(Resize.self) == [Resize(photo: "attempt 2 for u")])
+    await #expect(throws: JobExit.self) { try await jobs.perform(Notify(user: "u"), attempt: 3) }
+    await #expect(throws: Unreadable.self) { try await jobs.perform(Resize(photo: "broken")) }
+    #expect(try await queue.counts() == JobCounts([.ready: 1]), "nothing else is in the queue")
+    await #expect(throws: JobError.self) { try await TestJobs().perform(Notify(user: "u")) }
+  }
+}

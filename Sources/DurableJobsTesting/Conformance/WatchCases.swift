@@ -8,7 +8,7 @@ extension StoreConformance {
       let queue = JobQueue("q", store: trial.store)
       var events = queue.events.makeAsyncIterator()
       func expect(_ state: JobState, _ id: JobID, isRemoval: Bool = false, _ what: String) async throws {
-        while let event = await events.next() {
+        while let event = try await trial.soon("an event of \(what)", &events, { await $0.next() }) {
           let told = JobTransition(id: id, queue: "q", kind: "k", state: state, isRemoved: isRemoval)
           switch event {
           case .changed(var change):
@@ -43,11 +43,14 @@ extension StoreConformance {
       var counts = queue.countSnapshots(where: .kind("k")).makeAsyncIterator()
       var statuses = queue.batch(batch).statuses.makeAsyncIterator()
       func expect(_ states: [JobState], _ fraction: Double, _ what: String) async throws {
-        try same(try await jobs.next()?.map(\.state), states, "the jobs after \(what)")
+        try same(
+          try await trial.soon("a page", &jobs) { try await $0.next() }?.map(\.state), states, "the jobs after \(what)")
         var expected = JobCounts()
         for state in states { expected[state] += 1 }
-        try same(try await counts.next(), expected, "the counts after \(what)")
-        try same(try await statuses.next()?.fraction, fraction, "the batch after \(what)")
+        try same(try await trial.soon("counts", &counts) { try await $0.next() }, expected, "the counts after \(what)")
+        try same(
+          try await trial.soon("a status", &statuses) { try await $0.next() }?.fraction, fraction,
+          "the batch after \(what)")
         trial.clock.advance(by: .milliseconds(100))
       }
       try await expect([.ready, .ready], 0, "the insertion")
@@ -60,4 +63,32 @@ extension StoreConformance {
       try same(try await statuses.next()?.fraction, nil, "what follows the last status")
     },
   ]
+}
+
+extension Trial {
+  /// What the iterator gives within some turns: a store that tells nothing keeps nobody waiting.
+  fileprivate func soon<Iterator: Sendable, Element: Sendable>(
+    _ what: String, _ iterator: inout Iterator, _ next: @escaping @Sendable (inout Iterator) async throws -> Element?
+  ) async throws -> Element? {
+    let answer = Lock<Result<(Iterator, Element?), any Error>?>(nil)
+    // It ends with its answer, or by the cancel below.
+    let task = Task { [iterator] in
+      var iterator = iterator
+      let result: Result<(Iterator, Element?), any Error>
+      do {
+        let element = try await next(&iterator)
+        result = .success((iterator, element))
+      } catch { result = .failure(error) }
+      answer.withLock { [result] in $0 = result }
+    }
+    for _ in 0..<5000 where answer.withLock({ $0 == nil }) {
+      _ = try await store.settings()
+      await Task.yield()
+    }
+    task.cancel()
+    guard let answer = answer.withLock({ $0 }) else { throw Difference("\(what) does not come") }
+    let element: Element?
+    (iterator, element) = try answer.get()
+    return element
+  }
 }

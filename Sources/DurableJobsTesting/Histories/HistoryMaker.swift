@@ -47,7 +47,7 @@ struct HistoryMaker {
       (.suspended(reason: "h"), 1), (.crashed, 1), (.interrupted, 1),
     ])
     changes = random.lean([
-      (.retry, 5), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
+      (.retry, 4), (.cancel(reason: nil), 2), (.suspend(reason: nil), 4), (.resume, 4), (.remove, 1),
       (.complete(output: nil), 1), (.fail(message: "f"), 1), (.progress(JobProgress(fraction: 0)), 1), (.reset, 1),
       (.wake(within: .zero), 1), (.setPriority(.high), 1), (.setStart(.now), 1),
     ])

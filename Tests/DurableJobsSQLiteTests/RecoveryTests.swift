@@ -100,6 +100,39 @@ import Testing
     for job in jobs { #expect(try await store.job(job.token.job)?.crashes == 1) }
   }
 
+  @Test func `C26 More stuck jobs than a bite, the damaged ones first, all come back`() async throws {
+    let ids = try await store.insert(JobInsertion((0..<250).map { _ in .plain() })).ids
+    _ = try await store.claim(.of(250))
+    try await store.execute("UPDATE durable_spec SET options='{' WHERE id<=40")
+    try await store.execute("DELETE FROM durable_spec WHERE id BETWEEN 41 AND 60")
+    try await store.execute("UPDATE durable_worker SET lease_until=-1")
+    var bites = 0
+    while try await store.recover(RecoveryRequest(limit: 30)).hasMore, bites < 100 { bites += 1 }
+    #expect(bites == 8)
+    #expect(try await store.counts(where: .all)[.running] == 0)
+    let batch = try await store.claim(.of(250))
+    #expect(batch.jobs.map(\.token.job) == Array(ids[60...]))
+  }
+
+  @Test func `C27 Rows that can't be written or deleted keep nobody else from coming back or going`() async throws {
+    let ids = try await store.insert(JobInsertion((0..<90).map { _ in .plain() })).ids
+    let claimed = try await store.claim(.of(60)).jobs
+    _ = try await store.settle(claimed[..<30].map { $0.settled() }, thenClaim: nil)
+    for (event, id) in [("UPDATE", 31), ("DELETE", 5)] {
+      try await store.execute(
+        """
+        CREATE TRIGGER no\(event) BEFORE \(event) ON durable_job WHEN old.id=\(id) BEGIN SELECT raise(ABORT,'no'); END
+        """)
+    }
+    try await store.execute("UPDATE durable_worker SET lease_until=-1")
+    clock.advance(by: .seconds(2 * 86400))
+    var bites = 0
+    while try await store.recover(RecoveryRequest(limit: 10)).hasMore, bites < 100 { bites += 1 }
+    #expect(bites < 100)
+    #expect(try await store.claim(.of(100)).jobs.map(\.token.job) == Array(ids[31...]))
+    #expect(try await store.jobs(JobQuery(.state(.succeeded))).map(\.id) == [ids[4]])
+  }
+
   @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {
     let id = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(5)))))[0]
     clock.advance(by: .seconds(5))

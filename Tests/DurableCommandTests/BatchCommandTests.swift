@@ -56,6 +56,21 @@
       #expect(last.hasPrefix(#"{"event":"batch","batch":{"id":1,"name":"b","state":"done","total":1"#), "\(last)")
     }
 
+    @Test("on a terminal one line changes, below what it waits for")
+    func terminal() async throws {
+      try await durable("batch", "create", "b")
+      _ = try await durable.add("--batch", "b", "--", "true")
+      try await durable("batch", "close", "b")
+      let waited = try await durable.onTerminal("batch", "wait", "b") { [durable] terminal in
+        try await terminal.shows("0 of 1 ended")
+        try await durable("work", "--drain")
+        try await terminal.shows("1 of 1 ended")
+      }
+      #expect(waited.status == .exited(0))
+      #expect(waited.text.lines.count == 2, "\(waited.text.text)")
+      #expect(waited.text.lines.first?.hasPrefix("Job 1 waits: no worker") == true, "\(waited.text.text)")
+    }
+
     @Test("holds commands and downloads that wait for each other")
     func mixed() async throws {
       let server = try await LyingServer()

@@ -51,7 +51,13 @@
       try check(try await durable("add", "--queue", "q", "--follow", "--json", "--", "echo", "x"), "job", "log", "run")
       try check(try await durable.shell(#"printf 'true\nfalse\n' | "$DURABLE" add --json -i -"#), "job")
       try check(try await durable("log", "1", "--json"), "log", "run")
-      for id in 1...5 { try check(try await durable("show", "\(id)", "--json"), "job") }
+      for id in 1...5 {
+        try check(try await durable("show", "\(id)", "--json"), "job")
+        try check(try await durable("explain", "\(id)", "--json"), "explanation")
+      }
+      try check(try await durable("show", "2", "--secrets", "--json"), "job")
+      try check(try await durable("check", "--json"), "findings")
+      try check(try await durable("repair", durable.folder + "/new.sqlite", "--json"), "salvage")
       try check(try await durable("tree", "1", "--json"), "job")
       try check(try await durable("wait", "1", "2", "--json"), "jobs")
       try check(try await durable("status", "--json", "--all"), "status")

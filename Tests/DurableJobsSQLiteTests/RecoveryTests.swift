@@ -114,6 +114,25 @@ import Testing
     #expect(batch.jobs.map(\.token.job) == Array(ids[60...]))
   }
 
+  @Test func `C27 Rows that can't be written or deleted keep nobody else from coming back or going`() async throws {
+    let ids = try await store.insert(JobInsertion((0..<90).map { _ in .plain() })).ids
+    let claimed = try await store.claim(.of(60)).jobs
+    _ = try await store.settle(claimed[..<30].map { $0.settled() }, thenClaim: nil)
+    for (event, id) in [("UPDATE", 31), ("DELETE", 5)] {
+      try await store.execute(
+        """
+        CREATE TRIGGER no\(event) BEFORE \(event) ON durable_job WHEN old.id=\(id) BEGIN SELECT raise(ABORT,'no'); END
+        """)
+    }
+    try await store.execute("UPDATE durable_worker SET lease_until=-1")
+    clock.advance(by: .seconds(2 * 86400))
+    var bites = 0
+    while try await store.recover(RecoveryRequest(limit: 10)).hasMore, bites < 100 { bites += 1 }
+    #expect(bites < 100)
+    #expect(try await store.claim(.of(100)).jobs.map(\.token.job) == Array(ids[31...]))
+    #expect(try await store.jobs(JobQuery(.state(.succeeded))).map(\.id) == [ids[4]])
+  }
+
   @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {
     let id = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(5)))))[0]
     clock.advance(by: .seconds(5))

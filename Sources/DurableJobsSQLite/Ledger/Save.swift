@@ -14,7 +14,13 @@ extension WriteTransaction {
     for edge in changes.neverMet {
       try run(.neverMet, edge.parent.rawValue, edge.child.rawValue, edge.condition.need)
     }
-    for row in changes.removed { try delete(row) }
+    for row in changes.removed {
+      do {
+        try delete(row)
+      } catch let failure as SQLiteFailure where failure.concernsRow {
+        if memory.untouchable.insert(row.id).inserted { unreadable.append(row.id) }
+      }
+    }
     for worker in changes.asked { try run(.askStop, worker) }
     for worker in changes.goneWorkers { try bury(worker) }
   }
@@ -139,15 +145,17 @@ extension WriteTransaction {
 
   // MARK: Deleting
 
-  /// Deletes a job and all that is known of it.
+  /// Deletes a job and all that is known of it. Its own row first: where that can't be deleted, nothing is.
   private func delete(_ row: JobRow) throws {
     let id = row.id.rawValue
+    if try number(.highestID) == id { try leaveStub(id) } else { try run(.deleteJob, id) }
+    try moved(row.id, route: row.route, from: row.course.state, to: nil)
+    news.moved(in: row.batch, from: row.course.state, to: nil)
     for table in [WriterStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }
     if row.hasSteps { try run(.deleteSteps, id) }
     if let batch = row.batch { try run(.deleteMember, batch.rawValue, id) }
-    news.moved(in: row.batch, from: row.course.state, to: nil)
     if row.isTimed, let deadline = row.deadline { try run(.deleteDeadline, deadline.date.milliseconds, id) }
     if let unique = row.unique?.key { try run(.releaseKey, unique, of: id) }
     if let key = row.key { try run(.deleteKey, key, of: id) }
@@ -156,8 +164,6 @@ extension WriteTransaction {
     if row.hasParents || row.lane != nil { try run(.deleteWait, id) }
     if row.hasParents { for table in [WriterStatement.deleteParents, .deleteKeyEdges] { try run(table, id) } }
     if row.hasChildren { try run(.deleteChildren, id) }
-    if try number(.highestID) == id { try leaveStub(id) } else { try run(.deleteJob, id) }
-    try moved(row.id, route: row.route, from: row.course.state, to: nil)
   }
 
   /// The highest id of all would be given out again if its row went. It goes when the next stub takes its place.

@@ -129,23 +129,18 @@
         if try await batch.status.batch.isOpen {
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")
         }
-        let live = Lock(LiveBlock(isReflowed: Screen.isReflowed))
-        let json = options.json
-        let isDone = try await WaitCommand.within(limit) {
-          try await ObstacleReport.telling(of: { try await store.nextObstructed(in: .batch(batch.id)) }, in: store) {
-            for try await status in batch.statuses {
-              let record = BatchRecord(status)
-              if json {
-                Screen.out.json(BatchLine(record))
-              } else if let size = Screen.out.size, Screen.out.canMove {
-                let line = record.line(for: .out, nameWidth: 0)
-                live.withLock {
-                  Screen.out.write(Data($0.replace(with: [line], width: size.columns, height: size.rows).utf8))
-                }
-              } else if status.isDone {
-                record.write(to: .out)
-              }
+        let isDone = try await WaitCommand.within(limit) { [json = options.json] in
+          if json || !Screen.out.canMove {
+            try await ObstacleReport.telling(of: { try await store.nextObstructed(in: .batch(batch.id)) }, in: store) {
+              try await Self.tell(batch, json: json)
             }
+          } else {
+            // Once, as lines in between would break the one that changes.
+            if let job = try await store.nextObstructed(in: .batch(batch.id)) {
+              var report = ObstacleReport(store)
+              try await report.look(at: job)
+            }
+            try await Self.tell(batch, json: false)
           }
         }
         guard isDone else {
@@ -153,6 +148,22 @@
           throw ExitCode(.timedOut)
         }
         if try await batch.status.unsuccessful > 0 { throw ExitCode(.jobFailed) }
+      }
+
+      /// How far it is, until it is done.
+      private static func tell(_ batch: JobBatch, json: Bool) async throws {
+        var block = LiveBlock(isReflowed: Screen.isReflowed)
+        for try await status in batch.statuses {
+          let record = BatchRecord(status)
+          if json {
+            Screen.out.json(BatchLine(record))
+          } else if let size = Screen.out.size, Screen.out.canMove {
+            let line = record.line(for: .out, nameWidth: 0)
+            Screen.out.write(Data(block.replace(with: [line], width: size.columns, height: size.rows).utf8))
+          } else if status.isDone {
+            record.write(to: .out)
+          }
+        }
       }
     }
 

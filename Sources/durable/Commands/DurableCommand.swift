@@ -36,7 +36,7 @@
           subcommands: [
             RetryCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self, CompleteCommand.self,
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
-            EditCommand.self, PruneCommand.self,
+            EditCommand.self,
           ]),
         CommandGroup(name: "Look after:", subcommands: [CheckCommand.self, RepairCommand.self, PruneCommand.self]),
       ])

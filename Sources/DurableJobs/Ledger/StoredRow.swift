@@ -74,7 +74,8 @@ extension RowChange {
   /// Something of the hot row is another than it was.
   package var concernsHotRow: Bool {
     after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps || after.isTimed != before.isTimed
+      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
+      || after.isTimed != before.isTimed
   }
 }
 

@@ -88,7 +88,9 @@
         """
     }
 
-    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route, _ terms: StoredTerms) -> JobSnapshot {
+    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route, _ terms: StoredTerms)
+      -> JobSnapshot
+    {
       let enteredAt = Date(milliseconds: rows.int(row, 8))
       var job = JobSnapshot(
         id: rows.id(row, 0), queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []),

@@ -151,7 +151,7 @@ public final class JobWorker: Sendable {
     guard let handler = setup.withLock({ $0.handlers[kind] }) else { return nil }
     return { [logger] claim, worker, store in
       let attempt = RunningAttempt(claim, at: store.clock.uptime) { _ in }
-      let context = JobContext(attempt, in: store, by: worker, logger: logger)
+      let context = JobContext(attempt, in: store, by: worker, output: handler.output, logger: logger)
       let output = try await handler.run(claim, context)
       return (output, attempt.end().followUps)
     }

@@ -153,7 +153,11 @@ struct HistoryRun {
     spent = (spent + settled).suffix(20)
     try await seeDrawnTimes()
     try same(batch.claimed == nil, request == nil, "that nothing was claimed")
-    if let request, let claimed = batch.claimed { try await check(claimed, request) } else { try oracle.settleBatches() }
+    if let request, let claimed = batch.claimed {
+      try await check(claimed, request)
+    } else {
+      try oracle.settleBatches()
+    }
   }
 
   /// Changes all jobs of the filter, in bites.

@@ -55,35 +55,6 @@
     }
   }
 
-  struct PruneCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "prune", abstract: "Delete jobs that have ended, before their time.")
-
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only those in this state.", valueName: "state"))
-    var state: JobState?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Only those of this kind.", valueName: "kind")) var kind:
-      String?
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("Only those that ended so long ago, as in 90s, 1h, 2d.", valueName: "age"),
-      transform: DurationArgument.parse)
-    var olderThan: DurationArgument?
-    @Flag(help: "Give the room back to the file system too. Others wait meanwhile.") var compact = false
-    @OptionGroup var options: StoreOptions
-
-    func run() async throws {
-      var (pruned, freed): (Int, Int64?) = (0, nil)
-      if let store = try options.existing()?.store {
-        let filters = [state.map { JobFilter.state($0) }, kind.map { .kind($0) }].compactMap(\.self)
-        pruned = try await store.prune(
-          where: filters.reduce(.all) { $0 && $1 }, endedFor: olderThan?.duration ?? .zero)
-        if compact { freed = try await store.compact() }
-      }
-      if options.json { return Screen.out.json(PruneRecord(pruned: pruned, freedBytes: freed)) }
-      Screen.out.line("\(pruned) job\(pruned == 1 ? "" : "s") deleted")
-    }
-  }
-
   private struct FindingRecord: Encodable {
     var subject: String
     var count: Int
@@ -95,10 +66,5 @@
     var jobs: Int
     var damaged: [Int64]
     var cutTables: [String]
-  }
-
-  private struct PruneRecord: Encodable {
-    var pruned: Int
-    @OrNull var freedBytes: Int64?
   }
 #endif

@@ -20,15 +20,20 @@
     var olderThan: String?
     @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs of this queue.", valueName: "name"))
     var queue: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Only jobs of this kind.", valueName: "name"))
+    var kind: [String] = []
+    @Flag(help: "Give the room back to the file system, too; others wait meanwhile.") var compact = false
     @Flag(name: [.customShort("y"), .long], help: "Do not ask on a terminal.") var yes = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
       let age = try olderThan.map { try DurationArgument.parse($0).duration }
-      guard let store = try options.existing() else { return tell([], refused: 0) }
+      guard let store = try options.existing() else { return tell([], refused: 0, freed: nil) }
       var states: Set<JobState> = [.succeeded, .cancelled, .skipped]
       if failed { states.insert(.failed) }
-      let filter = JobFilter.states(states) && (queue.isEmpty ? .all : .queues(queue))
+      let filter =
+        JobFilter.states(states) && (queue.isEmpty ? .all : .queues(queue))
+        && (kind.isEmpty ? .all : .kinds(kind))
       let latest = Date().addingTimeInterval(-(age ?? .zero).seconds)
       let ids = try await store.pages(filter, detail: []) { $0 }
         .filter { $0.finishedAt ?? .distantPast <= latest }.map(\.id)
@@ -41,11 +46,11 @@
         refused += report.refused.count
         for id in report.changed { store.folder(id).removeIfFree() }
       }
-      tell(removed, refused: refused)
+      tell(removed, refused: refused, freed: compact ? try await store.store.compact() : nil)
     }
 
-    private func tell(_ removed: [JobID], refused: Int) {
-      if options.json { return Screen.out.json(PruneRecord(removed: removed)) }
+    private func tell(_ removed: [JobID], refused: Int, freed: Int64?) {
+      if options.json { return Screen.out.json(PruneRecord(removed: removed, freedBytes: freed)) }
       Screen.out.line("\(removed.count) removed")
       if refused > 0 { Talk.line("\(refused) stay: jobs that have not ended need them") }
     }
@@ -53,6 +58,7 @@
 
   private struct PruneRecord: Encodable {
     var removed: [JobID]
+    @OrNull var freedBytes: Int64?
   }
 
   /// A question to a person at a terminal, before something is done to many jobs.

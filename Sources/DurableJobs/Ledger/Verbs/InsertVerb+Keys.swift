@@ -23,7 +23,9 @@ extension InsertVerb {
     if replaced.isEmpty { return nil }
     if let needs = consequences.next(&book) { return needs }
     named.merge(answer.named) { $1 }
-    let gone = named.filter { book[$0.value].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false }
+    let gone = named.filter {
+      book[$0.value].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false
+    }
     for key in gone.keys { named[key] = nil }
     var needs = Needs()
     (needs.named, needs.namedBesides) = (gone.keys.sorted(), book.endedHere)

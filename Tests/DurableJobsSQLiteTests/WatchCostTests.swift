@@ -35,7 +35,7 @@ import Testing
             return 0
           }, context)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
-        let jobs = try readJobs(query, on: connection).count
+        let jobs = try readJobs(query, now: 0, on: connection).count
         return (steps.withLock { $0 }, jobs)
       }
     }

@@ -8,7 +8,8 @@
   struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "edit",
-      abstract: "Change a job that does not run now: when and before whom it starts; a command's words, folder, variables.",
+      abstract:
+        "Change a job that does not run now: when and before whom it starts; a command's words, folder, variables.",
       usage: "durable edit ID [options] [-- CMD ARG…]",
       discussion: """
         What is not named stays as it was added. A job keeps its id, its place, and what waits for it. One that runs, or has \
@@ -34,7 +35,7 @@
     var command: [String] = []
 
     func validate() throws {
-      if delay != nil, at != nil { throw ValidationError("--delay and --at contradict each other") }
+      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
       guard !changesCommand, priority == nil, delay == nil, at == nil else { return }
       throw ValidationError(
         "what is to be changed? As in: durable edit \(id) -- sleep 10, or: durable edit \(id) --cwd FOLDER")

@@ -127,11 +127,6 @@
       let named = all.compactMap { id, row in row.job.terms.key.map { (id, $0.composed, row.course.state) } }
       if !named.isEmpty {
         connection.send(Self.namesSQL, [.texts(named.map(\.1)), .ids(named.map(\.0))])
-        let bringers = named.filter { !$0.2.isFinished }
-        if !bringers.isEmpty {
-          connection.send(Self.lockBoundSQL, [.texts(bringers.map(\.1))])
-          connection.send(Self.bindSQL, [.texts(bringers.map(\.1)), .ids(bringers.map(\.0))])
-        }
       }
       let tags = all.flatMap { id, row in row.job.terms.tags.map { ($0.composed, id) } }
       if !tags.isEmpty { connection.send(Self.tagsSQL, [.texts(tags.map(\.0)), .ids(tags.map(\.1))]) }
@@ -156,6 +151,12 @@
       if !keyEdges.isEmpty {
         connection.send(
           Self.keyEdgesSQL, [.texts(keyEdges.map(\.key)), .ids(keyEdges.map(\.child))] + rest(keyEdges.map(\.edge)))
+      }
+      // After all that wait for a key, also those of this call.
+      let bringers = named.filter { !$0.2.isFinished }
+      if !bringers.isEmpty {
+        connection.send(Self.lockBoundSQL, [.texts(bringers.map(\.1))])
+        connection.send(Self.bindSQL, [.texts(bringers.map(\.1)), .ids(bringers.map(\.0))])
       }
       putNotes(all.compactMap { id, row in row.course.reason.map { (id, $0, row.course.cause) } })
       sit(all.compactMap { id, row in row.job.terms.lane.flatMap { lane in row.seat.map { (lane.name, $0, id) } } })

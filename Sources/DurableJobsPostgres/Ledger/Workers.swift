@@ -25,7 +25,8 @@
       """
     static let unlistedSQL = """
       SELECT h.id,h.claim FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
-      WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) AND NOT(h.claim=ANY($2) AND h.id=ANY($3))
+      WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) AND NOT EXISTS(
+        SELECT 1 FROM unnest($2,$3) u(claim,id) WHERE u.claim=h.claim AND u.id=h.id)
       """
     static let dispossessSQL = """
       UPDATE §worker w SET lease_until=\(WorkerRow.taken) FROM unnest($1,$2) u(id,lease_until)
@@ -101,7 +102,7 @@
       let rows = context.workers.allIDs
       guard !rows.isEmpty else { return }
       connection.send(
-        Self.unlistedSQL, [.ints(rows.sorted()), .ints(Set(tokens.map(\.claim)).sorted()), .ids(tokens.map(\.job))]
+        Self.unlistedSQL, [.ints(rows.sorted()), .ints(tokens.map(\.claim)), .ids(tokens.map(\.job))]
       ) { rows in
         let standing = Set(answer.reply.workers.compactMap(\.id))
         for row in 0..<rows.count {

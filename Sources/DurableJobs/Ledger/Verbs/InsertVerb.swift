@@ -66,6 +66,8 @@ package struct InsertVerb: Verb {
           !job.edges.isEmpty || job.terms.lane != nil || job.terms.unique.map { $0.policy != .keep } ?? false
         if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
+      // What is replaced may take others along, and with them who has a key now.
+      if !needs.allOwnersOf.isEmpty { needs.allOwnersOf = Set(needs.keys) }
       needs.batch = batch?.known
       needs.named = Set(needs.named).sorted()
       needs.waitersOf = Set(needs.waitersOf).sorted()

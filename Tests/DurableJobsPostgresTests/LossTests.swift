@@ -115,7 +115,7 @@
     func silent() async throws {
       let server = try TestServer.shared.get()
       let schema = TestServer.schema()
-      let store = try await server.store(schema) { $0.callLimit = .milliseconds(300) }
+      let store = try await server.store(schema) { $0.callLimit = .seconds(5) }
       let id = try await store.insert(JobInsertion([.plain()])).ids[0]
       let other = try await server.store(schema)
       let release = DispatchSemaphore(value: 0)

@@ -17,15 +17,23 @@
       let record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
       defer { try? FileManager.default.removeItem(atPath: record) }
       let store = try await server.store(schema)
+      // By the number of each life: on a busy machine another process soon has the same process id.
+      var lives: [ObjectIdentifier: Int] = [:]
+      var all: [ChildProcess] = []
       func start(_ words: String...) throws -> ChildProcess {
-        let all = [words[0], "\(server.string()) schema=\(schema)", record] + words.dropFirst()
-        return try ChildProcess(Self.probe.path, all)
+        var environment = ProcessInfo.processInfo.environment
+        environment["DURABLE_LIFE"] = "\(all.count + 1)"
+        let arguments = [words[0], "\(server.string()) schema=\(schema)", record] + words.dropFirst()
+        let process = try ChildProcess(Self.probe.path, arguments, environment: environment)
+        all.append(process)
+        lives[ObjectIdentifier(process)] = all.count
+        return process
       }
-      var killed: Set<Int32> = []
+      var killed: Set<Int> = []
       func kill(_ process: ChildProcess) async {
         process.send(SIGKILL)
         #expect(await process.ended() == .killed(by: SIGKILL))
-        killed.insert(process.pid)
+        if let life = lives[ObjectIdentifier(process)] { killed.insert(life) }
       }
 
       var workers = try (0..<2).map { _ in try start("work") }
@@ -57,7 +65,7 @@
       for (id, runs) in deeds.runs {
         for (attempt, same) in Dictionary(grouping: runs, by: \.attempt) {
           for earlier in same.dropLast() {
-            #expect(killed.contains(earlier.process), "job \(id), attempt \(attempt): \(same)")
+            #expect(killed.contains(earlier.life), "job \(id), attempt \(attempt): \(same)")
           }
         }
       }
@@ -71,19 +79,19 @@
 
     private struct Deeds {
       var stored: Set<JobID> = []
-      var runs: [JobID: [(process: Int32, attempt: Int)]] = [:]
+      var runs: [JobID: [(life: Int, attempt: Int)]] = [:]
     }
 
     private static func deeds(_ record: String) throws -> Deeds {
       var deeds = Deeds()
       for line in try String(contentsOfFile: record, encoding: .utf8).split(separator: "\n") {
         let words = line.split(separator: " ")
-        let process = try #require(Int32(words[0]))
+        let life = try #require(Int(words[0]))
         switch words[1] {
         case "stored": deeds.stored.formUnion(words[2...].compactMap { JobID(String($0)) })
         case "run":
           let id = try #require(JobID(String(words[2])))
-          deeds.runs[id, default: []].append((process, try #require(Int(words[3]))))
+          deeds.runs[id, default: []].append((life, try #require(Int(words[3]))))
         case "recovered": break
         default: Issue.record("what is '\(line)'?")
         }

@@ -122,6 +122,7 @@ extension JobTable.Record {
       payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
       failures: detail.contains(.failures) ? failures : [])
     snapshot.deadline = job.terms.deadline
+    snapshot.uniqueKey = job.terms.unique?.key
     snapshot.batch = batch
     if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
     return snapshot

@@ -91,6 +91,7 @@ private func snapshot(
     stopAsked: Links(rawValue: row.int(4)).stopReason,
     payload: row.data(16), output: row.data(17))
   job.deadline = terms.deadline
+  job.uniqueKey = terms.unique
   job.batch = terms.batch.map(BatchID.init(rawValue:))
   if let failures {
     failures.bind(1, job.id.rawValue)

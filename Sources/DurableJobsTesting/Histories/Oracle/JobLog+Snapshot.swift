@@ -15,6 +15,7 @@ extension JobLog {
       output: state == .succeeded ? output : nil, failures: failures)
     snapshot.steps = steps.keys.sorted()
     snapshot.deadline = deadline
+    snapshot.uniqueKey = job.terms.unique?.key
     return snapshot
   }
 

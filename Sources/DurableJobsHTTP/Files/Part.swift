@@ -60,7 +60,8 @@
     }
 
     private func isForeign(ofURL url: String?) -> PartFile.Taken {
-      .isForeign(
+      let path = folder.status(of: name.part) == nil ? recordPath : path
+      return .isForeign(
         DownloadError(
           .fileExists, "\(path) is there and not of this download; remove it, or start anew with --overwrite"),
         ofURL: url)

@@ -140,9 +140,11 @@
       guard !noted.isEmpty else { return }
       let others = try await store.jobs(JobQuery(.ids(noted), limit: noted.count)).filter { job.comesAfter($0) }
       let left = await remains.end(Set(others.map(\.id)), except: own)
-      if let other = left.min() { throw Self.leftBehind(JobFolder(other, in: store).lock, of: other) }
       // The time is the command's own, which has not begun.
       if !others.isEmpty, context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
+      // Who is to stop can't ask the store, and knows nothing.
+      try Task.checkCancellation()
+      if let other = left.min() { throw Self.leftBehind(JobFolder(other, in: store).lock, of: other) }
     }
 
     private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> JobExit {

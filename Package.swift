@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "DurableJobs", targets: ["DurableJobs"]),
     .library(name: "DurableJobsSQLite", targets: ["DurableJobsSQLite"]),
+    .library(name: "DurableJobsPostgres", targets: ["DurableJobsPostgres"]),
     .library(name: "DurableJobsSystem", targets: ["DurableJobsSystem"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
@@ -24,6 +25,7 @@ let package = Package(
     .trait(
       name: "Shell", description: "The command `durable`: ArgumentParser, commands, downloads and requests.",
       enabledTraits: ["HTTP", "Process"]),
+    .trait(name: "Postgres", description: "A store on a PostgreSQL server: libpq."),
     .trait(
       name: "FaultPoints",
       description: "Named places where a test may have the process killed. Never in what is shipped."),
@@ -49,6 +51,11 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
+    .target(
+      name: "DurableJobsPostgres",
+      dependencies: ["DurableJobs", .target(name: "CPostgres", condition: .when(traits: ["Postgres"]))]),
+    .systemLibrary(
+      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
     .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
     .testTarget(
@@ -112,6 +119,12 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       exclude: ["Fixtures"]),
+    .testTarget(
+      name: "DurableJobsPostgresTests",
+      dependencies: [
+        "CrashProbe", "DurableJobsPostgres", "DurableJobsTesting", "TestProcesses",
+        .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+      ]),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",
@@ -123,7 +136,7 @@ let package = Package(
       path: "Tests/ProcessProbe"),
     .executableTarget(
       name: "CrashProbe",
-      dependencies: ["DurableJobsSQLite", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["DurableJobsSQLite", "DurableJobsPostgres", .product(name: "Logging", package: "swift-log")],
       path: "Tests/CrashProbe"),
     .target(name: "TestProcesses", dependencies: ["DurableJobs"], path: "Tests/TestProcesses"),
     .testTarget(
@@ -166,7 +179,7 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsApp", "DurableJobsProcess", "DurableJobsTesting", "TestProcesses",
+        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsTesting", "TestProcesses",
         .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(

@@ -3,7 +3,12 @@ import DurableJobsSQLite
 import Foundation
 import Logging
 
-/// A process for the crash tests to kill: a worker or a producer on a store, that says in a file what it did.
+#if Postgres
+  import DurableJobsPostgres
+#endif
+
+/// A process for the crash tests to kill: a worker or a producer on a store, that says in a file what it did. STORE is a
+/// file; or a connection string to a PostgreSQL server, a space and `schema=` with the name of a schema.
 ///
 ///     CrashProbe work STORE RECORD [idle | by-signals]    by-signals: no timer ever fires
 ///     CrashProbe produce STORE RECORD COUNT BATCH
@@ -19,15 +24,15 @@ import Logging
     case "work":
       let mode = arguments.dropFirst(4).first
       let clock: any JobClock = mode == "by-signals" ? TimerlessClock() : SystemClock()
-      let queue = JobQueue(store: try store(at: arguments[2], clock: clock))
+      let queue = JobQueue(store: try await store(at: arguments[2], clock: clock))
       let worker = JobWorker(queue, maxConcurrentJobs: 4)
       register(with: worker, on: queue, record)
       if mode == "idle" { try await worker.runUntilIdle() } else { try await worker.run() }
     case "produce":
-      let queue = JobQueue(store: try store(at: arguments[2]))
+      let queue = JobQueue(store: try await store(at: arguments[2]))
       try await produce(Int(arguments[4])!, batch: Int(arguments[5])!, on: queue, record)
     case "produce-graphs":
-      let queue = JobQueue(store: try store(at: arguments[2]))
+      let queue = JobQueue(store: try await store(at: arguments[2]))
       for _ in 0..<Int(arguments[4])! { try await produceGraph(on: queue, record) }
     case "recover":
       try await recover(shift: Int(arguments[4])!, doubt: Double(arguments[5])!, path: arguments[2], record)
@@ -40,12 +45,24 @@ import Logging
   /// come back apart. Its turn to write it waits for as long as that takes.
   private static func store(
     at path: String, clock: any JobClock = SystemClock(), doubt: Duration = Defaults.doubtInterval
-  ) throws -> SQLiteStore {
+  ) async throws -> any JobStore {
+    var policy = StorePolicy()
+    policy.doubtInterval = doubt
+    policy.crashBackOff = BackOff(base: .milliseconds(40), factor: 2, cap: .milliseconds(500))
+    #if Postgres
+      if path.contains("schema=") {
+        let parts = path.split(separator: " schema=")
+        var configuration = PostgresStore.Configuration()
+        configuration.schema = String(parts[1])
+        configuration.policy = policy
+        configuration.clock = clock is SystemClock ? nil : clock
+        return try await PostgresStore(String(parts[0]), configuration: configuration)
+      }
+    #endif
     var configuration = SQLiteStore.Configuration()
     configuration.clock = clock
     configuration.busyTimeout = .seconds(864_000)
-    configuration.policy.doubtInterval = doubt
-    configuration.policy.crashBackOff = BackOff(base: .milliseconds(40), factor: 2, cap: .milliseconds(500))
+    configuration.policy = policy
     return try SQLiteStore(path: path, configuration: configuration)
   }
 
@@ -138,7 +155,7 @@ import Logging
   }
 
   private static func recover(shift: Int, doubt: Double, path: String, _ record: Record) async throws {
-    let store = try store(at: path, clock: ShiftedClock(by: .seconds(shift)), doubt: .seconds(doubt))
+    let store = try await store(at: path, clock: ShiftedClock(by: .seconds(shift)), doubt: .seconds(doubt))
     var recovered = 0
     var report = try await store.recover(RecoveryRequest())
     while report.comeAgain != nil {

@@ -14,6 +14,9 @@ import Testing
 #if HTTP
 import DurableJobsHTTP
 #endif
+#if Postgres
+import DurableJobsPostgres
+#endif
 #if Process
 import DurableJobsProcess
 #endif
@@ -795,8 +798,17 @@ func snippet67() async throws {
   }
 }
 
-// docs/steps.md, block 1
+// docs/postgres.md, block 1
+#if Postgres
 func snippet68() async throws {
+  let store = try await PostgresStore("postgres://jobs@db.example.com/app")
+  let queue = JobQueue(store: store)
+  try await queue.enqueue(SendMessage(text: "hello"))
+}
+#endif
+
+// docs/steps.md, block 1
+func snippet69() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -808,7 +820,7 @@ func snippet68() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet69() async throws {
+func snippet70() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -828,7 +840,7 @@ func snippet69() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet70() async throws {
+func snippet71() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -868,7 +880,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet71() async throws {
+func snippet72() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -879,7 +891,7 @@ func snippet71() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet72() async throws {
+func snippet73() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -889,21 +901,21 @@ func snippet72() async throws {
 }
 
 // docs/watching.md, block 1
-func snippet73() async throws {
+func snippet74() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet74() async throws {
+func snippet75() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet75() async throws {
+func snippet76() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

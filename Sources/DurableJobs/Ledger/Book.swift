@@ -7,6 +7,8 @@ struct Book {
   let now: Int64
   private var rows: [JobID: RowChange] = [:]
   private var changed: [JobID] = []
+  /// They were removed, which the ledger does not know yet.
+  private var gone: Set<JobID> = []
   private var asked: Set<JobID> = []
   /// Ascending.
   private var owners: [String: [JobID]] = [:]
@@ -44,7 +46,7 @@ struct Book {
   }
 
   mutating func add(_ answer: LedgerReply) {
-    for row in answer.jobs where rows[row.id] == nil { rows[row.id] = RowChange(row) }
+    for row in answer.jobs where rows[row.id] == nil && !gone.contains(row.id) { rows[row.id] = RowChange(row) }
     owners.merge(answer.owners) { $1 }
     for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }
     lanes.add(answer.lanes)
@@ -116,6 +118,7 @@ struct Book {
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
+    gone.insert(id)
     lanes.leave(row.after)
     for edge in children(of: id)
     where self[edge.child].map({ $0.course.state.isFinished && $0.course.state != .succeeded }) ?? false {

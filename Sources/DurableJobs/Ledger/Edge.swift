@@ -28,7 +28,35 @@ package struct Edge: Hashable, Codable, Sendable {
   }
 }
 
+extension Edge {
+  /// Is added to the number of what is needed where that will never come.
+  package static let never: Int64 = 4
+
+  /// Nil if `need` is no number of one.
+  package init?(parent: JobID, child: JobID, need: Int64, slot: Int64, parentState: JobState? = nil) {
+    let condition: JobEdge.Condition? =
+      switch need % Self.never {
+      case 1: .succeeded
+      case 2: .ended
+      case 3: .failed
+      default: nil
+      }
+    guard let condition else { return nil }
+    self.init(
+      parent: parent, child: child, condition: condition, slot: slot < 0 ? nil : Int(truncatingIfNeeded: slot),
+      isNever: need > Self.never, parentState: parentState)
+  }
+}
+
 extension JobEdge.Condition {
+  package var need: Int64 {
+    switch self {
+    case .succeeded: 1
+    case .ended: 2
+    case .failed: 3
+    }
+  }
+
   /// Whether this ``JobCourse/end`` is the one that it waits for.
   package func holds(after end: JobState) -> Bool {
     switch self {

@@ -1,71 +1,31 @@
 import DurableJobs
 
-/// How far a process has looked for jobs past their retention. A pass goes over all ids, in bites; when it is through,
-/// the next need not begin before the first of those that it left behind expires.
-struct PruningCursor: Sendable {
-  /// How often the clock had been set back when this was reckoned.
-  var setBacks = 0
-  /// The next pass begins then.
-  var nextPass: Int64 = .min
-  /// Ids up to here were looked at.
-  var id: Int64 = .min
-  /// The earliest expiry of a job that this pass left, or that may have ended behind it.
-  var earliest: Int64 = .max
-}
-
 extension Engine {
   static let finishedSQL = """
     SELECT id,state,entered_at,links FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
     """
-  /// Rows looked at in one bite: some milliseconds of reading.
-  private static let rowsInBite = 20_000
 
-  /// What a pass found: at most as many jobs past their retention as were asked for, the oldest first.
-  struct Expired: Sendable {
-    var jobs: [JobID] = []
-    var hasMore = false
-    /// Where to go on, once these are deleted.
-    var cursor = PruningCursor()
-  }
-
-  func findExpired(now: Int64, limit: Int) async throws -> Expired {
-    let (policy, setBacks) = (configuration.policy, time.setBacks)
-    var cursor = pruning.withLock { $0 }
-    if cursor.setBacks != setBacks { cursor = PruningCursor(setBacks: setBacks) }
-    guard cursor.id > .min || now >= cursor.nextPass else { return Expired(cursor: cursor) }
-    // What ends from now on can't expire earlier than this.
-    if cursor.id == .min { cursor.earliest = now + min(policy.retention, policy.failedRetention).milliseconds }
-    return try await read { [cursor] connection in
-      var found = Expired(cursor: cursor)
+  func findExpired(now: Int64, limit: Int) async throws -> PruningPass {
+    let pass = PruningPass(
+      from: pruning.withLock { $0 }, setBacks: time.setBacks, policy: configuration.policy, now: now, limit: limit)
+    guard pass.isDue else { return pass }
+    return try await read { connection in
+      var pass = pass
       let rows = try Statement(Self.finishedSQL, on: connection)
       let options = try Statement("SELECT options FROM durable_spec WHERE id=?1", on: connection)
-      rows.bind(1, cursor.id)
-      rows.bind(2, Int64(Self.rowsInBite))
-      var count = 0
-      while found.jobs.count < limit, try rows.step() {
-        count += 1
-        found.cursor.id = rows.int(0)
-        guard let state = JobState(code: rows.int(1)),
-          var expiry = policy.expiry(of: state, enteredAt: rows.int(2))
-        else { continue }
-        if expiry <= now, state == .succeeded, Links(rawValue: rows.int(3)).contains(.unique) {
+      rows.bind(1, pass.cursor.id)
+      rows.bind(2, Int64(PruningPass.rowsInBite))
+      while !pass.isFull, try rows.step() {
+        try pass.look(at: rows.int(0), state: rows.int(1), enteredAt: rows.int(2)) {
+          guard Links(rawValue: rows.int(3)).contains(.unique) else { return nil }
+          var hold: KeyHold?
           options.bind(1, rows.int(0))
-          while try options.step() {
-            let hold = try? StoredTerms(text: options.text(0)).keyHold
-            if let until = hold?.until, until != KeyHold.stored { expiry = max(expiry, until) }
-          }
-        }
-        if expiry <= now {
-          found.jobs.append(JobID(rawValue: rows.int(0)))
-        } else {
-          found.cursor.earliest = min(found.cursor.earliest, expiry)
+          while try options.step() { hold = (try? StoredTerms(text: options.text(0)))?.keyHold }
+          return hold
         }
       }
-      found.hasMore = found.jobs.count == limit
-      if !found.hasMore, count < Self.rowsInBite {
-        found.cursor = PruningCursor(setBacks: setBacks, nextPass: found.cursor.earliest)
-      }
-      return found
+      pass.end()
+      return pass
     }
   }
 }

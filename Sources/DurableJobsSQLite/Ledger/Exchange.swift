@@ -63,12 +63,8 @@ extension WriteTransaction: JobLedger {
     hot.bind(4, terms.priority.stored)
     hot.bind(5, runAt)
     hot.bind(6, now)
-    let deadline = new.course.state.isFinished ? nil : terms.deadline?.date.milliseconds
     let unique = terms.unique.map { KeyHold($0, storedAt: now) }
-    var links = Links(
-      new.course, unique: unique, isInLane: terms.lane != nil, seat: new.seat,
-      hasParents: !new.edges.isEmpty, hasChildren: new.hasChildren)
-    if deadline != nil { links.insert(.deadline) }
+    let (deadline, links) = new.links(unique)
     hot.bind(7, links.rawValue)
     try hot.run()
     let id = connection.lastInsertedID

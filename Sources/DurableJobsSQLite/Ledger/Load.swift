@@ -61,35 +61,15 @@ extension WriteTransaction {
   /// Of ``WriterStatement/load`` and its like. Nil if it is none that this version knows.
   private func row(_ statement: Statement) throws -> JobRow? {
     let id = JobID(rawValue: statement.int(15))
-    guard let state = JobState(code: statement.int(1)) else { return nil }
-    // Terms that can't be read are as usual: the row is damaged, and its life must go on.
-    let terms = (try? StoredTerms(text: statement.text(8))) ?? StoredTerms()
-    let links = Links(rawValue: statement.int(3))
-    // A promotion or a plain claim leaves the time in its place.
-    let waits = [.scheduled, .suspended, .blocked, .skipped].contains(state)
-    let runAt = waits ? statement.intOrNull(6) : nil
-    var course = JobCourse(
-      state: state, attempt: statement.count(4), maxAttempts: terms.attempts, crashesInRow: statement.count(9),
-      crashes: statement.count(10), runAt: runAt.map(Date.init(milliseconds:)),
-      isDated: waits && links.contains(.dated), stopAsked: links.stopReason, reason: statement.text(11),
-      cause: statement.intOrNull(13).map(JobID.init(rawValue:)), isAfterFailure: links.contains(.afterFailure))
-    course.isBackOff = waits && links.contains(.backOff)
-    course.heldBy = state == .suspended ? links.hold : nil
-    let claim = ClaimNumber(rawValue: statement.int(5))
-    let isHeld = state == .running ? try isStanding(claim.worker) : false
-    if let held = memory.held[id], !isHeld || held.claim != claim { forgetClaim(of: id) }
-    let route = statement.int(0)
-    var row = JobRow(
-      id: id, route: route, kind: try memory.routes.route(route, on: connection)?.kind ?? "",
-      priority: JobPriority(rawValue: Int(statement.int(2))), key: terms.key,
-      unique: terms.keyHold, tags: terms.tags ?? [], enteredAt: statement.int(7), highestFraction: statement.double(12),
-      claim: claim, isHeld: isHeld, lane: terms.jobLane,
-      seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
-      waits: statement.count(14), hasParents: links.contains(.parents),
-      hasChildren: links.contains(.children), course: course)
-    row.batch = terms.batch.map(BatchID.init(rawValue:))
-    row.hasSteps = links.contains(.steps)
-    (row.deadline, row.isTimed) = (terms.deadline, links.contains(.deadline) && !state.isFinished)
+    let stored = StoredRow(
+      id: id, route: statement.int(0), state: statement.int(1), priority: statement.int(2),
+      links: Links(rawValue: statement.int(3)), attempt: statement.count(4), claim: statement.int(5),
+      runAt: statement.intOrNull(6), enteredAt: statement.int(7), options: statement.text(8),
+      crashesInRow: statement.count(9), crashes: statement.count(10), note: statement.text(11),
+      cause: statement.intOrNull(13), highestFraction: statement.double(12), waits: statement.count(14))
+    let kind = try memory.routes.route(stored.route, on: connection)?.kind ?? ""
+    guard let row = try stored.job(kind: kind, isStanding: isStanding) else { return nil }
+    if let held = memory.held[id], !row.isHeld || held.claim != row.claim { forgetClaim(of: id) }
     return row
   }
 
@@ -185,35 +165,5 @@ extension WriteTransaction {
       while try held.step() { ids.append(JobID(rawValue: held.int(0))) }
     }
     return ids.sorted()
-  }
-}
-
-extension Edge {
-  /// Is added to the number of what is needed where that will never come.
-  static let never: Int64 = 4
-
-  /// Nil if `need` is no number of one.
-  init?(parent: JobID, child: JobID, need: Int64, slot: Int64, parentState: JobState? = nil) {
-    let condition: JobEdge.Condition? =
-      switch need % Self.never {
-      case 1: .succeeded
-      case 2: .ended
-      case 3: .failed
-      default: nil
-      }
-    guard let condition else { return nil }
-    self.init(
-      parent: parent, child: child, condition: condition, slot: slot < 0 ? nil : Int(truncatingIfNeeded: slot),
-      isNever: need > Self.never, parentState: parentState)
-  }
-}
-
-extension JobEdge.Condition {
-  var need: Int64 {
-    switch self {
-    case .succeeded: 1
-    case .ended: 2
-    case .failed: 3
-    }
   }
 }

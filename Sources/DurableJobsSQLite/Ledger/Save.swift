@@ -29,21 +29,13 @@ extension WriteTransaction {
   private func save(_ change: RowChange) throws {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id.rawValue)
-    if new != old || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
-      || after.isTimed != before.isTimed
-    {
+    if change.concernsHotRow {
       let save = try connection[.save]
       let runAt = new.runAt?.milliseconds
       save.bind(1, id)
       save.bind(2, new.state.code)
       save.bind(3, new.state == .scheduled ? runAt ?? now : after.priority.rank)
-      var links = Links(
-        new, unique: after.unique, isInLane: after.lane != nil, seat: after.seat, hasParents: after.hasParents,
-        hasChildren: after.hasChildren)
-      if after.hasSteps { links.insert(.steps) }
-      if after.isTimed { links.insert(.deadline) }
-      save.bind(4, links.rawValue)
+      save.bind(4, after.links.rawValue)
       save.bind(5, Int64(new.attempt))
       save.bind(6, runAt)
       save.bind(7, new.state == old.state ? before.enteredAt : now)

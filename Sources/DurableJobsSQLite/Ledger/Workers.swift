@@ -29,8 +29,8 @@ extension WriteTransaction {
       let grant = try connection[.grantLease]
       grant.bind(1, id)
       grant.bind(2, row.leaseUntil)
-      grant.bind(3, Self.list(row.kinds))
-      grant.bind(4, Self.list(row.queues))
+      grant.bind(3, nameList(row.kinds))
+      grant.bind(4, nameList(row.queues))
       grant.bind(5, row.satisfied.list)
       grant.bind(6, row.absent.list)
       try grant.run()
@@ -48,8 +48,8 @@ extension WriteTransaction {
     insert.bind(1, row.leaseUntil)
     insert.bind(2, row.worker.name)
     insert.bind(3, try process.session())
-    insert.bind(4, Self.list(row.kinds))
-    insert.bind(5, Self.list(row.queues))
+    insert.bind(4, nameList(row.kinds))
+    insert.bind(5, nameList(row.queues))
     insert.bind(6, process.host)
     insert.bind(7, process.pid)
     insert.bind(8, now)
@@ -160,11 +160,5 @@ extension WriteTransaction {
     while try lease.step() { isStanding = lease.int(0) != WorkerRow.taken }
     standing[worker] = isStanding
     return isStanding
-  }
-
-  static func list(_ names: Set<String>) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.withoutEscapingSlashes]
-    return (try? encoder.encode(names.sorted())).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
   }
 }

@@ -36,10 +36,6 @@ func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointe
   return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
 }
 
-func names(_ list: String?) -> Set<String> {
-  (try? JSONDecoder().decode(Set<String>.self, from: Data((list ?? "").utf8))) ?? []
-}
-
 private func first(_ sql: String, _ route: Int64, _ now: Int64, on connection: OpaquePointer) throws -> Int64? {
   let statement = try Statement(sql, on: connection)
   statement.bind(1, route)

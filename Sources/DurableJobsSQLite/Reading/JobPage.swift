@@ -132,15 +132,3 @@ struct JobPage {
 }
 
 private let ended = Set(JobState.allCases.filter(\.isFinished))
-
-extension JobFilter {
-  fileprivate var exactIDs: Set<JobID>? { if case .ids(let ids) = condition { ids } else { nil } }
-  fileprivate var exactKey: String? { if case .key(let key) = condition { key } else { nil } }
-  fileprivate var exactBatch: BatchID? { if case .batch(let id) = condition { id } else { nil } }
-  fileprivate var exactLane: String? { if case .lane(let lane) = condition { lane } else { nil } }
-  fileprivate var exactTag: String? { if case .tag(let tag) = condition { tag } else { nil } }
-}
-
-extension [JobFilter] {
-  fileprivate func firstNonNil<T>(_ value: (JobFilter) -> T?) -> T? { lazy.compactMap(value).first }
-}

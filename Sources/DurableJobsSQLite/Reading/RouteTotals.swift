@@ -63,38 +63,3 @@ struct RouteTotals {
       id: JobID(rawValue: 0), queue: queue, kind: kind, requires: requires, state: state, createdAt: .distantPast)
   }
 }
-
-extension JobFilter {
-  /// Asks for nothing but queue, kind, what is required and state, which a route's totals can answer.
-  var isOfTotals: Bool { isOfRoute(orState: true) }
-
-  /// The same without the state.
-  var isOfRoute: Bool { isOfRoute(orState: false) }
-
-  private func isOfRoute(orState: Bool) -> Bool {
-    switch condition {
-    case .queues, .kinds, .requires: true
-    case .states: orState
-    case .ids, .tag, .key, .lane, .batch, .tooLarge: false
-    case .and(let parts), .or(let parts): parts.allSatisfy { $0.isOfRoute(orState: orState) }
-    case .not(let a): a.isOfRoute(orState: orState)
-    }
-  }
-
-  /// The only states that can match; nil if it says nothing of that.
-  var states: Set<JobState>? {
-    switch condition {
-    case .states(let states): states
-    case .and(let all): Self.states(ofAll: all)
-    case .or(let any):
-      any.reduce([] as Set<JobState>?) { known, one in
-        if let known, let states = one.states { known.union(states) } else { nil }
-      }
-    case .ids, .queues, .kinds, .tag, .key, .lane, .requires, .batch, .not, .tooLarge: nil
-    }
-  }
-
-  static func states(ofAll parts: [JobFilter]) -> Set<JobState>? {
-    parts.compactMap(\.states).reduce(nil) { $0?.intersection($1) ?? $1 }
-  }
-}

@@ -116,8 +116,3 @@ final class Statement {
 
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
-
-extension String {
-  /// The one form in which a name is stored.
-  var composed: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
-}

@@ -1,24 +1,6 @@
 import DurableJobs
 import Foundation
 
-/// What a worker must be able to serve to run a job: its queue, its kind and what it requires, as one number.
-struct Route: Hashable, Sendable {
-  let id: Int64
-  let queue: String
-  let kind: String
-  let requires: Set<JobConstraint>
-  var isPaused: Bool
-
-  /// What is required, as it is stored: nothing is no text.
-  static func text(of requires: Set<JobConstraint>) -> String { requires.isEmpty ? "" : requires.list }
-}
-
-extension Set<JobConstraint> {
-  /// What can't be read is nothing, so that jobs are not kept from running by damage.
-  init(list: String?) { self = list?.isEmpty ?? true ? [] : Set(names(list).map { JobConstraint(rawValue: $0) }) }
-  var list: String { WriteTransaction.list(Set<String>(map(\.rawValue.composed))) }
-}
-
 /// The routes of the store, as the writer last read them, and what was set of constraints. A route is never deleted, so
 /// what is here stays true; what is not, or what was set, may be news of another process, and `changes` tells.
 final class RouteCache {

@@ -44,6 +44,15 @@ extension StoreConformance {
         try same(try await trial.states(Array(ids[1...])), [.ready, .blocked], "after its removal")
       }
     },
+    Case("Jobs of a lane that are removed together give it to the first that stays") { subject in
+      let trial = try await Trial(subject)
+      let ids = try await trial.add(4, JobTerms(maxAttempts: 1, lane: "a"))
+      try await trial.end(try await trial.start(ids[0]), .failed(message: "f"), as: .failed)
+      let report = try await trial.store.change(.remove, where: .ids(ids[..<2]), after: nil, limit: 9)
+      try same(report.changed, Array(ids[..<2]), "the removed")
+      try same(try await trial.states(Array(ids[2...])), [.ready, .blocked], "those that stay")
+      try same(try await trial.store.counts(where: .all)[.blocked], 1, "how many wait")
+    },
     Case("So many jobs of a lane run at once as it is wide") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(5, JobTerms(lane: "a"))

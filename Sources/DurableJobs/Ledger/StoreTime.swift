@@ -1,29 +1,27 @@
-import DurableJobs
-
 /// What the store takes as now, and how it learns that the clock was set back.
-final class StoreTime: Sendable {
+package final class StoreTime: Sendable {
   private let clock: any JobClock
   private let seen: Lock<SeenTime>
 
   /// `latest`: a time that somebody saw, as the file tells.
-  init(clock: any JobClock, latest: Int64) {
+  package init(clock: any JobClock, latest: Int64) {
     self.clock = clock
     seen = Lock(SeenTime(latest: latest))
   }
 
   /// Milliseconds since 1970.
-  var now: Int64 { clock.now.milliseconds }
+  package var now: Int64 { clock.now.milliseconds }
 
   /// The time by both clocks.
-  var moment: (now: Int64, uptime: Duration) { (now, clock.uptime) }
+  package var moment: (now: Int64, uptime: Duration) { (now, clock.uptime) }
 
   /// By how many milliseconds the clock was set back, as long as waits have not been put right for it.
-  func setBack(at moment: (now: Int64, uptime: Duration)) -> Int64 {
+  package func setBack(at moment: (now: Int64, uptime: Duration)) -> Int64 {
     seen.withLock { $0.setBack(at: moment.now, moment.uptime) }
   }
 
-  var setBacks: Int { seen.withLock(\.setBacks) }
+  package var setBacks: Int { seen.withLock(\.setBacks) }
 
   /// Somebody looked then, or committed a transaction that began then and put waits right if they had to be.
-  func saw(_ moment: (now: Int64, uptime: Duration)) { seen.withLock { $0.saw(moment.now, moment.uptime) } }
+  package func saw(_ moment: (now: Int64, uptime: Duration)) { seen.withLock { $0.saw(moment.now, moment.uptime) } }
 }

@@ -1,54 +1,56 @@
-import DurableJobs
-
 /// The state of a row that is no job any more. It keeps the highest id of all from being given out again.
-let stubCode: Int64 = 11
+package let stubCode: Int64 = 11
 
 /// What a job's hot row knows of the tables beside it, and of what was asked of its worker.
-struct Links: OptionSet {
-  let rawValue: Int64
+package struct Links: OptionSet {
+  package let rawValue: Int64
+
+  package init(rawValue: Int64) { self.rawValue = rawValue }
+
   /// It is the parent, or the child, of rows in `durable_edge`.
-  static let children = Links(rawValue: 1)
-  static let parents = Links(rawValue: 64)
+  package static let children = Links(rawValue: 1)
+  package static let parents = Links(rawValue: 64)
   /// Its terms have a lane.
-  static let lane = Links(rawValue: 2)
+  package static let lane = Links(rawValue: 2)
   /// It has a seat in its lane, also one that failed and holds it.
-  static let seated = Links(rawValue: 4096)
+  package static let seated = Links(rawValue: 4096)
   /// It was skipped because another failed.
-  static let afterFailure = Links(rawValue: 8192)
+  package static let afterFailure = Links(rawValue: 8192)
   /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished, or longer.
-  static let unique = Links(rawValue: 8)
-  static let cancelAsked = Links(rawValue: 16)
-  static let suspendAsked = Links(rawValue: 256)
+  package static let unique = Links(rawValue: 8)
+  package static let cancelAsked = Links(rawValue: 16)
+  package static let suspendAsked = Links(rawValue: 256)
   /// A row in `durable_crash`.
-  static let crash = Links(rawValue: 512)
+  package static let crash = Links(rawValue: 512)
   /// A row in `durable_note`.
-  static let note = Links(rawValue: 1024)
+  package static let note = Links(rawValue: 1024)
   /// It has steps, in `durable_step`.
-  static let steps = Links(rawValue: 32)
+  package static let steps = Links(rawValue: 32)
   /// It has a row in `durable_deadline`.
-  static let deadline = Links(rawValue: 16384)
-  static let overdueAsked = Links(rawValue: 65536)
+  package static let deadline = Links(rawValue: 16384)
+  package static let overdueAsked = Links(rawValue: 65536)
   /// It waits, and for less if what it requires returns.
-  static let backOff = Links(rawValue: 32768)
+  package static let backOff = Links(rawValue: 32768)
   /// It waits for a date.
-  static let dated = Links(rawValue: 2048)
+  package static let dated = Links(rawValue: 2048)
 
   /// Its handler suspended it, or its payload could not be read. Else somebody did.
-  static let heldByHandler = Links(rawValue: 131072)
-  static let undecodable = Links(rawValue: 262144)
+  package static let heldByHandler = Links(rawValue: 131072)
+  package static let undecodable = Links(rawValue: 262144)
 
-  static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
+  package static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
 
-  var hold: JobHold? { contains(.heldByHandler) ? .handler : contains(.undecodable) ? .undecodable : nil }
+  package var hold: JobHold? { contains(.heldByHandler) ? .handler : contains(.undecodable) ? .undecodable : nil }
 
-  var stopReason: StopReason? {
+  package var stopReason: StopReason? {
     contains(.cancelAsked)
       ? .cancelled : contains(.overdueAsked) ? .overdue : contains(.suspendAsked) ? .suspended : nil
   }
 }
 
 extension Links {
-  init(_ course: JobCourse, unique: KeyHold?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool) {
+  package init(_ course: JobCourse, unique: KeyHold?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool)
+  {
     self = unique == nil ? [] : .unique
     if isInLane { insert(.lane) }
     if seat == true { insert(.seated) }

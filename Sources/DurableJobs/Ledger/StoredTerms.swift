@@ -1,28 +1,27 @@
-import DurableJobs
 import Foundation
 
 /// The terms of a job that its hot row does not have, as compact JSON; NULL where all are as usual.
-struct StoredTerms: Codable, Equatable {
-  var maxAttempts: Int?
+package struct StoredTerms: Codable, Equatable {
+  package var maxAttempts: Int?
   /// In milliseconds.
-  var timeout: Int64?
-  var key: String?
+  package var timeout: Int64?
+  package var key: String?
   /// A unique key. Its policy matters only at the insertion.
-  var unique: String?
-  var uniqueUntil: Int64?
-  var tags: [String]?
-  var lane: String?
-  var laneLetsNextRun: Bool?
-  var batch: Int64?
+  package var unique: String?
+  package var uniqueUntil: Int64?
+  package var tags: [String]?
+  package var lane: String?
+  package var laneLetsNextRun: Bool?
+  package var batch: Int64?
   /// Deadlines.
-  var startBy: Int64?
-  var endBy: Int64?
+  package var startBy: Int64?
+  package var endBy: Int64?
   /// The loss of what it requires does. What that is stands in its route.
-  var interrupts: Bool?
+  package var interrupts: Bool?
 
-  init() {}
+  package init() {}
 
-  init(_ terms: JobTerms, _ unique: KeyHold?) {
+  package init(_ terms: JobTerms, _ unique: KeyHold?) {
     maxAttempts = terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts
     timeout = terms.timeout?.milliseconds
     key = terms.key
@@ -40,11 +39,11 @@ struct StoredTerms: Codable, Equatable {
   }
 
   /// Throws if it is not what this type wrote.
-  init(text: String?) throws {
+  package init(text: String?) throws {
     self = try text.map { try JSONDecoder().decode(StoredTerms.self, from: Data($0.utf8)) } ?? StoredTerms()
   }
 
-  var text: String? {
+  package var text: String? {
     get throws {
       guard self != StoredTerms() else { return nil }
       let encoder = JSONEncoder()
@@ -53,18 +52,20 @@ struct StoredTerms: Codable, Equatable {
     }
   }
 
-  var keyHold: KeyHold? { unique.map { KeyHold(key: $0, until: uniqueUntil) } }
-  var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) } }
-  var deadline: JobDeadline? {
+  package var keyHold: KeyHold? { unique.map { KeyHold(key: $0, until: uniqueUntil) } }
+  package var jobLane: JobLane? {
+    lane.map { JobLane($0, failedHead: laneLetsNextRun == true ? .letsNextRun : .holds) }
+  }
+  package var deadline: JobDeadline? {
     endBy.map { .end(by: .at(Date(milliseconds: $0))) } ?? startBy.map { .start(by: .at(Date(milliseconds: $0))) }
   }
-  var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
-  var duration: Duration? { timeout.map { .milliseconds($0) } }
+  package var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
+  package var duration: Duration? { timeout.map { .milliseconds($0) } }
 }
 
 extension JobPriority {
   /// Lower goes first.
-  var rank: Int64 { -Int64(max(rawValue, -.max)) }
+  package var rank: Int64 { -Int64(max(rawValue, -.max)) }
   /// What is stored: its negative must be a number too.
-  var stored: Int64 { -rank }
+  package var stored: Int64 { -rank }
 }

@@ -1,0 +1,71 @@
+/// How far a process has looked for jobs past their retention. A pass goes over all ids, in bites; when it is through,
+/// the next need not begin before the first of those that it left behind expires.
+package struct PruningCursor: Sendable {
+  /// How often the clock had been set back when this was reckoned.
+  package var setBacks = 0
+  /// The next pass begins then.
+  package var nextPass: Int64 = .min
+  /// Ids up to here were looked at.
+  package var id: Int64 = .min
+  /// The earliest expiry of a job that this pass left, or that may have ended behind it.
+  package var earliest: Int64 = .max
+
+  package init(setBacks: Int = 0, nextPass: Int64 = .min) {
+    self.setBacks = setBacks
+    self.nextPass = nextPass
+  }
+}
+
+/// One bite of it: at most as many jobs past their retention as were asked for, the oldest first.
+package struct PruningPass: Sendable {
+  /// Rows looked at in one bite: some milliseconds of reading.
+  package static let rowsInBite = 20_000
+
+  package private(set) var jobs: [JobID] = []
+  package private(set) var hasMore = false
+  /// Where to go on, once these are deleted.
+  package private(set) var cursor: PruningCursor
+  /// Whether there may be any.
+  package let isDue: Bool
+  private let policy: StorePolicy
+  private let now: Int64
+  private let limit: Int
+  private var count = 0
+
+  /// `setBacks`: how often the clock was set back by now.
+  package init(from cursor: PruningCursor, setBacks: Int, policy: StorePolicy, now: Int64, limit: Int) {
+    self.cursor = cursor.setBacks == setBacks ? cursor : PruningCursor(setBacks: setBacks)
+    self.policy = policy
+    self.now = now
+    self.limit = limit
+    isDue = self.cursor.id > .min || now >= self.cursor.nextPass
+    // What ends from now on can't expire earlier than this.
+    if isDue, self.cursor.id == .min {
+      self.cursor.earliest = now + min(policy.retention, policy.failedRetention).milliseconds
+    }
+  }
+
+  package var isFull: Bool { jobs.count >= limit }
+
+  /// The next job by id, with the code of its state, and with its unique key if it succeeded with one.
+  package mutating func look(
+    at id: Int64, state: Int64, enteredAt: Int64, hold: () throws -> KeyHold?
+  ) rethrows {
+    count += 1
+    cursor.id = id
+    guard let state = JobState(code: state), var expiry = policy.expiry(of: state, enteredAt: enteredAt) else { return }
+    if expiry <= now, state == .succeeded, let until = try hold()?.until, until != KeyHold.stored {
+      expiry = max(expiry, until)
+    }
+    if expiry <= now { jobs.append(JobID(rawValue: id)) } else { cursor.earliest = min(cursor.earliest, expiry) }
+  }
+
+  /// There are no more rows, or enough of them.
+  package mutating func end() {
+    guard isDue else { return }
+    hasMore = isFull
+    if !hasMore, count < Self.rowsInBite {
+      cursor = PruningCursor(setBacks: cursor.setBacks, nextPass: cursor.earliest)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// What a worker must be able to serve to run a job: its queue, its kind and what it requires, as one number.
+package struct Route: Hashable, Sendable {
+  package let id: Int64
+  package let queue: String
+  package let kind: String
+  package let requires: Set<JobConstraint>
+  package var isPaused: Bool
+
+  package init(id: Int64, queue: String, kind: String, requires: Set<JobConstraint>, isPaused: Bool) {
+    self.id = id
+    self.queue = queue
+    self.kind = kind
+    self.requires = requires
+    self.isPaused = isPaused
+  }
+
+  /// What is required, as it is stored: nothing is no text.
+  package static func text(of requires: Set<JobConstraint>) -> String { requires.isEmpty ? "" : requires.list }
+}
+
+extension Set<JobConstraint> {
+  /// What can't be read is nothing, so that jobs are not kept from running by damage.
+  package init(list: String?) {
+    self = list?.isEmpty ?? true ? [] : Set(names(list).map { JobConstraint(rawValue: $0) })
+  }
+  package var list: String { nameList(Set<String>(map(\.rawValue.composed))) }
+}
+
+extension String {
+  /// The one form in which a name is stored.
+  package var composed: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
+}
+
+/// Names as they are stored in one text.
+package func nameList(_ names: Set<String>) -> String {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.withoutEscapingSlashes]
+  return (try? encoder.encode(names.sorted())).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+}
+
+/// What ``nameList(_:)`` wrote; nothing if it can't be read.
+package func names(_ list: String?) -> Set<String> {
+  (try? JSONDecoder().decode(Set<String>.self, from: Data((list ?? "").utf8))) ?? []
+}

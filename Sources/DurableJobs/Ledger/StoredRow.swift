@@ -1,0 +1,102 @@
+import Foundation
+
+/// A job's hot row as a database has it, with what stands beside it.
+package struct StoredRow {
+  package var id: JobID
+  package var route: Int64
+  package var state: Int64
+  package var priority: Int64
+  package var links: Links
+  package var attempt: Int
+  package var claim: Int64
+  package var runAt: Int64?
+  package var enteredAt: Int64
+  package var options: String?
+  package var crashesInRow: Int
+  package var crashes: Int
+  package var note: String?
+  package var cause: Int64?
+  package var highestFraction: Double
+  package var waits: Int
+
+  package init(
+    id: JobID, route: Int64, state: Int64, priority: Int64, links: Links, attempt: Int, claim: Int64, runAt: Int64?,
+    enteredAt: Int64, options: String?, crashesInRow: Int, crashes: Int, note: String?, cause: Int64?,
+    highestFraction: Double, waits: Int
+  ) {
+    self.id = id
+    self.route = route
+    self.state = state
+    self.priority = priority
+    self.links = links
+    self.attempt = attempt
+    self.claim = claim
+    self.runAt = runAt
+    self.enteredAt = enteredAt
+    self.options = options
+    self.crashesInRow = crashesInRow
+    self.crashes = crashes
+    self.note = note
+    self.cause = cause
+    self.highestFraction = highestFraction
+    self.waits = waits
+  }
+
+  /// Nil if it is none that this version knows. `isStanding`: whether the row of a worker is there, and nobody recovers it.
+  package func job(kind: String, isStanding: (Int64) throws -> Bool) rethrows -> JobRow? {
+    guard let state = JobState(code: state) else { return nil }
+    // Terms that can't be read are as usual: the row is damaged, and its life must go on.
+    let terms = (try? StoredTerms(text: options)) ?? StoredTerms()
+    // A promotion or a plain claim leaves the time in its place.
+    let waitsForTime = [.scheduled, .suspended, .blocked, .skipped].contains(state)
+    var course = JobCourse(
+      state: state, attempt: attempt, maxAttempts: terms.attempts, crashesInRow: crashesInRow, crashes: crashes,
+      runAt: waitsForTime ? runAt.map(Date.init(milliseconds:)) : nil, isDated: waitsForTime && links.contains(.dated),
+      stopAsked: links.stopReason, reason: note, cause: cause.map(JobID.init(rawValue:)),
+      isAfterFailure: links.contains(.afterFailure))
+    course.isBackOff = waitsForTime && links.contains(.backOff)
+    course.heldBy = state == .suspended ? links.hold : nil
+    let claim = ClaimNumber(rawValue: claim)
+    var row = JobRow(
+      id: id, route: route, kind: kind, priority: JobPriority(rawValue: Int(priority)), key: terms.key,
+      unique: terms.keyHold, tags: terms.tags ?? [], enteredAt: enteredAt, highestFraction: highestFraction,
+      claim: claim, isHeld: state == .running ? try isStanding(claim.worker) : false, lane: terms.jobLane,
+      seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
+      waits: waits, hasParents: links.contains(.parents), hasChildren: links.contains(.children), course: course)
+    row.batch = terms.batch.map(BatchID.init(rawValue:))
+    row.hasSteps = links.contains(.steps)
+    (row.deadline, row.isTimed) = (terms.deadline, links.contains(.deadline) && !state.isFinished)
+    return row
+  }
+}
+
+extension RowChange {
+  /// Something of the hot row is another than it was.
+  package var concernsHotRow: Bool {
+    after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
+      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
+      || after.isTimed != before.isTimed
+  }
+}
+
+extension JobRow {
+  package var links: Links {
+    var links = Links(
+      course, unique: unique, isInLane: lane != nil, seat: seat, hasParents: hasParents, hasChildren: hasChildren)
+    if hasSteps { links.insert(.steps) }
+    if isTimed { links.insert(.deadline) }
+    return links
+  }
+}
+
+extension NewRow {
+  /// When it is given up, if it has not ended already, and the links that it begins with.
+  package func links(_ unique: KeyHold?) -> (deadline: Int64?, links: Links) {
+    let deadline = course.state.isFinished ? nil : job.terms.deadline?.date.milliseconds
+    var links = Links(
+      course, unique: unique, isInLane: job.terms.lane != nil, seat: seat, hasParents: !edges.isEmpty,
+      hasChildren: hasChildren)
+    if deadline != nil { links.insert(.deadline) }
+    return (deadline, links)
+  }
+}

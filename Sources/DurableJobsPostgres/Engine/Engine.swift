@@ -1,0 +1,142 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// All that a store has: connections and their threads, signals, and what it remembers of its workers.
+  final class Engine: Sendable {
+    let server: ServerName
+    let configuration: PostgresStore.Configuration
+    let context: StoreContext
+    let signals = StoreSignals()
+    let clock: any JobClock
+    /// Nil where a test moves time by hand.
+    let serverClock: ServerClock?
+    let time: StoreTime
+    /// `meta.epoch` when it was last read: how often the clock was set back.
+    let epoch: Lock<Int64>
+    let doubts = Lock(Doubts())
+    let pruning = Lock(PruningCursor())
+    /// Damaged rows that were met, to be told with the next report.
+    let unreadable = Lock<[JobID]>([])
+    let notices: Notices
+    private let pool: Pool
+    private let process = getpid()
+
+    /// Connects, and makes the tables if there are none. Blocks.
+    init(server: ServerName, configuration: PostgresStore.Configuration) throws {
+      self.server = server
+      self.configuration = configuration
+      let schema = configuration.schema
+      serverClock = configuration.clock == nil ? ServerClock() : nil
+      clock = configuration.clock ?? serverClock ?? SystemClock()
+      let seed = schema.utf8.reduce(into: UInt64(14_695_981_039_346_656_037)) { hash, byte in
+        hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
+      }
+      context = StoreContext(
+        policy: configuration.policy, session: UUID().uuidString, workers: OwnWorkers(),
+        lockSeed: Int64(bitPattern: seed) << 4, isPooled: configuration.isPooled)
+      let connection = try Connection(
+        server, schema: Schema.quoted(schema) + ".", isPreparing: !configuration.isPooled)
+      connection.deadline = SystemClock().uptime + configuration.callLimit
+      let opening = Opening(
+        connection: connection, schema: schema, seed: context.lockSeed, configuration: configuration)
+      let found = try opening.open(serverClock)
+      epoch = Lock(found.epoch)
+      time = StoreTime(clock: clock, latest: found.latest)
+      pool = Pool(size: configuration.connections)
+      notices = Notices(server: server, schema: schema, session: context.session)
+      // From here on the engine is whole, and may be referred to.
+      notices.begin(
+        post: { [signals] in signals.post(.changedElsewhere($0)) },
+        send: { [weak self] in self?.send($0, to: $1) })
+      if configuration.listens {
+        signals.onInterest { [weak self] isWanted in self?.notices.listen(isWanted) }
+      } else {
+        signals.onInterest { [weak self] isWanted in self?.notices.poll(isWanted, each: configuration.pollInterval) }
+      }
+    }
+
+    // MARK: Calls
+
+    var isClosed: Bool { pool.isClosed }
+    var closedError: JobError { JobError(.closed, "the store \(server) was closed") }
+
+    func run<R: Sendable>(
+      inserting insertion: JobInsertion? = nil, _ body: @escaping @Sendable (Session, Duration) throws -> R
+    ) async throws -> R {
+      guard getpid() == process else {
+        throw JobError(
+          .closed,
+          "the store \(server) was opened by process \(process), of which this one is a fork. Start another program (exec), "
+            + "and open the store there")
+      }
+      try Task.checkCancellation()
+      let deadline = SystemClock().uptime + configuration.callLimit
+      let name = server.description
+      return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in
+        var request = Request(deadline: deadline, insertion: insertion) { session in
+          continuation.resume(returning: try body(session, deadline))
+        } fail: { error in
+          continuation.resume(throwing: JobError(error, server: name))
+        }
+        if insertion != nil {
+          request.stored = { jobs in
+            if let reply = InsertionReply(jobs) as? R { continuation.resume(returning: reply) }
+          }
+        }
+        pool.add(request, for: self)
+      }
+    }
+
+    func write<R: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
+      try await run { try $0.write(until: $1, body) }
+    }
+
+    func read<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
+      try await run { try $0.read(until: $1, body) }
+    }
+
+    func connect(until deadline: Duration) throws -> Connection {
+      let connection = try Connection(
+        server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled)
+      connection.deadline = deadline
+      if !configuration.isPooled { connection.send(Connection.settingsSQL, [.bool(false)]) }
+      try connection.sync()
+      return connection
+    }
+
+    // MARK: News
+
+    /// A transaction is committed.
+    func tell(_ transaction: Transaction) {
+      if !transaction.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: transaction.signsOfLife) } }
+      if !transaction.unreadable.isEmpty { unreadable.withLock { $0 += transaction.unreadable } }
+      let news = transaction.news
+      if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
+      // Who began to listen while it was carried out hears that there was something.
+      let here = transaction.isHeard ? news.here : news.here.union(news.elsewhere)
+      if !here.isEmpty { signals.post(.changedElsewhere(here)) }
+      notices.tellOthers(news.elsewhere)
+    }
+
+    private func send(_ change: ForeignChange, to session: String?) {
+      let payload = Notices.payload(change, from: context.session, to: session)
+      let channel = notices.channel
+      let deadline = SystemClock().uptime + configuration.callLimit
+      // A notice that is lost wakes nobody, and nothing else: others look by themselves.
+      pool.add(
+        Request(deadline: deadline) { session in
+          try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: deadline)
+        } fail: { _ in
+        }, for: self)
+    }
+
+    /// Ends everything, once what waits is carried out.
+    func close() {
+      guard getpid() == process else { return }
+      notices.end()
+      pool.close()
+      signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed
+    }
+  }
+#endif

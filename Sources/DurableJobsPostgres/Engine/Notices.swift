@@ -1,0 +1,191 @@
+#if Postgres
+  import CPostgres
+  import DurableJobs
+  import Foundation
+
+  #if canImport(Darwin)
+    import Darwin
+  #else
+    import Glibc
+  #endif
+
+  /// What the processes of a store tell each other: that there may be something to look at. LISTEN has a connection and a thread
+  /// of its own, as long as somebody here wants to hear.
+  final class Notices: Sendable {
+    private struct State {
+      var post: @Sendable (ForeignChange) -> Void = { _ in }
+      var send: @Sendable (ForeignChange, String?) -> Void = { _, _ in }
+      var waiting: ForeignChange = []
+      var isSending = false
+      var listener: Listener?
+      var timer: (any JobTimer)?
+      var hasEnded = false
+    }
+
+    static let notifySQL = "SELECT pg_notify($1,$2)"
+    /// Commits that follow each other so closely are one notice.
+    private static let pause = Duration.milliseconds(10)
+
+    let channel: String
+    private let server: ServerName
+    private let session: String
+    private let state = Lock(State())
+
+    init(server: ServerName, schema: String, session: String) {
+      self.server = server
+      self.session = session
+      channel = "durable_jobs:\(schema)"
+    }
+
+    func begin(
+      post: @escaping @Sendable (ForeignChange) -> Void, send: @escaping @Sendable (ForeignChange, String?) -> Void
+    ) {
+      state.withLock { ($0.post, $0.send) = (post, send) }
+    }
+
+    // MARK: Telling
+
+    static func payload(_ change: ForeignChange, from session: String, to other: String?) -> String {
+      "\(session) \(change.rawValue) \(other ?? "*")"
+    }
+
+    func tellOthers(_ change: ForeignChange) {
+      guard !change.isEmpty else { return }
+      let mustBegin = state.withLock { state in
+        state.waiting.formUnion(change)
+        defer { state.isSending = true }
+        return !state.isSending && !state.hasEnded
+      }
+      if mustBegin { sendWaiting() }
+    }
+
+    private func sendWaiting() {
+      let (change, send) = state.withLock { state in
+        defer { state.waiting = [] }
+        if state.waiting.isEmpty { state.isSending = false }
+        return (state.waiting, state.send)
+      }
+      guard !change.isEmpty else { return }
+      send(change, nil)
+      _ = SystemClock().schedule(after: Self.pause) { [weak self] in self?.sendWaiting() }
+    }
+
+    func ask(_ session: String) { state.withLock(\.send)(.doubt, session) }
+
+    // MARK: Hearing
+
+    func listen(_ isWanted: Bool) {
+      let old = state.withLock { state -> Listener? in
+        guard isWanted != (state.listener != nil), !(isWanted && state.hasEnded) else { return nil }
+        defer {
+          state.listener =
+            isWanted
+            ? Listener(server: server, channel: channel) { [weak self] in
+              self?.heard($0)
+            } isBack: { [weak self] in
+              self?.state.withLock(\.post)(.all)
+            } : nil
+        }
+        return state.listener
+      }
+      old?.end()
+    }
+
+    private func heard(_ payload: String) {
+      let words = payload.split(separator: " ")
+      guard words.count == 3, words[0] != session, let bits = UInt8(words[1]), words[2] == "*" || words[2] == session
+      else { return }
+      state.withLock(\.post)(ForeignChange(rawValue: bits))
+    }
+
+    /// Without LISTEN: has everybody look, each time after about so long.
+    func poll(_ isWanted: Bool, each interval: Duration) {
+      state.withLock { state in
+        state.timer?.cancel()
+        state.timer = nil
+        guard isWanted, !state.hasEnded else { return }
+        state.timer = SystemClock().schedule(after: interval * Double.random(in: 0.75...1.25)) { [weak self] in
+          self?.state.withLock(\.post)([.work, .results, .stops, .settings])
+          self?.poll(true, each: interval)
+        }
+      }
+    }
+
+    func end() {
+      let listener = state.withLock { state in
+        state.hasEnded = true
+        state.timer?.cancel()
+        state.post = { _ in }
+        defer { state.listener = nil }
+        return state.listener
+      }
+      listener?.end()
+    }
+  }
+
+  /// A thread that waits for notices, and connects again when it has to. It ends when it is told to.
+  final class Listener: Sendable {
+    private let pipe: (reading: Int32, writing: Int32)
+
+    init(
+      server: ServerName, channel: String, heard: @escaping @Sendable (String) -> Void,
+      isBack: @escaping @Sendable () -> Void
+    ) {
+      var ends: [Int32] = [-1, -1]
+      _ = Glibc.pipe(&ends)
+      pipe = (ends[0], ends[1])
+      let thread = Thread { [reading = ends[0]] in
+        var attempt = 0
+        while !Self.isOver(reading, within: .zero) {
+          do {
+            try Self.listen(server, channel, heard, isOver: reading) {
+              attempt = 0
+              isBack()
+            }
+          } catch {
+            attempt += 1
+            let wait = min(0.1 * Double(1 << min(attempt, 8)), 15) * .random(in: 0.5...1)
+            if Self.isOver(reading, within: .seconds(wait)) { break }
+          }
+        }
+        close(reading)
+      }
+      thread.name = "durable-listener"
+      thread.start()
+    }
+
+    func end() { close(pipe.writing) }
+
+    private static func isOver(_ reading: Int32, within duration: Duration) -> Bool {
+      var descriptor = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+      return poll(&descriptor, 1, Int32(clamping: duration.milliseconds)) > 0
+    }
+
+    private static func listen(
+      _ server: ServerName, _ channel: String, _ heard: (String) -> Void, isOver reading: Int32, begun: () -> Void
+    ) throws {
+      let connection = try server.connect()
+      defer { PQfinish(connection) }
+      let result = PQexec(connection, "LISTEN \(Schema.quoted(channel))")
+      defer { PQclear(result) }
+      guard PQresultStatus(result) == PGRES_COMMAND_OK else {
+        throw PostgresFailure(.lost, String(cString: PQerrorMessage(connection)))
+      }
+      begun()
+      while true {
+        while let notice = PQnotifies(connection) {
+          heard(String(cString: notice.pointee.extra))
+          PQfreemem(notice)
+        }
+        var descriptors = [
+          pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0),
+          pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+        ]
+        guard descriptors[0].fd >= 0 else { throw PostgresFailure(.lost, "") }
+        _ = poll(&descriptors, 2, -1)
+        if descriptors[1].revents != 0 { return }
+        guard PQconsumeInput(connection) == 1 else { throw PostgresFailure(.lost, "") }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,163 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// What a caller wants of a connection.
+  struct Request: Sendable {
+    /// By ``SystemClock/uptime``: it is given up then, whether it has begun or not.
+    let deadline: Duration
+    /// New jobs that may be stored together with others', if that is all there is to it.
+    var insertion: JobInsertion?
+    let act: @Sendable (Session) throws -> Void
+    let fail: @Sendable (any Error) -> Void
+    /// The new jobs' ids, if they were stored together with others'.
+    var stored: @Sendable ([InsertedJob]) -> Void = { _ in }
+  }
+
+  /// The threads of a store, each with a connection: no call waits for the server on a thread of Swift's pool. A thread is
+  /// started where there is more work than threads, and ends after a minute without.
+  ///
+  /// Calls that only add plain jobs, and wait at the same time, are one transaction.
+  final class Pool: Sendable {
+    fileprivate struct State {
+      var waiting: [(key: Int64, request: Request)] = []
+      var lastKey: Int64 = 0
+      var threads: Set<Int64> = []
+      var idle = 0
+      var isClosed = false
+    }
+
+    private static let largestGroup = 2000
+
+    private let state = Lock(State())
+    private let bell = DispatchSemaphore(value: 0)
+    private let size: Int
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(size: Int) { self.size = max(size, 1) }
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    func add(_ request: Request, for engine: Engine) {
+      enum Way {
+        case closed, ring
+        case start(Int64)
+        case wait(Int64)
+      }
+      let way = state.withLock { state -> Way in
+        guard !state.isClosed else { return .closed }
+        state.lastKey += 1
+        state.waiting.append((state.lastKey, request))
+        if state.idle >= state.waiting.count { return .ring }
+        guard state.threads.count < size, let number = (0..<Int64(size)).first(where: { !state.threads.contains($0) })
+        else { return .wait(state.lastKey) }
+        state.threads.insert(number)
+        return .start(number)
+      }
+      switch way {
+      case .closed: request.fail(engine.closedError)
+      case .ring: bell.signal()
+      case .start(let number):
+        let thread = Thread { [self] in loop(engine, number) }
+        thread.name = "durable-postgres"
+        thread.start()
+      case .wait(let key):
+        bell.signal()
+        _ = SystemClock().schedule(at: request.deadline) { [weak self] in
+          guard let request = self?.state.withLock({ $0.withdraw(key) }) else { return }
+          request.fail(
+            JobError(
+              .storeFailed,
+              "the store \(engine.server) had no connection free in time: all are at work. Try again, or allow it more")
+          )
+        }
+      }
+    }
+
+    private func loop(_ engine: Engine, _ number: Int64) {
+      let session = Session(engine: engine, number: number)
+      while true {
+        let (group, isOver) = state.withLock { state -> ([Request], Bool) in
+          let group = state.nextGroup(Self.largestGroup)
+          if group.isEmpty { state.idle += 1 }
+          return (group, state.isClosed && group.isEmpty)
+        }
+        guard !isOver else { break }
+        guard group.isEmpty else {
+          carryOut(group, session)
+          continue
+        }
+        let isAlone = bell.wait(timeout: .now() + 60) == .timedOut
+        let isDone = state.withLock { state in
+          state.idle -= 1
+          let isDone = isAlone && state.waiting.isEmpty || state.isClosed && state.waiting.isEmpty
+          if isDone { state.threads.remove(number) }
+          return isDone
+        }
+        if isDone { return session.disconnect() }
+      }
+      _ = state.withLock { state in
+        state.idle -= 1
+        return state.threads.remove(number)
+      }
+      session.disconnect()
+    }
+
+    private func carryOut(_ group: [Request], _ session: Session) {
+      if group.count > 1, let deadline = group.map(\.deadline).max() {
+        let jobs = group.flatMap { $0.insertion?.jobs ?? [] }
+        do {
+          let reply = try session.write(until: deadline) { try $0.run(InsertVerb(JobInsertion(jobs), now: $0.now)) }
+          var rest = reply.jobs[...]
+          for request in group {
+            let count = request.insertion?.jobs.count ?? 0
+            request.stored(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+          }
+          return
+        } catch let error where error is UnknownOutcome || (error as? PostgresFailure)?.endsConnection == true {
+          for request in group { request.fail(error) }
+          return
+        } catch {
+          // Somebody's error must be nobody else's.
+        }
+      }
+      for request in group {
+        do { try request.act(session) } catch { request.fail(error) }
+      }
+    }
+
+    /// Carries out what waits already, and then ends the threads.
+    func close() {
+      let count = state.withLock { state in
+        state.isClosed = true
+        return state.threads.count
+      }
+      for _ in 0..<count { bell.signal() }
+    }
+
+    var isEnded: Bool { state.withLock { $0.isClosed && $0.threads.isEmpty } }
+  }
+
+  extension Pool.State {
+    fileprivate mutating func withdraw(_ key: Int64) -> Request? {
+      waiting.firstIndex { $0.key == key }.map { waiting.remove(at: $0).request }
+    }
+
+    /// The first that waits; and all others that can be stored with it, if it is such a one.
+    fileprivate mutating func nextGroup(_ limit: Int) -> [Request] {
+      guard let first = waiting.first?.request else { return [] }
+      guard first.insertion != nil else { return [waiting.removeFirst().request] }
+      var (group, count): ([Request], Int) = ([], 0)
+      waiting.removeAll { entry in
+        guard let jobs = entry.request.insertion?.jobs, group.isEmpty || count + jobs.count <= limit else {
+          return false
+        }
+        count += jobs.count
+        group.append(entry.request)
+        return true
+      }
+      return group
+    }
+  }
+#endif

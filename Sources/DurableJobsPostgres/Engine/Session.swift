@@ -1,0 +1,197 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// The connection was lost during a commit, and nobody can be asked whether that came.
+  struct UnknownOutcome: Error {}
+
+  /// A connection, which is made again when it is lost, and what is remembered from one transaction to the next. Belongs to one
+  /// thread.
+  final class Session {
+    /// The server's clock is another than was believed: nothing was decided by it yet.
+    private struct ClockMoved: Error {}
+
+    private unowned let engine: Engine
+    private let routes = RouteMemory()
+    private let share: Int64
+    private(set) var connection: Connection?
+
+    init(engine: Engine, number: Int64) {
+      self.engine = engine
+      share = number
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` in a transaction that is durable when this returns, and again from its start if another transaction came in
+    /// between or the connection was lost. Where the connection is lost during the commit, the server is asked later whether
+    /// that came.
+    func write<R>(until deadline: Duration, _ body: (Transaction) throws -> R) throws -> R {
+      var attempt = 0
+      while true {
+        let transaction = try begin(until: deadline, attempt: &attempt)
+        do {
+          let moment = engine.time.moment
+          let reply = try carryOut(transaction, setBack: engine.time.setBack(at: moment), body)
+          do {
+            try transaction.commit()
+          } catch let failure as PostgresFailure where failure.endsConnection && failure.kind != .sqlState("25006") {
+            let number = transaction.head?.number
+            connection = nil
+            let patience = max(deadline, SystemClock().uptime + .seconds(5))
+            guard try hasCommitted(number, until: patience) else { throw failure }
+            transaction.accept()
+          }
+          engine.time.saw(moment)
+          engine.tell(transaction)
+          return reply
+        } catch {
+          abandon(transaction, after: error)
+          try waitBeforeAnother(&attempt, after: error, until: deadline)
+        }
+      }
+    }
+
+    /// Runs `body` on one moment of the store.
+    func read<R>(until deadline: Duration, _ body: (Reader) throws -> R) throws -> R {
+      // What is read must not depend on whether somebody has written since the clock was set back.
+      let moment = engine.time.moment
+      if engine.time.setBack(at: moment) > 0 {
+        try write(until: deadline) { $0.begin() }
+      } else {
+        engine.time.saw(moment)
+      }
+      var attempt = 0
+      while true {
+        do {
+          let connection = try connected(until: deadline)
+          connection.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+          if engine.configuration.isPooled { connection.send(Connection.settingsSQL, [.bool(true)]) }
+          do {
+            let reply = try body(Reader(connection: connection))
+            connection.send("COMMIT")
+            try connection.sync()
+            return reply
+          } catch {
+            connection.send("ROLLBACK")
+            try? connection.sync()
+            throw error
+          }
+        } catch {
+          drop(after: error)
+          try waitBeforeAnother(&attempt, after: error, until: deadline)
+        }
+      }
+    }
+
+    /// Runs one statement by itself, once.
+    func execute(_ sql: String, _ values: [Value], until deadline: Duration) throws {
+      do {
+        let connection = try connected(until: deadline)
+        connection.send(sql, values)
+        try connection.sync()
+      } catch {
+        drop(after: error)
+        throw error
+      }
+    }
+
+    private func begin(until deadline: Duration, attempt: inout Int) throws -> Transaction {
+      while true {
+        do {
+          return Transaction(
+            connection: try connected(until: deadline), routes: routes, context: engine.context, now: engine.time.now,
+            share: share, isHeard: engine.signals.hasListeners)
+        } catch {
+          try waitBeforeAnother(&attempt, after: error, until: deadline)
+        }
+      }
+    }
+
+    private func carryOut<R>(
+      _ transaction: Transaction, setBack: Int64, _ body: (Transaction) throws -> R
+    ) throws -> R {
+      transaction.check = { [engine] time, sent in
+        guard let clock = engine.serverClock, !clock.heard(time, since: sent) else { return }
+        throw ClockMoved()
+      }
+      try transaction.rebaseWaits(by: setBack, engine.epoch)
+      let reply = try body(transaction)
+      try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
+      return reply
+    }
+
+    private func abandon(_ transaction: Transaction, after error: any Error) {
+      routes.forget()
+      drop(after: error)
+      if connection != nil { transaction.rollback() }
+    }
+
+    private func drop(after error: any Error) {
+      if let failure = error as? PostgresFailure, failure.endsConnection { connection = nil }
+      if connection?.isUsable == false { connection = nil }
+    }
+
+    /// Returns if there is to be another attempt.
+    private func waitBeforeAnother(_ attempt: inout Int, after error: any Error, until deadline: Duration) throws {
+      attempt += 1
+      let rest = deadline - SystemClock().uptime
+      let isPassing =
+        switch error {
+        case is ClockMoved: attempt < 10
+        case let failure as PostgresFailure where failure.isCollision: attempt < 50
+        case let failure as PostgresFailure where failure.kind == .timedOut: false
+        case let failure as PostgresFailure where failure.kind == .sqlState("25006"): attempt < 3
+        case let failure as PostgresFailure where failure.endsConnection:
+          JobError(failure, server: engine.server.description).code == .storeFailed
+        default: false
+        }
+      guard isPassing, rest > .zero, !engine.isClosed else { throw error }
+      // Not all at once, who met each other or lost the server.
+      let longest = min(0.01 * Double(1 << min(attempt, 7)), 1, rest.seconds)
+      Thread.sleep(forTimeInterval: .random(in: 0...longest))
+    }
+
+    /// Whether a transaction came whose COMMIT was not answered.
+    private func hasCommitted(_ number: Int64?, until deadline: Duration) throws -> Bool {
+      guard let number else { return false }
+      var attempt = 0
+      var state: String?
+      while true {
+        do {
+          let connection = try connected(until: deadline)
+          connection.send("SELECT pg_xact_status($1::text::xid8)", [.int(number)]) { state = $0.text(0, 0) }
+          try connection.sync()
+          guard state == "in progress" else { return state == "committed" }
+          throw PostgresFailure(.sqlState("40001"), "the transaction is still being ended")
+        } catch {
+          drop(after: error)
+          // The server may have gone back to before this transaction: what it never heard of did not come.
+          if (error as? PostgresFailure)?.sqlState == "22023" { return false }
+          do {
+            try waitBeforeAnother(&attempt, after: error, until: deadline)
+          } catch {
+            throw UnknownOutcome()
+          }
+        }
+      }
+    }
+
+    // MARK: The connection
+
+    private func connected(until deadline: Duration) throws -> Connection {
+      if let connection, connection.isUsable {
+        connection.deadline = deadline
+        return connection
+      }
+      connection = nil
+      routes.forget()
+      let new = try engine.connect(until: deadline)
+      connection = new
+      return new
+    }
+
+    /// Lets it go, after a while without work.
+    func disconnect() { connection = nil }
+  }
+#endif

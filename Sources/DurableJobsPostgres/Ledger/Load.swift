@@ -1,0 +1,236 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// Rows that a rule wants to see: each set is locked by one statement, by id, and read by the next. What says who is to be
+  /// locked may have changed in between, where no other lock keeps it: so only rows that were locked are taken.
+  extension Transaction {
+    /// What a rule sees of a job `j`. What stands beside it is looked for only where `links` says that there is something.
+    static let row = """
+      j.id,j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,
+      (SELECT options FROM §spec WHERE id=j.id),
+      CASE WHEN j.links&\(Links.crash.rawValue)<>0 THEN(SELECT in_row FROM §crash WHERE job=j.id) END,
+      CASE WHEN j.links&\(Links.crash.rawValue)<>0 THEN(SELECT total FROM §crash WHERE job=j.id) END,
+      CASE WHEN j.links&\(Links.note.rawValue)<>0 THEN(SELECT text FROM §note WHERE job=j.id) END,
+      CASE WHEN j.links&\(Links.note.rawValue)<>0 THEN(SELECT cause FROM §note WHERE job=j.id) END,
+      CASE WHEN j.links&\(Links.crash.rawValue)<>0 THEN(SELECT highest FROM §progress WHERE id=j.id) END,
+      CASE WHEN j.links&\(Links([.parents, .lane]).rawValue)<>0 THEN(SELECT n FROM §wait WHERE job=j.id) END,
+      CASE WHEN j.state=5 THEN(SELECT lease_until<>\(WorkerRow.taken) FROM §worker WHERE id=j.claim>>\(ClaimNumber.bits)) END
+      """
+    private static func lock(_ ids: String) -> String {
+      "SELECT id FROM §job WHERE id=ANY(\(ids)) ORDER BY id FOR UPDATE"
+    }
+
+    static let lockJobsSQL = lock("$1")
+    static let jobsSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY($1) ORDER BY j.id"
+    static let lockChildrenSQL = lock("ARRAY(SELECT child FROM §edge WHERE parent=ANY($1))")
+    static let childEdgesSQL =
+      "SELECT parent,child,need,slot FROM §edge WHERE parent=ANY($1) ORDER BY parent,child,need,slot"
+    static let childrenSQL =
+      "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(SELECT child FROM §edge WHERE parent=ANY($1))) ORDER BY j.id"
+    static let parentsSQL = """
+      SELECT e.parent,e.child,e.need,e.slot,
+        (SELECT CASE WHEN j.links&\(Links.afterFailure.rawValue)<>0 THEN 8 ELSE j.state END FROM §job j WHERE j.id=e.parent)
+      FROM §edge e WHERE e.child=ANY($1)
+      UNION ALL SELECT 0,child,need,slot,2 FROM §edge_key WHERE child=ANY($1)
+      """
+    static let lanesSQL = """
+      SELECT n,coalesce((SELECT width FROM §lane_width WHERE name=n),1),(SELECT count(*) FROM §lane WHERE name=n AND seat=1)
+      FROM unnest($1) n
+      """
+    private static let waiting = """
+      SELECT u.name,l.job FROM unnest($1,$2) u(name,k) CROSS JOIN LATERAL(
+        SELECT job FROM §lane WHERE name=u.name AND seat=0 ORDER BY job LIMIT u.k) l
+      """
+    static let waitingSQL = "\(waiting) ORDER BY 1,2"
+    static let lockWaitingSQL = lock("ARRAY(SELECT job FROM(\(waiting)) w)")
+    static let waitingRowsSQL =
+      "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(SELECT job FROM(\(waiting)) w)) ORDER BY j.id"
+    static let ownersSQL = """
+      SELECT u.key,u.job FROM §uniq u JOIN §job j ON j.id=u.job
+      WHERE u.key=ANY($1) AND(j.state<7 OR u.until>$2) ORDER BY u.job
+      """
+    static let newestOwnersSQL = """
+      SELECT k.key,o.job FROM unnest($1) k(key) CROSS JOIN LATERAL(
+        (SELECT u.job FROM §uniq u JOIN §job j ON j.id=u.job
+          WHERE u.key=k.key AND(j.state<7 OR u.until>$2) ORDER BY u.job DESC LIMIT 1)
+        UNION(SELECT u.job FROM §uniq u JOIN §job j ON j.id=u.job
+          WHERE u.key=k.key AND j.state<7 ORDER BY u.job DESC LIMIT 1)) o ORDER BY o.job
+      """
+    private static let named = """
+      SELECT u.key,coalesce(
+        (SELECT k.job FROM §job_key k JOIN §job j ON j.id=k.job WHERE k.key=u.key AND j.state<7
+          AND NOT j.id=ANY($2) ORDER BY k.job DESC LIMIT 1),
+        (SELECT k.job FROM §job_key k JOIN §job j ON j.id=k.job WHERE k.key=u.key AND j.state=7 ORDER BY k.job DESC LIMIT 1)
+      ) AS job FROM unnest($1) u(key)
+      """
+    static let lockNamedSQL = lock("ARRAY(SELECT job FROM(\(named)) n)")
+    static let namedSQL = "SELECT n.key,\(row) FROM(\(named)) n JOIN §job j ON j.id=n.job"
+    static let waitersSQL = "SELECT key,child FROM §edge_key WHERE key=ANY($1) ORDER BY key,child"
+    private static let held = """
+      SELECT h.id FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
+      WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) ORDER BY h.id LIMIT $2
+      """
+    static let lockHeldSQL = lock("ARRAY(\(held))")
+    static let heldSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(\(held))) ORDER BY j.id"
+    private static let overdue = "SELECT job FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2"
+    static let lockOverdueSQL = lock("ARRAY(\(overdue))")
+    static let overdueSQL = """
+      SELECT \(row) FROM(SELECT job,at FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2) d JOIN §job j ON j.id=d.job
+      ORDER BY d.at,d.job
+      """
+
+    func load(_ needs: Needs, _ answer: Answer) {
+      if !needs.jobs.isEmpty {
+        let ids = Value.ids(needs.jobs.sorted())
+        connection.send(Self.lockJobsSQL, [ids])
+        read(Self.jobsSQL, [ids], answer)
+      }
+      if !needs.childrenOf.isEmpty {
+        let parents = Value.ids(needs.childrenOf.sorted())
+        connection.send(Self.lockChildrenSQL, [parents])
+        connection.send(Self.childEdgesSQL, [parents]) { rows in
+          answer.reply.children += (0..<rows.count).compactMap { Self.edge(rows, $0) }
+        }
+        read(Self.childrenSQL, [parents], answer)
+      }
+      if !needs.parentsOf.isEmpty {
+        // Whoever ends a parent has to lock the child, which is locked.
+        connection.send(Self.parentsSQL, [.ids(needs.parentsOf.sorted())]) { rows in
+          answer.reply.parents += (0..<rows.count).compactMap { row in
+            Self.edge(rows, row, parentState: rows.intOrNull(row, 4).flatMap(JobState.init(code:)))
+          }
+        }
+      }
+      if !needs.lanes.isEmpty { loadLanes(needs.lanes, answer) }
+      if !needs.waitersOf.isEmpty || !needs.named.isEmpty {
+        lock(Set((needs.waitersOf + needs.named).map(\.composed)).sorted(), .key)
+      }
+      if !needs.named.isEmpty { loadNamed(needs.named, besides: needs.namedBesides, answer) }
+      if !needs.waitersOf.isEmpty {
+        connection.send(Self.waitersSQL, [.texts(needs.waitersOf.map(\.composed))]) { rows in
+          for row in 0..<rows.count {
+            answer.reply.waiters[rows.text(row, 0) ?? "", default: []].append(rows.id(row, 1))
+          }
+        }
+      }
+      if !needs.keys.isEmpty {
+        let keys = Set(needs.keys.map(\.composed)).sorted()
+        lock(keys, .uniqueKey)
+        for key in needs.keys { answer.reply.owners[key] = [] }
+        let all = Set(needs.allOwnersOf.map(\.composed))
+        for (sql, keys) in [
+          (Self.ownersSQL, keys.filter(all.contains)), (Self.newestOwnersSQL, keys.filter { !all.contains($0) }),
+        ] where !keys.isEmpty {
+          connection.send(sql, [.texts(keys), .int(now)]) { rows in
+            for row in 0..<rows.count {
+              answer.reply.owners[rows.text(row, 0) ?? "", default: []].append(rows.id(row, 1))
+            }
+          }
+        }
+      }
+      if !needs.heldBy.isEmpty {
+        let values: [Value] = [.ints(needs.heldBy), .int(Int64(needs.heldLimit))]
+        connection.send(Self.lockHeldSQL, values) { answer.lock($0) }
+        read(Self.heldSQL, values, answer) {
+          answer.locked.contains($0)
+        } each: {
+          answer.reply.held.append($0)
+        }
+      }
+      if let batch = needs.batch {
+        connection.send(Self.lockBatchSQL, [.int(batch.rawValue)])
+        connection.send(Self.batchSQL, [.int(batch.rawValue)]) { rows in
+          answer.reply.batches += (0..<rows.count).map { Self.batch(rows, $0) }
+        }
+      }
+      if needs.overdue > 0 {
+        let values: [Value] = [.int(now), .int(Int64(needs.overdue))]
+        connection.send(Self.lockOverdueSQL, values) { answer.lock($0) }
+        read(Self.overdueSQL, values, answer) {
+          answer.locked.contains($0)
+        } each: {
+          answer.reply.overdue.append($0)
+        }
+      }
+    }
+
+    /// Who has a name by now was not locked: asks again.
+    func loadAgain(_ needs: Needs, _ answer: Answer) throws {
+      for _ in 0..<10 {
+        let stale = needs.named.filter { answer.reply.named[$0].map { !answer.locked.contains($0) } ?? false }
+        guard !stale.isEmpty else { return }
+        answer.stored.removeAll { row in stale.contains { answer.reply.named[$0] == row.row.id } }
+        for name in stale { answer.reply.named[name] = nil }
+        loadNamed(stale, besides: needs.namedBesides, answer)
+        try sync()
+      }
+    }
+
+    private func loadNamed(_ names: [String], besides: [JobID], _ answer: Answer) {
+      let values: [Value] = [.texts(names.map(\.composed)), .ids(besides)]
+      connection.send(Self.lockNamedSQL, values) { answer.lock($0) }
+      connection.send(Self.namedSQL, values) { rows in
+        for row in 0..<rows.count {
+          answer.reply.named[rows.text(row, 0) ?? ""] = rows.id(row, 1)
+          answer.stored.append(Self.stored(rows, row, 1))
+        }
+      }
+    }
+
+    private func loadLanes(_ lanes: [String: Int], _ answer: Answer) {
+      let names = lanes.keys.sorted()
+      let list = Value.texts(names.map(\.composed))
+      let wanted = names.contains { lanes[$0] ?? 0 > 0 }
+      let values = [list, .ints(names.map { Int64(clamping: lanes[$0] ?? 0) })]
+      lock(names.map(\.composed), .lane)
+      connection.send(Self.lanesSQL, [list]) { rows in
+        for row in 0..<rows.count {
+          answer.reply.lanes[rows.text(row, 0) ?? ""] = LaneRow(
+            width: max(rows.count(row, 1), 1), taken: rows.count(row, 2), waiting: [])
+        }
+      }
+      guard wanted else { return }
+      connection.send(Self.lockWaitingSQL, values)
+      connection.send(Self.waitingSQL, values) { rows in
+        for row in 0..<rows.count { answer.reply.lanes[rows.text(row, 0) ?? ""]?.waiting.append(rows.id(row, 1)) }
+      }
+      read(Self.waitingRowsSQL, values, answer)
+    }
+
+    private func read(
+      _ sql: String, _ values: [Value], _ answer: Answer, where isTaken: @escaping (JobID) -> Bool = { _ in true },
+      each: @escaping (JobID) -> Void = { _ in }
+    ) {
+      connection.send(sql, values) { rows in
+        for row in 0..<rows.count where isTaken(rows.id(row, 0)) {
+          answer.stored.append(Self.stored(rows, row, 0))
+          each(rows.id(row, 0))
+        }
+      }
+    }
+
+    /// Of ``row``, which begins at that column.
+    private static func stored(_ rows: Rows, _ row: Int, _ first: Int) -> (row: StoredRow, isStanding: Bool) {
+      let stored = StoredRow(
+        id: rows.id(row, first), route: rows.int(row, first + 1), state: rows.int(row, first + 2),
+        priority: rows.int(row, first + 3), links: Links(rawValue: rows.int(row, first + 4)),
+        attempt: rows.count(row, first + 5), claim: rows.int(row, first + 6), runAt: rows.intOrNull(row, first + 7),
+        enteredAt: rows.int(row, first + 8), options: rows.text(row, first + 9),
+        crashesInRow: rows.count(row, first + 10),
+        crashes: rows.count(row, first + 11), note: rows.text(row, first + 12), cause: rows.intOrNull(row, first + 13),
+        highestFraction: rows.double(row, first + 14), waits: rows.count(row, first + 15))
+      return (stored, rows.bool(row, first + 16))
+    }
+
+    private static func edge(_ rows: Rows, _ row: Int, parentState: JobState? = nil) -> Edge? {
+      Edge(
+        parent: rows.id(row, 0), child: rows.id(row, 1), need: rows.int(row, 2), slot: rows.int(row, 3),
+        parentState: parentState)
+    }
+  }
+
+  extension Answer {
+    func lock(_ rows: Rows) { for row in 0..<rows.count { locked.insert(rows.id(row, 0)) } }
+  }
+#endif

@@ -1,0 +1,52 @@
+#if Postgres
+  import DurableJobs
+
+  /// The rows of this process's workers, and how many claims each has made.
+  final class OwnWorkers: Sendable {
+    private struct State {
+      var rows: [WorkerID: [WorkerRow]] = [:]
+      var claims: [Int64: Int64] = [:]
+    }
+
+    private let state = Lock(State())
+
+    /// The newest last.
+    func rows(of worker: WorkerID) -> [WorkerRow] {
+      state.withLock { state in
+        (state.rows[worker] ?? []).map { row in
+          var row = row
+          row.claims = state.claims[row.id ?? 0] ?? 0
+          return row
+        }
+      }
+    }
+
+    var allIDs: [Int64] { state.withLock { $0.rows.values.joined().compactMap(\.id) } }
+    var isEmpty: Bool { state.withLock { $0.rows.isEmpty } }
+
+    /// What a transaction that is committed knows of a worker.
+    func set(_ rows: [WorkerRow], of worker: WorkerID) {
+      state.withLock { $0.rows[worker] = rows.isEmpty ? nil : rows }
+    }
+
+    /// These rows are gone.
+    func forget(_ ids: Set<Int64>) {
+      state.withLock { state in
+        for (worker, rows) in state.rows {
+          let rest = rows.filter { !ids.contains($0.id ?? 0) }
+          state.rows[worker] = rest.isEmpty ? nil : rest
+        }
+        for id in ids { state.claims[id] = nil }
+      }
+    }
+
+    /// A number that no claim ever had, whether the transaction is committed or not.
+    func nextClaim(ofRow id: Int64) -> ClaimNumber {
+      state.withLock { state in
+        let count = (state.claims[id] ?? 0) + 1
+        state.claims[id] = count
+        return ClaimNumber(worker: id, count: count)
+      }
+    }
+  }
+#endif

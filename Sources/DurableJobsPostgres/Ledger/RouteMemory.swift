@@ -1,0 +1,63 @@
+#if Postgres
+  import DurableJobs
+
+  /// The routes of the store and what was set of conditions, as one connection last read them. A route is never deleted, so
+  /// what is here stays true; what is not, or what was set, may be news of another process, and `changes` tells.
+  final class RouteMemory {
+    private(set) var byID: [Int64: Route] = [:]
+    private var ids: [Key: Int64] = [:]
+    private var setByHand: [JobConstraint: Bool] = [:]
+    /// `meta.changes` when all routes were read.
+    private(set) var changes: Int64 = -1
+
+    struct Key: Hashable {
+      let queue: String
+      let kind: String
+      let requires: Set<JobConstraint>
+    }
+
+    static let routesSQL =
+      "SELECT r.id,q.name,r.kind,q.paused,r.requires FROM §route r JOIN §queue q ON q.id=r.queue ORDER BY r.id"
+    static let conditionsSQL = "SELECT name,satisfied FROM §condition ORDER BY name"
+
+    subscript(key: Key) -> Int64? { ids[key] }
+
+    /// Sends for all of them.
+    func read(on connection: Connection, changes: Int64) {
+      connection.send(Self.routesSQL) { [self] rows in
+        forget()
+        for row in 0..<rows.count {
+          let route = Route(
+            id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
+            requires: Set(list: rows.text(row, 4)), isPaused: rows.bool(row, 3))
+          byID[route.id] = route
+          ids[Key(queue: route.queue, kind: route.kind, requires: route.requires)] = route.id
+        }
+        self.changes = changes
+      }
+      connection.send(Self.conditionsSQL) { [self] in setByHand = Self.conditions($0) }
+    }
+
+    static func conditions(_ rows: Rows) -> [JobConstraint: Bool] {
+      (0..<rows.count).reduce(into: [:]) { all, row in
+        all[JobConstraint(rawValue: rows.text(row, 0) ?? "")] = rows.bool(row, 1)
+      }
+    }
+
+    /// The routes that a worker can serve now.
+    func served(_ request: ClaimRequest) -> [Route] {
+      let holding = setByHand.holding(request.satisfied)
+      return byID.values.filter {
+        !$0.isPaused && request.queues.contains($0.queue) && request.free[$0.queue] ?? 0 > 0
+          && request.kinds.contains($0.kind) && $0.requires.isSubset(of: holding)
+      }.sorted { $0.id < $1.id }
+    }
+
+    /// After a rollback: some of it may never have been.
+    func forget() {
+      byID = [:]
+      ids = [:]
+      changes = -1
+    }
+  }
+#endif

@@ -1,0 +1,55 @@
+#if Postgres
+  import DurableJobs
+
+  extension Transaction {
+    static let pauseSQL = """
+      INSERT INTO §queue AS q(name,paused) VALUES($1,$2)
+      ON CONFLICT(name) DO UPDATE SET paused=excluded.paused WHERE q.paused<>excluded.paused
+      """
+    static let widenSQL = """
+      INSERT INTO §lane_width VALUES($1,$2) ON CONFLICT(name) DO UPDATE SET width=excluded.width
+      """
+    static let usualWidthSQL = "DELETE FROM §lane_width WHERE name=$1"
+    static let setConditionSQL = """
+      INSERT INTO §condition AS c VALUES($1,$2)
+      ON CONFLICT(name) DO UPDATE SET satisfied=excluded.satisfied WHERE c.satisfied<>excluded.satisfied
+      """
+    static let clearConditionSQL = "DELETE FROM §condition WHERE name=$1"
+
+    func configure(_ settings: [StoreSetting]) throws {
+      begin()
+      for setting in settings {
+        switch setting {
+        case .queue(let name, let isPaused):
+          try set(Self.pauseSQL, [.text(name.composed), .bool(isPaused)], .work)
+        case .lane(let name, let width):
+          lock([name.composed], .lane)
+          if width == 1 {
+            connection.send(Self.usualWidthSQL, [.text(name.composed)])
+          } else {
+            connection.send(Self.widenSQL, [.text(name.composed), .int(Int64(width))])
+          }
+          try run(LaneVerb(name, now: now))
+        case .constraint(let constraint, let isSatisfied):
+          let name = Value.text(constraint.rawValue.composed)
+          if let isSatisfied {
+            try set(Self.setConditionSQL, [name, .bool(isSatisfied)], [.work, .settings])
+          } else {
+            try set(Self.clearConditionSQL, [name], [.work, .settings])
+          }
+        }
+      }
+      news.here.insert(.work)
+    }
+
+    /// What processes keep in memory: they read it anew if it changed.
+    private func set(_ sql: String, _ values: [Value], _ change: ForeignChange) throws {
+      var hasChanged = false
+      connection.send(sql, values) { hasChanged = $0.changes > 0 }
+      try sync()
+      guard hasChanged else { return }
+      connection.send(Self.bumpSQL)
+      news.tell(change)
+    }
+  }
+#endif

@@ -1,0 +1,247 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// What a transaction needs to know of its store.
+  struct StoreContext: Sendable {
+    let policy: StorePolicy
+    let session: String
+    let workers: OwnWorkers
+    /// Of the names that transactions lock: each schema has its own.
+    let lockSeed: Int64
+    /// A pooler may give each transaction another session of the server.
+    let isPooled: Bool
+  }
+
+  /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it does what
+  /// it is asked for is in the extensions.
+  ///
+  /// Others write at the same time. So all that is loaded is locked, and read in the statement after, which sees what was
+  /// committed before the lock was had. Who meets another the wrong way round is run again.
+  final class Transaction {
+    let connection: Connection
+    let routes: RouteMemory
+    let context: StoreContext
+    /// The store's time, the same for the whole transaction, in milliseconds since 1970.
+    let now: Int64
+    /// In which share of the counts it counts.
+    let share: Int64
+    let isHeard: Bool
+    var news: LedgerNews
+    /// Rows of workers that gave a sign of life.
+    var signsOfLife: [Int64] = []
+    /// Damaged rows that were met.
+    var unreadable: [JobID] = []
+    /// Rows of this process's workers as they are once this is committed.
+    var ownRows: [WorkerID: [WorkerRow]] = [:]
+    var goneRows: Set<Int64> = []
+    /// A worker whose rows are looked at with the first exchange, since they will be asked for.
+    var expectedWorker: WorkerID?
+    /// New jobs that will need ids before they are stored.
+    var expectedIDs = 0
+    var ids: [JobID] = []
+
+    /// What the server says of this transaction, once it has begun.
+    private(set) var head: Head?
+    private var hasBegun = false
+    private var begunAt = Duration.zero
+    /// Is told the server's time, and how long ago that may have been at most. Throws if ``now`` was reckoned wrong.
+    var check: (Int64, Duration) throws -> Void = { _, _ in }
+    /// COMMIT is on its way: whether it came, ``head`` can tell later.
+    private(set) var isEnding = false
+
+    struct Head {
+      let number: Int64
+      let changes: Int64
+    }
+
+    init(
+      connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, share: Int64, isHeard: Bool
+    ) {
+      self.connection = connection
+      self.routes = routes
+      self.context = context
+      self.now = now
+      self.share = share
+      self.isHeard = isHeard
+      news = LedgerNews(isHeard: isHeard)
+    }
+
+    static let headSQL = """
+      SELECT pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,changes
+      FROM §meta WHERE id=1
+      """
+
+    func begin() {
+      guard !hasBegun else { return }
+      hasBegun = true
+      begunAt = SystemClock().uptime
+      connection.send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+      if context.isPooled { connection.send(Connection.settingsSQL, [.bool(true)]) }
+      connection.send(Self.headSQL) { [self] rows in
+        guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
+        try check(rows.int(0, 1), begunAt)
+        head = Head(number: rows.int(0, 0), changes: rows.int(0, 2))
+      }
+    }
+
+    /// Writes the counts, which others may wait for, and commits: one round trip. With nothing to write, none at all.
+    func commit() throws {
+      guard hasBegun else { return }
+      writeCounts()
+      connection.send("COMMIT")
+      isEnding = true
+      try connection.sync()
+      accept()
+    }
+
+    /// It is committed.
+    func accept() {
+      for (worker, rows) in ownRows { context.workers.set(rows, of: worker) }
+      if !goneRows.isEmpty { context.workers.forget(goneRows) }
+    }
+
+    func rollback() {
+      routes.forget()
+      guard hasBegun else { return }
+      connection.send("ROLLBACK")
+      try? connection.sync()
+    }
+
+    static let countSQL = """
+      INSERT INTO §tally AS t SELECT * FROM unnest($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)
+      ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+excluded.jobs,blocked=t.blocked+excluded.blocked,
+        scheduled=t.scheduled+excluded.scheduled,suspended=t.suspended+excluded.suspended,
+        succeeded=t.succeeded+excluded.succeeded,failed=t.failed+excluded.failed,
+        cancelled=t.cancelled+excluded.cancelled,skipped=t.skipped+excluded.skipped
+      """
+
+    private func writeCounts() {
+      let stored = [0, 2, 3, 6, 7, 8, 9, 10]  // ready and running are not
+      let counts = news.tallies.filter { tally in stored.contains { tally.value[$0] != 0 } }.sorted { $0.key < $1.key }
+      guard !counts.isEmpty else { return }
+      connection.send(
+        Self.countSQL,
+        [.ints(counts.map(\.key)), .ints(counts.map { _ in share })]
+          + stored.map { state in .ints(counts.map { $0.value[state] }) })
+    }
+
+    func sync() throws { if connection.hasUnsent { try connection.sync() } }
+
+    // MARK: Time
+
+    static let epochSQL = "SELECT epoch FROM §meta WHERE id=1 FOR UPDATE"
+    static let nextEpochSQL = """
+      UPDATE §meta SET epoch=epoch+1,epoch_at=$1,epoch_job=coalesce((SELECT max(id) FROM §job),0) WHERE id=1
+      """
+    static let rebaseSQL = """
+      UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END
+      WHERE id=ANY(ARRAY(
+        SELECT x.id FROM §route r CROSS JOIN LATERAL(SELECT id FROM §job WHERE route=r.id AND state IN(2,3)) x ORDER BY 1))
+      AND state IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
+      """
+
+    /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the
+    /// others see by the epoch that it was done.
+    func rebaseWaits(by setBack: Int64, _ known: Lock<Int64>) throws {
+      guard setBack > 0 else { return }
+      begin()
+      var epoch: Int64 = 0
+      connection.send(Self.epochSQL) { epoch = $0.int(0, 0) }
+      try sync()
+      let isFirst = known.withLock { known in
+        defer { known = epoch }
+        return known == epoch
+      }
+      guard isFirst else { return }
+      connection.send(Self.nextEpochSQL, [.int(now)])
+      connection.send(Self.rebaseSQL, [.int(setBack)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
+      try sync()
+      known.withLock { $0 = epoch + 1 }
+    }
+
+    func place(_ route: Int64) -> (queue: String, kind: String)? { routes.byID[route].map { ($0.queue, $0.kind) } }
+
+    func moved(_ id: JobID, route: Int64, from old: JobState?, to new: JobState?) {
+      news.moved(id, route: route, from: old, to: new) { place(route) }
+    }
+
+    // MARK: Names
+
+    enum NameSpace: Int64 {
+      case lane = 1
+      case uniqueKey, key, route
+    }
+
+    static let lockNamesSQL = """
+      SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(n,$2) h FROM unnest($1) n ORDER BY 1) x
+      """
+
+    /// What a name stands for may have no row to be locked yet.
+    func lock(_ names: [String], _ space: NameSpace) {
+      connection.send(Self.lockNamesSQL, [.texts(names), .int(context.lockSeed &+ space.rawValue)])
+    }
+
+    // MARK: Routes
+
+    /// Reads all routes if something changed since they were last read.
+    func refreshRoutes() throws {
+      guard let head, routes.changes != head.changes else { return }
+      try readRoutes()
+    }
+
+    func readRoutes() throws {
+      routes.read(on: connection, changes: head?.changes ?? -1)
+      try connection.sync()
+    }
+
+    static let internQueuesSQL = "INSERT INTO §queue(name) SELECT unnest($1) ON CONFLICT DO NOTHING"
+    static let internRoutesSQL = """
+      INSERT INTO §route(queue,kind,requires) SELECT q.id,u.kind,u.requires
+      FROM unnest($1,$2,$3) u(queue,kind,requires) JOIN §queue q ON q.name=u.queue ON CONFLICT DO NOTHING
+      """
+    static let bumpSQL = "UPDATE §meta SET changes=changes+1 WHERE id=1"
+
+    /// The routes of new jobs are known after this. Those that nobody has used are made.
+    func intern(_ jobs: some Sequence<NewJob>) throws {
+      func unknown() -> [RouteMemory.Key] {
+        Set(jobs.lazy.map { RouteMemory.Key(queue: $0.queue, kind: $0.kind, requires: $0.terms.requires) })
+          .filter { routes[$0] == nil }.sorted { ($0.queue, $0.kind) < ($1.queue, $1.kind) }
+      }
+      guard !unknown().isEmpty else { return }
+      begin()
+      try readRoutes()
+      let keys = unknown()
+      guard !keys.isEmpty else { return }
+      lock(["routes"], .route)
+      connection.send(Self.internQueuesSQL, [.texts(Set(keys.map(\.queue.composed)).sorted())])
+      connection.send(
+        Self.internRoutesSQL,
+        [
+          .texts(keys.map(\.queue.composed)), .texts(keys.map(\.kind.composed)),
+          .texts(keys.map { Route.text(of: $0.requires) }),
+        ])
+      connection.send(Self.bumpSQL)
+      routes.read(on: connection, changes: -1)
+      try connection.sync()
+    }
+
+    func route(of job: NewJob) -> Int64 {
+      routes[RouteMemory.Key(queue: job.queue, kind: job.kind, requires: job.terms.requires)] ?? 0
+    }
+  }
+
+  extension Connection {
+    /// Without statistics that would mislead it, the planner takes the indexes: all that is asked for is in one. True for one
+    /// transaction. What is committed is durable.
+    static let settingsSQL = """
+      SELECT set_config('enable_seqscan','off',$1),set_config('enable_bitmapscan','off',$1),
+        set_config('enable_hashjoin','off',$1),set_config('enable_mergejoin','off',$1),
+        set_config('enable_material','off',$1),set_config('jit','off',$1),
+        set_config('plan_cache_mode','force_generic_plan',$1),set_config('client_min_messages','warning',$1),
+        set_config('idle_in_transaction_session_timeout','60s',$1),
+        set_config('synchronous_commit',CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+          ELSE current_setting('synchronous_commit') END,$1)
+      """
+  }
+#endif

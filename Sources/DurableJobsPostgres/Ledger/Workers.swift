@@ -1,0 +1,130 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// Rows of workers: leases, and what is held under them. A worker's row is locked by who claims under it, so that nobody
+  /// takes it away meanwhile.
+  extension Transaction {
+    static let lookSQL = """
+      SELECT id,lease_until FROM §worker WHERE id=ANY($1) AND lease_until<>\(WorkerRow.taken) ORDER BY id FOR NO KEY UPDATE
+      """
+    static let workerIDSQL = "SELECT nextval('§worker_id')"
+    static let insertWorkerSQL = """
+      INSERT INTO §worker(id,lease_until,name,session,kinds,queues,satisfied,absent,host,pid,started_at)
+      VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)
+      """
+    static let grantSQL =
+      "UPDATE §worker SET lease_until=$2,kinds=$3,queues=$4,satisfied=$5,absent=$6 WHERE id=$1"
+    static let renewSQL =
+      "UPDATE §worker SET lease_until=$2 WHERE id=ANY($1) AND lease_until<>\(WorkerRow.taken) RETURNING id,lease_until"
+    static let certainSQL = """
+      SELECT u.ord FROM unnest($1,$2,$3) u(ord,id,claim) JOIN §job j ON j.id=u.id
+      WHERE j.claim=u.claim AND j.state=5 AND j.links&\(Links.stopAsked.rawValue)=0
+        AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
+      ORDER BY 1
+      """
+    static let unlistedSQL = """
+      SELECT h.id,h.claim FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
+      WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) AND NOT EXISTS(
+        SELECT 1 FROM unnest($2,$3) u(claim,id) WHERE u.claim=h.claim AND u.id=h.id)
+      """
+    static let dispossessSQL = """
+      UPDATE §worker w SET lease_until=\(WorkerRow.taken) FROM unnest($1,$2) u(id,lease_until)
+      WHERE w.id=u.id AND w.lease_until=u.lease_until RETURNING w.id
+      """
+    static let burySQL = "DELETE FROM §worker WHERE id=ANY($1)"
+
+    /// The rows of a worker of this process that stand, into ``ownRows``.
+    func look(at worker: WorkerID) {
+      read(rowsOf: worker, Self.lookSQL) { [self] rows in if let id = rows.last?.id { signsOfLife.append(id) } }
+    }
+
+    private func read(
+      rowsOf worker: WorkerID, _ sql: String, _ values: [Value] = [], then: @escaping ([WorkerRow]) -> Void = { _ in }
+    ) {
+      let known = context.workers.rows(of: worker)
+      guard !known.isEmpty else { return ownRows[worker] = [] }
+      connection.send(sql, [.ints(known.compactMap(\.id))] + values) { [self] rows in
+        var leases: [Int64: Int64] = [:]
+        for row in 0..<rows.count { leases[rows.int(row, 0)] = rows.int(row, 1) }
+        ownRows[worker] = known.compactMap { row in
+          var row = row
+          guard let lease = leases[row.id ?? 0] else { return nil }
+          row.leaseUntil = lease
+          return row
+        }
+        then(ownRows[worker] ?? [])
+      }
+    }
+
+    func save(_ rows: [WorkerRow]) throws {
+      for row in rows {
+        var row = row
+        var own = ownRows[row.worker] ?? context.workers.rows(of: row.worker)
+        let what: [Value] = [
+          .text(nameList(row.kinds)), .text(nameList(row.queues)), .text(row.satisfied.list), .text(row.absent.list),
+        ]
+        if let id = row.id {
+          connection.send(Self.grantSQL, [.int(id), .int(row.leaseUntil)] + what)
+          own = own.map { $0.id == id ? row : $0 }
+        } else {
+          connection.send(Self.workerIDSQL) { row.id = $0.int(0, 0) }
+          try sync()
+          connection.send(
+            Self.insertWorkerSQL,
+            [.int(row.id), .int(row.leaseUntil), .text(row.worker.name), .text(context.session)] + what + [
+              .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)),
+              .int(now),
+            ])
+          own.append(row)
+        }
+        ownRows[row.worker] = own
+      }
+    }
+
+    /// A heartbeat writes one row, the worker's, however many jobs it holds.
+    func renew(_ worker: WorkerID, until leaseUntil: Int64, _ answer: Answer) {
+      read(rowsOf: worker, Self.renewSQL, [.int(leaseUntil)]) { [self] rows in
+        answer.reply.workers = rows
+        signsOfLife += rows.compactMap(\.id)
+      }
+    }
+
+    /// Rows of other workers of this process are sorted out by what came of the renewal.
+    func hold(_ tokens: [ClaimToken], _ answer: Answer) {
+      if !tokens.isEmpty {
+        connection.send(
+          Self.certainSQL,
+          [.ints(tokens.indices.map(Int64.init)), .ids(tokens.map(\.job)), .ints(tokens.map(\.claim))]
+        ) { rows in answer.reply.certain = (0..<rows.count).map { Int(rows.int($0, 0)) } }
+      }
+      let listed = Set(tokens)
+      let rows = context.workers.allIDs
+      guard !rows.isEmpty else { return }
+      connection.send(
+        Self.unlistedSQL, [.ints(rows.sorted()), .ints(tokens.map(\.claim)), .ids(tokens.map(\.job))]
+      ) { rows in
+        let standing = Set(answer.reply.workers.compactMap(\.id))
+        for row in 0..<rows.count {
+          let token = ClaimToken(job: rows.id(row, 0), claim: rows.int(row, 1))
+          if standing.contains(ClaimNumber(rawValue: token.claim).worker), !listed.contains(token) {
+            answer.reply.unlisted.append(token.job)
+          }
+        }
+      }
+    }
+
+    func dispossess(_ losses: [WorkerLoss], _ answer: Answer) {
+      let sorted = losses.sorted { $0.worker < $1.worker }
+      connection.send(Self.dispossessSQL, [.ints(sorted.map(\.worker)), .ints(sorted.map(\.leaseUntil))]) { rows in
+        let taken = Set((0..<rows.count).map { rows.int($0, 0) })
+        answer.reply.dispossessed = losses.map(\.worker).filter(taken.contains)
+      }
+    }
+
+    func bury(_ workers: [Int64]) {
+      connection.send(Self.burySQL, [.ints(workers.sorted())])
+      goneRows.formUnion(workers)
+    }
+  }
+#endif

@@ -1,0 +1,99 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// The tables of a store, in a schema of their own. Times are milliseconds since 1970.
+  enum Schema {
+    /// What this version of the library writes into `meta`.
+    static let version: Int64 = 1
+    static let oldestServer = 130_000
+
+    /// `§` stands for the schema.
+    static let tables = """
+      -- `changes` counts changes of routes, pauses and conditions, which processes keep in memory. `epoch`: how often the
+      -- clock was seen to be set back, the time at which it was last, and the highest job of before.
+      CREATE TABLE §meta(id smallint PRIMARY KEY CHECK(id=1), version bigint NOT NULL, changes bigint NOT NULL,
+        epoch bigint NOT NULL, epoch_at bigint NOT NULL, epoch_job bigint NOT NULL);
+      CREATE SEQUENCE §job_id;
+      -- So that no claim is that of nobody.
+      CREATE SEQUENCE §worker_id START 65537;
+      CREATE SEQUENCE §batch_id;
+
+      CREATE TABLE §queue(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE,
+        paused boolean NOT NULL DEFAULT false);
+      -- What a worker must be able to serve.
+      CREATE TABLE §route(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, queue bigint NOT NULL,
+        kind text COLLATE "C" NOT NULL, requires text COLLATE "C" NOT NULL DEFAULT '', UNIQUE(queue,kind,requires));
+      -- How many jobs there are of a route, in shares: each connection adds to one, so that they need not wait for each
+      -- other. Ready and running jobs are not counted here: running ones are few, and ready is what is left.
+      CREATE TABLE §tally(route bigint NOT NULL, share smallint NOT NULL, jobs bigint NOT NULL, blocked bigint NOT NULL,
+        scheduled bigint NOT NULL, suspended bigint NOT NULL, succeeded bigint NOT NULL, failed bigint NOT NULL,
+        cancelled bigint NOT NULL, skipped bigint NOT NULL, PRIMARY KEY(route,share)) WITH (fillfactor=50);
+
+      -- The hot row: what a transition changes, and nothing else. `rank` is the time while scheduled, else -priority.
+      -- `links` tells which tables below know the job, and what was asked of its worker.
+      CREATE TABLE §job(id bigint PRIMARY KEY, route bigint NOT NULL, rank bigint NOT NULL, priority bigint NOT NULL,
+        claim bigint NOT NULL, entered_at bigint NOT NULL, started_at bigint NOT NULL, links integer NOT NULL,
+        attempt integer NOT NULL, state smallint NOT NULL, run_at bigint, batch bigint)
+        WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+      CREATE INDEX job_line ON §job(route,state,rank,id) WHERE state<>7;
+      -- The cold row: what was asked for, written once.
+      CREATE TABLE §spec(id bigint PRIMARY KEY, created_at bigint NOT NULL, options text, lane text COLLATE "C",
+        deadline bigint, payload bytea NOT NULL);
+      CREATE TABLE §job_key(key text COLLATE "C", job bigint, PRIMARY KEY(key,job));
+      CREATE TABLE §tag(tag text COLLATE "C", job bigint, PRIMARY KEY(tag,job));
+
+      -- One row or more for each living worker. `lease_until` is -1 once somebody recovers it.
+      CREATE TABLE §worker(id bigint PRIMARY KEY, lease_until bigint NOT NULL, name text NOT NULL, session text NOT NULL,
+        kinds text NOT NULL, queues text NOT NULL, satisfied text NOT NULL, absent text NOT NULL, host text NOT NULL,
+        pid bigint NOT NULL, started_at bigint NOT NULL) WITH (fillfactor=50);
+
+      -- Which end of `parent` the job `child` needs: 1 success, 2 any, 3 failure, and 4 more where the parent was removed
+      -- and had not ended so. `slot` is the input that it is, or -1.
+      CREATE TABLE §edge(parent bigint, child bigint, need bigint, slot bigint, PRIMARY KEY(parent,child,need,slot));
+      CREATE INDEX edge_child ON §edge(child);
+      -- The same for the first job that comes with a key.
+      CREATE TABLE §edge_key(key text COLLATE "C", child bigint, need bigint, slot bigint,
+        PRIMARY KEY(key,child,need,slot));
+      CREATE INDEX edge_key_child ON §edge_key(child);
+      CREATE TABLE §wait(job bigint PRIMARY KEY, n bigint NOT NULL);
+      -- The jobs of a lane: those that have a seat in it, and those that wait for one.
+      CREATE TABLE §lane(name text COLLATE "C", seat smallint, job bigint, PRIMARY KEY(name,seat,job));
+      CREATE TABLE §lane_width(name text COLLATE "C" PRIMARY KEY, width bigint NOT NULL);
+      -- Who has a unique key: unfinished jobs, and those that have ended till the time in `until`.
+      CREATE TABLE §uniq(key text COLLATE "C", job bigint, until bigint, PRIMARY KEY(key,job));
+      CREATE TABLE §deadline(at bigint, job bigint, PRIMARY KEY(at,job));
+      CREATE TABLE §condition(name text COLLATE "C" PRIMARY KEY, satisfied boolean NOT NULL);
+      CREATE TABLE §batch(id bigint PRIMARY KEY, name text COLLATE "C" NOT NULL, total bigint NOT NULL DEFAULT 0,
+        live bigint NOT NULL DEFAULT 0, succeeded bigint NOT NULL DEFAULT 0, jobs bigint NOT NULL DEFAULT 0,
+        done boolean NOT NULL DEFAULT false, open boolean NOT NULL DEFAULT false, completion text, follower bigint);
+      CREATE INDEX batch_name ON §batch(name,id);
+      CREATE TABLE §batch_job(batch bigint, job bigint, PRIMARY KEY(batch,job));
+
+      -- Written only when there is something to write.
+      CREATE TABLE §output(id bigint PRIMARY KEY, bytes bytea NOT NULL);
+      CREATE TABLE §failure(job bigint, number bigint, attempt bigint NOT NULL, at bigint NOT NULL, message text NOT NULL,
+        PRIMARY KEY(job,number));
+      CREATE TABLE §progress(id bigint PRIMARY KEY, fraction float8 NOT NULL, message text, at bigint NOT NULL,
+        highest float8 NOT NULL);
+      CREATE TABLE §crash(job bigint PRIMARY KEY, in_row bigint NOT NULL, total bigint NOT NULL);
+      CREATE TABLE §note(job bigint PRIMARY KEY, text text NOT NULL, cause bigint);
+      CREATE TABLE §step(job bigint, name text COLLATE "C", value bytea NOT NULL, PRIMARY KEY(job,name));
+      INSERT INTO §meta VALUES(1,\(version),0,0,0,0);
+      """
+
+    /// `name` as SQL has it.
+    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+
+    /// All that makes a store in the schema `name`.
+    static func script(_ name: String) -> [String] {
+      ["CREATE SCHEMA IF NOT EXISTS \(quoted(name))"] + statements.map { $0.replacing("§", with: quoted(name) + ".") }
+    }
+
+    /// One by one: a prepared statement is one.
+    private static var statements: [String] {
+      tables.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("--") }.joined(separator: "\n")
+        .split(separator: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+    }
+  }
+#endif

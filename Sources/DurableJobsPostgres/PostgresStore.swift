@@ -1,0 +1,185 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// A store on a PostgreSQL server: for the workers of many machines.
+  ///
+  /// What a call stored is committed with `synchronous_commit` when it returns: it survives a crash of the server, and what
+  /// becomes of it in a fail-over is the server's own setting. Any number of processes may use a store at once. Its tables are
+  /// in a schema of their own. Times are the server's.
+  ///
+  /// Calls wait on threads of the store's own, each with a connection; one that can't be answered within ``Configuration/callLimit``
+  /// is refused. A lost connection is made again, and what had not been committed is done again; a caller hears of it only
+  /// where the server stays away.
+  public final class PostgresStore: JobStore {
+    public struct Configuration: Sendable {
+      /// Where the tables are: letters, digits and `_`.
+      public var schema = "durable_jobs"
+      /// How many process deaths a job survives, and how long finished jobs are kept.
+      public var policy = StorePolicy()
+      /// Connections at most, and one more that listens.
+      public var connections = 4
+      /// How long a call may take in all.
+      public var callLimit = Duration.seconds(30)
+      /// The connection string leads to a transaction pooler, as PgBouncer's: no prepared statements, no settings of a session
+      /// and no LISTEN.
+      public var isPooled = false
+      /// How often to look whether other processes did something, where they can't tell.
+      public var pollInterval = Duration.seconds(2)
+      /// Whether the tables are made if there are none.
+      public var makesTables = true
+      /// Whether a server with `fsync=off` will do, as for tests.
+      public var acceptsWeakDurability = false
+      /// The time that is taken as now, where that is not the server's.
+      package var clock: (any JobClock)?
+
+      public init() {}
+
+      var listens: Bool { !isPooled }
+    }
+
+    let engine: Engine
+
+    /// Opens the store on the server of a connection string of libpq's, and makes its tables if there are none.
+    ///
+    ///     let store = try await PostgresStore("postgres://jobs@db.example.com/app")
+    ///
+    /// Throws `JobError.Code.invalidArgument` for a string or a schema that can't be one; `JobError.Code.unusableFile` if there is
+    /// no such database, no right to it, or an older server than PostgreSQL 13; `JobError.Code.notAStore` and
+    /// `JobError.Code.newerVersion` for a schema of something else, which is left as it is; `JobError.Code.readOnly`;
+    /// `JobError.Code.weakDurability`; and `JobError.Code.storeFailed` if nobody answers.
+    public init(_ connectionString: String, configuration: Configuration = Configuration()) async throws {
+      let server = try ServerName(connectionString)
+      let schema = configuration.schema
+      guard !schema.isEmpty, schema.utf8.count <= 48,
+        schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F }
+        )
+      else {
+        throw JobError(
+          .invalidArgument, "'\(schema)' can't be the schema of a store: it must have 1 to 48 letters, digits and _")
+      }
+      engine = try await withCheckedThrowingContinuation { continuation in
+        let thread = Thread {
+          do {
+            continuation.resume(returning: try Engine(server: server, configuration: configuration))
+          } catch {
+            continuation.resume(throwing: JobError(error, server: server.description))
+          }
+        }
+        thread.name = "durable-postgres"
+        thread.start()
+      }
+    }
+
+    deinit { engine.close() }
+
+    /// Lets go of the server: what waits is carried out, and calls are refused from then on; who waits for a job gets
+    /// `JobError.Code.closed`. A store that is released does the same.
+    public func close() async { engine.close() }
+
+    /// The statements that make a store in a schema, for who makes tables by hand.
+    public static func script(schema: String = Configuration().schema) -> String {
+      Schema.script(schema).joined(separator: ";\n") + ";\n"
+    }
+
+    public var signals: StoreSignals { engine.signals }
+    public var clock: any JobClock { engine.clock }
+
+    // MARK: JobStore
+
+    public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
+      for job in insertion.jobs { try job.check() }
+      try insertion.batch?.check()
+      guard !insertion.jobs.isEmpty || insertion.batch != nil else { return InsertionReply([]) }
+      return try await engine.run(inserting: insertion.isPlain ? insertion : nil) { session, deadline in
+        try session.write(until: deadline) { transaction in
+          if !insertion.isPlain { transaction.expectedIDs = insertion.jobs.count }
+          return try transaction.run(InsertVerb(insertion, now: transaction.now))
+        }
+      }
+    }
+
+    public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
+      try await engine.write { try $0.run(ClaimVerb(request, now: $0.now)) }
+    }
+
+    public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
+      try await engine.write { try $0.run(RenewVerb(request, policy: $0.context.policy, now: $0.now)) }
+    }
+
+    public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+      for job in settlements.flatMap(\.followUps) { try job.check() }
+      return try await engine.write { transaction in
+        transaction.expectedWorker = thenClaim?.worker
+        let settled = try transaction.run(
+          SettleVerb(settlements, policy: transaction.context.policy, now: transaction.now))
+        for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
+        let claimed = try thenClaim.map { try transaction.run(ClaimVerb($0, now: transaction.now)) }
+        return SettlementBatch(replies: settled.replies, claimed: claimed)
+      }
+    }
+
+    public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
+      try await engine.recover(request, limit: try check(request.limit))
+    }
+
+    public func change(
+      _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
+    ) async throws -> ChangeReport {
+      let limit = try check(limit)
+      try filter.check()
+      return try await engine.write { transaction in
+        transaction.begin()
+        let reader = Reader(connection: transaction.connection)
+        let page = JobPage(filter: filter, after: after, limit: limit + 1, routes: try reader.routes())
+        let ids = try page.ids(on: transaction.connection)
+        return try transaction.run(ChangeVerb(change, ids, limit: limit, now: transaction.now))
+      }
+    }
+
+    public func configure(_ settings: [StoreSetting]) async throws {
+      for setting in settings { try setting.check() }
+      try await engine.write { try $0.configure(settings) }
+    }
+
+    public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
+      _ = try check(query.limit)
+      try query.filter.check()
+      let time = engine.time
+      return try await engine.read { try $0.jobs(query, now: time.now) }
+    }
+
+    public func counts(where filter: JobFilter) async throws -> JobCounts {
+      try filter.check()
+      return try await engine.read { try $0.counts(where: filter) }
+    }
+
+    public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
+      let time = engine.time
+      return try await engine.read { try $0.outstanding(scope, now: time.now) }
+    }
+
+    public func nextDue(in queue: String) async throws -> Date? {
+      try await engine.read { try $0.nextDue(in: queue) }
+    }
+
+    public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+      try await engine.read { try $0.batches(query) }
+    }
+
+    public func settings() async throws -> [StoreSetting] { try await engine.read { try $0.settings() } }
+
+    /// At least 1, and no more than what one transaction should hold.
+    private func check(_ limit: Int) throws -> Int {
+      guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
+      return min(limit, 1_000_000)
+    }
+  }
+
+  extension JobInsertion {
+    /// Nothing of it meets another job: it may be stored together with others'.
+    fileprivate var isPlain: Bool {
+      batch == nil && jobs.allSatisfy { $0.edges.isEmpty && $0.terms.unique == nil && $0.terms.lane == nil }
+    }
+  }
+#endif

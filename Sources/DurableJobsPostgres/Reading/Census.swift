@@ -1,0 +1,94 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// Who works on a store, and what is due: one cheap read, which decides whether there is anything to write.
+  struct Census: Sendable {
+    struct Worker: Sendable {
+      let row: WorkerRow
+      let session: String
+      let process: Int64
+      let startedAt: Int64
+    }
+
+    var workers: [Worker] = []
+    /// Workers that hold jobs. Only looked for if a lease lapsed.
+    var running: Set<Int64> = []
+    /// A scheduled job's time has come.
+    var hasDue = false
+    /// It may have passed.
+    var nextDeadline: Int64?
+  }
+
+  extension Reader {
+    static let workersSQL =
+      "SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at FROM §worker ORDER BY id"
+    static let runningSQL = """
+      SELECT DISTINCT h.claim>>\(ClaimNumber.bits)
+      FROM §route r CROSS JOIN LATERAL(SELECT claim FROM §job WHERE route=r.id AND state=5) h
+      """
+    static let hasDueSQL =
+      "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
+    static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"
+    static let finishedSQL = """
+      SELECT j.id,j.state,j.entered_at,
+        CASE WHEN j.state=7 AND j.links&\(Links.unique.rawValue)<>0 THEN(SELECT options FROM §spec WHERE id=j.id) END
+      FROM §job j WHERE j.id>$1 ORDER BY j.id LIMIT $2
+      """
+
+    func census(now: Int64) throws -> Census {
+      var census = Census()
+      connection.send(Self.hasDueSQL, [.int(now)]) { census.hasDue = $0.bool(0, 0) }
+      sendForDeadline { census.nextDeadline = $0 }
+      census.workers = try workers()
+      if census.workers.contains(where: { !$0.row.isAlive(at: now) }) {
+        connection.send(Self.runningSQL) { rows in census.running = Set((0..<rows.count).map { rows.int($0, 0) }) }
+        try connection.sync()
+      }
+      return census
+    }
+
+    func nextDeadline() throws -> Int64? {
+      var next: Int64?
+      sendForDeadline { next = $0 }
+      try connection.sync()
+      return next
+    }
+
+    private func sendForDeadline(_ read: @escaping (Int64?) -> Void) {
+      connection.send(Self.nextDeadlineSQL) { rows in if rows.count > 0 { read(rows.int(0, 0)) } }
+    }
+
+    /// The oldest first.
+    func workers() throws -> [Census.Worker] {
+      var workers: [Census.Worker] = []
+      connection.send(Self.workersSQL) { rows in
+        workers = (0..<rows.count).map { row in
+          Census.Worker(
+            row: WorkerRow(
+              id: rows.int(row, 0), worker: WorkerID(rows.text(row, 1) ?? ""), leaseUntil: rows.int(row, 3),
+              kinds: names(rows.text(row, 4)), queues: names(rows.text(row, 5)),
+              satisfied: Set(list: rows.text(row, 6)),
+              absent: Set(list: rows.text(row, 7))),
+            session: rows.text(row, 2) ?? "", process: rows.int(row, 8), startedAt: rows.int(row, 9))
+        }
+      }
+      try connection.sync()
+      return workers
+    }
+
+    func look(for pass: PruningPass) throws -> PruningPass {
+      var pass = pass
+      connection.send(Self.finishedSQL, [.int(pass.cursor.id), .int(Int64(PruningPass.rowsInBite))]) { rows in
+        for row in 0..<rows.count where !pass.isFull {
+          pass.look(at: rows.int(row, 0), state: rows.int(row, 1), enteredAt: rows.int(row, 2)) {
+            rows.text(row, 3).flatMap { (try? StoredTerms(text: $0))?.keyHold }
+          }
+        }
+      }
+      try connection.sync()
+      pass.end()
+      return pass
+    }
+  }
+#endif

@@ -1,0 +1,103 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// A page of jobs that match a filter, as SQL: in the order of ids, and by the way that reads least.
+  struct JobPage {
+    /// Up to so many jobs, a page is read by way of the index of states and sorted; beyond, jobs are read by id until enough of
+    /// them matched.
+    static let fewJobs = 10_000
+
+    private var from = ""
+    private var order = ""
+    private var values: [Value] = []
+    private let routes: [Reader.CountedRoute]
+
+    init(
+      filter: JobFilter, after: JobID? = nil, order: JobQuery.Order = .oldestFirst, limit: Int = .max,
+      routes: [Reader.CountedRoute]
+    ) {
+      self.routes = routes
+      let parts = filter.conjuncts ?? [filter]
+      if let ids = parts.firstNonNil(\.exactIDs) {
+        from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))"
+      } else if let key = parts.firstNonNil(\.exactKey) {
+        from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §job_key WHERE key=\(value(name: key))))"
+      } else if let tag = parts.firstNonNil(\.exactTag) {
+        from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §tag WHERE tag=\(value(name: tag))))"
+      } else if let batch = parts.firstNonNil(\.exactBatch) {
+        from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §batch_job WHERE batch=\(batch.rawValue)))"
+      } else if let indexed = indexed(parts) {
+        from = "§job j WHERE j.id=ANY(ARRAY(\(indexed)))"
+      } else {
+        from = "§job j WHERE true"
+      }
+      if let after { from += " AND j.id\(order == .oldestFirst ? ">" : "<")\(after.rawValue)" }
+      from += " AND \(condition(filter))"
+      self.order = "ORDER BY j.id\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
+    }
+
+    /// Once it is sent, `read` is called with what came.
+    func send(
+      _ columns: String, grouped: String? = nil, on connection: Connection, read: @escaping Connection.Reader
+    ) {
+      connection.send("SELECT \(columns) FROM \(from) \(grouped ?? order)", values, isFixed: false, read)
+    }
+
+    func ids(on connection: Connection) throws -> [JobID] {
+      var ids: [JobID] = []
+      send("j.id", on: connection) { rows in ids = (0..<rows.count).map { rows.id($0, 0) } }
+      try connection.sync()
+      return ids
+    }
+
+    /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
+    private func indexed(_ parts: [JobFilter]) -> String? {
+      guard let states = JobFilter.states(ofAll: parts), !states.contains(.succeeded) else { return nil }
+      let ofRoute = parts.filter(\.isOfRoute)
+      let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
+      let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
+      guard count <= Self.fewJobs else { return nil }
+      return """
+        SELECT id FROM §job WHERE route IN(\(Self.list(possible.map(\.route.id)))) \
+        AND state IN(\(Self.list(states.map(\.code)))) AND state<>7
+        """
+    }
+
+    private mutating func condition(_ filter: JobFilter) -> String {
+      switch filter.condition {
+      // No condition on the index: two sets of ids would be tried in all pairs.
+      case .ids(let ids): "j.id+0=ANY(\(value(.ids(ids.sorted()))))"
+      case .queues(let names): isOne { names.contains($0.queue) }
+      case .kinds(let names): isOne { names.contains($0.kind) }
+      case .requires(let constraint): isOne { $0.requires.contains(constraint) }
+      case .states(let states): "j.state IN(\(Self.list(states.map(\.code))))"
+      case .tag(let tag): "EXISTS(SELECT 1 FROM §tag WHERE tag=\(value(name: tag)) AND job=j.id)"
+      case .batch(let id): "j.batch IS NOT DISTINCT FROM \(id.rawValue)"
+      case .lane(let lane): "EXISTS(SELECT 1 FROM §spec WHERE id=j.id AND lane=\(value(name: lane)))"
+      case .key(let key): "EXISTS(SELECT 1 FROM §job_key WHERE key=\(value(name: key)) AND job=j.id)"
+      case .and(let all): all.isEmpty ? "true" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
+      case .or(let any): any.isEmpty ? "false" : "(" + any.map { condition($0) }.joined(separator: " OR ") + ")"
+      case .not(let a): "NOT \(condition(a))"
+      case .tooLarge: "false"
+      }
+    }
+
+    private func isOne(_ matches: (Route) -> Bool) -> String {
+      "j.route IN(\(Self.list(routes.lazy.map(\.route).filter(matches).map(\.id))))"
+    }
+
+    private mutating func value(name: String) -> String { value(.text(name.composed)) }
+
+    /// What the caller says, as a parameter.
+    private mutating func value(_ value: Value) -> String {
+      values.append(value)
+      return "$\(values.count)"
+    }
+
+    /// Nothing has the number -1.
+    private static func list(_ numbers: [Int64]) -> String {
+      numbers.isEmpty ? "-1" : numbers.map(String.init).joined(separator: ",")
+    }
+  }
+#endif

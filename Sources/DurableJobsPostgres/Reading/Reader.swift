@@ -1,0 +1,160 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// Answers questions on a connection, inside a transaction that sees one moment.
+  struct Reader {
+    let connection: Connection
+
+    static let settingsQueuesSQL = "SELECT name FROM §queue WHERE paused ORDER BY name"
+    static let widthsSQL = "SELECT name,width FROM §lane_width ORDER BY name"
+    static let countedSQL = """
+      SELECT r.id,q.name,r.kind,r.requires,q.paused,t.jobs,t.blocked,t.scheduled,t.suspended,t.succeeded,t.failed,
+        t.cancelled,t.skipped,(SELECT count(*) FROM §job WHERE route=r.id AND state=5)
+      FROM §route r JOIN §queue q ON q.id=r.queue LEFT JOIN LATERAL(
+        SELECT sum(jobs)::bigint AS jobs,sum(blocked)::bigint AS blocked,sum(scheduled)::bigint AS scheduled,
+          sum(suspended)::bigint AS suspended,sum(succeeded)::bigint AS succeeded,sum(failed)::bigint AS failed,
+          sum(cancelled)::bigint AS cancelled,sum(skipped)::bigint AS skipped
+        FROM §tally WHERE route=r.id) t ON true ORDER BY r.id
+      """
+    static let dueSQL = """
+      SELECT r.id,(SELECT count(*) FROM §job WHERE route=r.id AND state=3 AND rank<=$2),EXISTS(
+        SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank>$2 AND claim<>\(ClaimNumber.nobody.rawValue))
+      FROM unnest($1) r(id)
+      """
+
+    /// A route with how many jobs it has in each state.
+    struct CountedRoute {
+      let route: Route
+      var counts = JobCounts()
+
+      /// A job of this route, as far as filters by queue, kind and state ask.
+      func example(in state: JobState) -> JobSnapshot {
+        JobSnapshot(
+          id: JobID(rawValue: 0), queue: route.queue, kind: route.kind, requires: route.requires, state: state,
+          createdAt: .distantPast)
+      }
+    }
+
+    func routes() throws -> [CountedRoute] {
+      var routes: [CountedRoute] = []
+      connection.send(Self.countedSQL) { rows in
+        for row in 0..<rows.count {
+          var one = CountedRoute(
+            route: Route(
+              id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
+              requires: Set(list: rows.text(row, 3)), isPaused: rows.bool(row, 4)))
+          let stored: [JobState] = [
+            .blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped, .running,
+          ]
+          for (index, state) in stored.enumerated() { one.counts[state] = rows.count(row, 6 + index) }
+          one.counts[.ready] = max(rows.count(row, 5) - one.counts.total, 0)
+          routes.append(one)
+        }
+      }
+      try connection.sync()
+      return routes
+    }
+
+    func counts(where filter: JobFilter) throws -> JobCounts {
+      var counts = JobCounts()
+      let routes = try routes()
+      if filter.isOfTotals {
+        for route in routes {
+          for state in JobState.allCases where filter.matches(route.example(in: state)) {
+            counts[state] += route.counts[state]
+          }
+        }
+        return counts
+      }
+      let page = JobPage(filter: filter, routes: routes)
+      page.send("j.state,count(*)", grouped: "GROUP BY j.state", on: connection) { rows in
+        for row in 0..<rows.count {
+          if let state = JobState(code: rows.int(row, 0)) { counts[state] += rows.count(row, 1) }
+        }
+      }
+      try connection.sync()
+      return counts
+    }
+
+    func outstanding(_ scope: WorkScope, now: Int64) throws -> OutstandingWork {
+      var works: [RouteWork] = []
+      var places: [Int64: Int] = [:]
+      for counted in try routes() where scope.contains(queue: counted.route.queue) {
+        let route = counted.route
+        places[route.id] = works.count
+        works.append(
+          RouteWork(
+            queue: route.queue, kind: route.kind, requires: route.requires, isPaused: route.isPaused,
+            left: counted.counts, due: 0, isReturning: false))
+      }
+      connection.send(Self.dueSQL, [.ints(places.keys.sorted()), .int(now)]) { rows in
+        for row in 0..<rows.count {
+          guard let place = places[rows.int(row, 0)] else { continue }
+          works[place].due = rows.count(row, 1)
+          works[place].isReturning = rows.bool(row, 2)
+        }
+      }
+      var setByHand: [JobConstraint: Bool] = [:]
+      connection.send(RouteMemory.conditionsSQL) { setByHand = RouteMemory.conditions($0) }
+      let workers = try workers().map(\.row)
+      return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
+    }
+
+    static let nextDueSQL = """
+      SELECT min(d.rank) FROM §queue q JOIN §route r ON r.queue=q.id CROSS JOIN LATERAL(
+        SELECT rank FROM §job WHERE route=r.id AND state=3 ORDER BY rank LIMIT 1) d WHERE q.name=$1
+      """
+
+    func nextDue(in queue: String) throws -> Date? {
+      var due: Int64?
+      connection.send(Self.nextDueSQL, [.text(queue.composed)]) { due = $0.intOrNull(0, 0) }
+      try connection.sync()
+      return due.map(Date.init(milliseconds:))
+    }
+
+    func settings() throws -> [StoreSetting] {
+      var (queues, lanes): ([StoreSetting], [StoreSetting]) = ([], [])
+      var conditions: [JobConstraint: Bool] = [:]
+      connection.send(Self.settingsQueuesSQL) { rows in
+        queues = (0..<rows.count).map { .queue(rows.text($0, 0) ?? "", isPaused: true) }
+      }
+      connection.send(Self.widthsSQL) { rows in
+        lanes = (0..<rows.count).map { .lane(rows.text($0, 0) ?? "", width: rows.count($0, 1)) }
+      }
+      connection.send(RouteMemory.conditionsSQL) { conditions = RouteMemory.conditions($0) }
+      try connection.sync()
+      return queues + lanes
+        + conditions.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+    }
+
+    // MARK: Batches
+
+    private static let batchColumns = "SELECT id,name,total,live,succeeded,done,follower,open FROM §batch"
+    static let batchByIDSQL = "\(batchColumns) WHERE id=$1"
+    static let batchByNameSQL = "\(batchColumns) WHERE name=$1 ORDER BY id DESC LIMIT 1"
+
+    static let newestBatchesSQL = "\(batchColumns) ORDER BY id DESC LIMIT $1"
+
+    func batches(_ query: BatchQuery) throws -> [BatchSnapshot] {
+      var batches: [BatchSnapshot] = []
+      let (sql, value): (String, Value) =
+        switch query {
+        case .id(let id): (Self.batchByIDSQL, .int(id.rawValue))
+        case .name(let name): (Self.batchByNameSQL, .text(name.composed))
+        case .newest(let limit): (Self.newestBatchesSQL, .int(Int64(limit)))
+        }
+      connection.send(sql, [value]) { rows in
+        batches = (0..<rows.count).map { row in
+          BatchSnapshot(
+            id: BatchID(rawValue: rows.int(row, 0)), name: rows.text(row, 1) ?? "", total: rows.count(row, 2),
+            unfinished: rows.count(row, 3), succeeded: rows.count(row, 4), isDone: rows.bool(row, 5),
+            isOpen: rows.bool(row, 7),
+            whenDone: rows.intOrNull(row, 6).map(JobID.init(rawValue:)))
+        }
+      }
+      try connection.sync()
+      return batches
+    }
+  }
+#endif

@@ -1,0 +1,115 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  extension Reader {
+    static let failuresSQL = "SELECT job,attempt,at,message FROM §failure WHERE job=ANY($1) ORDER BY job,number"
+    static let edgesSQL = """
+      SELECT child,parent,NULL,need,slot FROM §edge WHERE child=ANY($1)
+      UNION ALL SELECT child,0,key,need,slot FROM §edge_key WHERE child=ANY($1)
+      """
+    static let stepsSQL = "SELECT job,name FROM §step WHERE job=ANY($1) ORDER BY job,name"
+
+    /// Jobs as they are now.
+    func jobs(_ query: JobQuery, now: Int64) throws -> [JobSnapshot] {
+      let routes = try routes()
+      let byID = Dictionary(uniqueKeysWithValues: routes.map { ($0.route.id, $0.route) })
+      let page = JobPage(
+        filter: query.filter, after: query.after, order: query.order, limit: query.limit, routes: routes)
+      var jobs: [JobSnapshot] = []
+      var uniqueKeys: [JobID: String] = [:]
+      page.send(Self.columns(query.detail), on: connection) { rows in
+        for row in 0..<rows.count {
+          // A row that can't be one of a job is passed over.
+          guard let state = JobState(code: rows.int(row, 2)), let route = byID[rows.int(row, 1)] else { continue }
+          let terms = (try? StoredTerms(text: rows.text(row, 11))) ?? StoredTerms()
+          uniqueKeys[rows.id(row, 0)] = terms.unique
+          jobs.append(Self.snapshot(rows, row, state, route, terms))
+        }
+      }
+      try connection.sync()
+      if query.detail.contains(.waits) { try addWaits(to: &jobs, uniqueKeys, routes, now: now) }
+      guard !jobs.isEmpty, !query.detail.isDisjoint(with: [.failures, .edges, .steps]) else { return jobs }
+      try addDetails(query.detail, to: &jobs)
+      return jobs
+    }
+
+    private func addDetails(_ detail: JobQuery.Detail, to jobs: inout [JobSnapshot]) throws {
+      let ids = Value.ids(jobs.map(\.id))
+      var failures: [JobID: [AttemptFailure]] = [:]
+      var edges: [JobID: [JobEdge]] = [:]
+      var steps: [JobID: [String]] = [:]
+      if detail.contains(.failures) {
+        connection.send(Self.failuresSQL, [ids]) { rows in
+          for row in 0..<rows.count {
+            failures[rows.id(row, 0), default: []].append(
+              AttemptFailure(
+                attempt: rows.count(row, 1), at: Date(milliseconds: rows.int(row, 2)), message: rows.text(row, 3) ?? "")
+            )
+          }
+        }
+      }
+      if detail.contains(.edges) {
+        connection.send(Self.edgesSQL, [ids]) { rows in
+          for row in 0..<rows.count {
+            let (child, parent) = (rows.id(row, 0), rows.id(row, 1))
+            guard let edge = Edge(parent: parent, child: child, need: rows.int(row, 3), slot: rows.int(row, 4)) else {
+              continue
+            }
+            edges[child, default: []].append(
+              JobEdge(rows.text(row, 2).map { .key($0) } ?? .job(parent), edge.condition, slot: edge.slot))
+          }
+        }
+      }
+      if detail.contains(.steps) {
+        connection.send(Self.stepsSQL, [ids]) { rows in
+          for row in 0..<rows.count { steps[rows.id(row, 0), default: []].append(rows.text(row, 1) ?? "") }
+        }
+      }
+      try connection.sync()
+      for index in jobs.indices {
+        let id = jobs[index].id
+        jobs[index].failures = failures[id] ?? []
+        jobs[index].edges = (edges[id] ?? []).sorted(by: JobEdge.isBefore)
+        jobs[index].steps = (steps[id] ?? []).sorted()
+      }
+    }
+
+    /// What belongs to a job stands in tables of its own; each is found by the job's id.
+    private static func columns(_ detail: JobQuery.Detail) -> String {
+      let payload = detail.contains(.payload) ? "(SELECT payload FROM §spec WHERE id=j.id)" : "NULL"
+      let output = detail.contains(.output) ? "(SELECT bytes FROM §output WHERE id=j.id)" : "NULL"
+      return """
+        j.id,j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,j.started_at,
+        (SELECT created_at FROM §spec WHERE id=j.id),(SELECT options FROM §spec WHERE id=j.id),
+        (SELECT total FROM §crash WHERE job=j.id),(SELECT text FROM §note WHERE job=j.id),
+        (SELECT cause FROM §note WHERE job=j.id),(SELECT fraction FROM §progress WHERE id=j.id),
+        (SELECT message FROM §progress WHERE id=j.id),\(payload),\(output)
+        """
+    }
+
+    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route, _ terms: StoredTerms)
+      -> JobSnapshot
+    {
+      let enteredAt = Date(milliseconds: rows.int(row, 8))
+      var job = JobSnapshot(
+        id: rows.id(row, 0), queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []),
+        lane: terms.jobLane, requires: route.requires, state: state,
+        priority: JobPriority(rawValue: Int(rows.int(row, 3))), attempt: rows.count(row, 5),
+        maxAttempts: terms.attempts,
+        timeout: terms.duration, crashes: rows.count(row, 12),
+        createdAt: rows.intOrNull(row, 10).map(Date.init(milliseconds:)) ?? enteredAt,
+        runAt: state == .scheduled ? rows.intOrNull(row, 7).map(Date.init(milliseconds:)) : nil,
+        startedAt: rows.int(row, 6) == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: rows.int(row, 9)),
+        finishedAt: state.isFinished ? enteredAt : nil,
+        progress: rows.isNull(row, 15) ? nil : JobProgress(fraction: rows.double(row, 15), message: rows.text(row, 16)),
+        reason: rows.text(row, 13), cause: rows.intOrNull(row, 14).map(JobID.init(rawValue:)),
+        stopAsked: Links(rawValue: rows.int(row, 4)).stopReason, payload: rows.data(row, 17), output: rows.data(row, 18)
+      )
+      job.heldBy = state == .suspended ? Links(rawValue: rows.int(row, 4)).hold ?? .request : nil
+      job.deadline = terms.deadline
+      job.batch = terms.batch.map(BatchID.init(rawValue:))
+      return job
+    }
+  }
+#endif

@@ -1,0 +1,88 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// What stands around unfinished jobs: for each a few seeks, however much waits beside it.
+  extension Reader {
+    static let needsSQL = """
+      SELECT c.id,n.parent,n.key,n.need,n.state,n.held FROM unnest($1,$2) c(id,uniq) CROSS JOIN LATERAL(
+        SELECT e.parent,NULL AS key,e.need,j.state,EXISTS(SELECT 1 FROM §uniq WHERE key=c.uniq AND job=e.parent) AS held
+          FROM §edge e JOIN §job j ON j.id=e.parent WHERE e.child=c.id AND j.state<7
+        UNION ALL SELECT 0,key,need,NULL,false FROM §edge_key WHERE child=c.id LIMIT \(JobWaits.mostNeeds)) n
+      """
+    static let headsSQL = """
+      SELECT c.id,h.id,h.state FROM unnest($1,$2) c(id,lane) JOIN §lane w ON w.name=c.lane AND w.seat=0 AND w.job=c.id
+      CROSS JOIN LATERAL(
+        SELECT j.id,j.state FROM §lane l JOIN §job j ON j.id=l.job WHERE l.name=c.lane AND l.seat=1
+        ORDER BY j.state<>8,l.job LIMIT 1) h
+      """
+    static let claimsSQL = """
+      SELECT h.claim>>\(ClaimNumber.bits),h.id
+      FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
+      """
+
+    func addWaits(
+      to jobs: inout [JobSnapshot], _ uniqueKeys: [JobID: String], _ routes: [CountedRoute], now: Int64
+    ) throws {
+      let unfinished = jobs.filter { !$0.state.isFinished }
+      var waits: [JobID: JobWaits] = [:]
+      for job in unfinished { waits[job.id] = JobWaits(now: Date(milliseconds: now)) }
+      let keys = unfinished.map { uniqueKeys[$0.id] }
+      connection.send(Self.needsSQL, [.ids(unfinished.map(\.id)), .texts(keys.map { $0?.composed })]) { rows in
+        for row in 0..<rows.count {
+          let (id, parent, hasKey) = (rows.id(row, 0), rows.id(row, 1), rows.bool(row, 5))
+          guard let edge = Edge(parent: parent, child: id, need: rows.int(row, 3), slot: -1) else { continue }
+          if hasKey { waits[id]?.uniqueKey = uniqueKeys[id] }
+          waits[id]?.needs.append(
+            JobWaits.Need(
+              rows.text(row, 2).map { .key($0) } ?? .job(parent), edge.condition,
+              state: rows.intOrNull(row, 4).flatMap(JobState.init(code:)), hasUniqueKey: hasKey))
+        }
+      }
+      let inLane = unfinished.filter { $0.lane != nil }
+      let lanes = Value.texts(inLane.map { $0.lane?.name.composed })
+      connection.send(Self.headsSQL, [.ids(inLane.map(\.id)), lanes]) { rows in
+        for row in 0..<rows.count {
+          waits[rows.id(row, 0)]?.laneHead = JobState(code: rows.int(row, 2)).map {
+            JobWaits.LaneHead(job: rows.id(row, 1), state: $0)
+          }
+        }
+      }
+      var setByHand: [JobConstraint: Bool] = [:]
+      connection.send(RouteMemory.conditionsSQL) { setByHand = RouteMemory.conditions($0) }
+      let workers = try storedWorkers(now: now)
+      let paused = Set(routes.lazy.map(\.route).filter(\.isPaused).map(\.queue))
+      for index in jobs.indices {
+        guard var all = waits[jobs[index].id] else { continue }
+        all.needs.sort { $0.edge.isBefore($1.edge) }
+        (all.isPaused, all.setByHand, all.workers) = (paused.contains(jobs[index].queue), setByHand, workers)
+        jobs[index].waits = all
+      }
+    }
+
+    /// Who works on the store, the oldest first. A worker has more than one row when its claims were counted through.
+    private func storedWorkers(now: Int64) throws -> [StoredWorker] {
+      var claims: [Int64: Set<JobID>] = [:]
+      connection.send(Self.claimsSQL) { rows in
+        for row in 0..<rows.count { claims[rows.int(row, 0), default: []].insert(rows.id(row, 1)) }
+      }
+      var (names, workers): ([[String]], [StoredWorker]) = ([], [])
+      for known in try self.workers() {
+        let row = known.row
+        var worker = StoredWorker(
+          process: known.process, since: Date(milliseconds: known.startedAt), queues: row.queues, kinds: row.kinds,
+          satisfied: row.satisfied, absent: row.absent, jobs: claims[row.id ?? 0] ?? [],
+          standing: !row.stands ? .dead : row.isAlive(at: now) ? .alive : .silent)
+        if let index = names.firstIndex(of: [known.session, row.worker.name]) {
+          worker.since = workers[index].since
+          worker.jobs.formUnion(workers[index].jobs)
+          workers[index] = worker
+        } else {
+          names.append([known.session, row.worker.name])
+          workers.append(worker)
+        }
+      }
+      return workers
+    }
+  }
+#endif

@@ -1,0 +1,157 @@
+#if Postgres
+  import CPostgres
+  import DurableJobs
+  import Foundation
+
+  #if canImport(Darwin)
+    import Darwin
+  #else
+    import Glibc
+  #endif
+
+  /// A connection in pipeline mode: what is sent goes out at once with ``sync()``, which waits once. Used by one thread.
+  ///
+  /// Each wait ends at ``deadline``: the server is asked to stop then, and the connection is given up.
+  final class Connection {
+    typealias Reader = (Rows) throws -> Void
+
+    private let connection: OpaquePointer
+    private let schema: String
+    private let isPreparing: Bool
+    private var prepared: [String: String] = [:]
+    /// So many names were given out. None twice: what failed after it was prepared is there.
+    private var names = 0
+    /// Sent to be prepared, and not answered yet: such a one does not exist if something before it fails.
+    private var unproven: Set<String> = []
+    private var sent: [Reader] = []
+    /// By ``SystemClock/uptime``.
+    var deadline = Duration.seconds(1 << 40)
+    /// How often it has waited for the server, and what for.
+    private(set) var roundTrips = 0
+    private(set) var statements = 0
+
+    /// Connects; blocks for as long as libpq does. `schema` is quoted, with a point after it.
+    init(_ server: ServerName, schema: String, isPreparing: Bool) throws {
+      connection = try server.connect()
+      self.schema = schema
+      self.isPreparing = isPreparing
+      PQsetNoticeProcessor(connection, { _, _ in }, nil)
+      PQsetnonblocking(connection, 1)
+      guard PQenterPipelineMode(connection) == 1 else {
+        PQfinish(connection)
+        throw PostgresFailure(.lost, "libpq has no pipeline mode; it must be 14 or newer")
+      }
+    }
+
+    deinit { PQfinish(connection) }
+
+    var hasUnsent: Bool { !sent.isEmpty }
+    var isUsable: Bool { PQstatus(connection) == CONNECTION_OK }
+    var serverVersion: Int { Int(PQserverVersion(connection)) }
+
+    /// `§` stands for the schema. A statement that `isFixed` is kept prepared.
+    func send(_ sql: String, _ values: [Value] = [], isFixed: Bool = true, _ read: @escaping Reader = { _ in }) {
+      statements += 1
+      let bytes = values.map(\.bytes)
+      let types = values.map(\.type)
+      var copies: [UnsafeMutableRawPointer?] = []
+      defer { copies.forEach { $0?.deallocate() } }
+      for value in bytes {
+        copies.append(
+          value.map { bytes in
+            let copy = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 8)
+            bytes.withUnsafeBytes { if !$0.isEmpty { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) } }
+            return copy
+          })
+      }
+      let pointers = copies.map { $0.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) } }
+      let lengths = bytes.map { Int32($0?.count ?? 0) }
+      let formats = [Int32](repeating: 1, count: values.count)
+      if isPreparing, isFixed {
+        let name: String
+        if let known = prepared[sql] {
+          name = known
+        } else {
+          names += 1
+          name = "d\(names)"
+          prepared[sql] = name
+          unproven.insert(sql)
+          PQsendPrepare(connection, name, text(sql), Int32(types.count), types)
+          sent.append { [unowned self] _ in unproven.remove(sql) }
+        }
+        PQsendQueryPrepared(connection, name, Int32(values.count), pointers, lengths, formats, 1)
+      } else {
+        PQsendQueryParams(connection, text(sql), Int32(values.count), types, pointers, lengths, formats, 1)
+      }
+      sent.append(read)
+    }
+
+    private func text(_ sql: String) -> String { sql.replacing("§", with: schema) }
+
+    /// Sends what waits, and reads all that comes of it. Throws the first thing that went wrong, with nothing left unread.
+    func sync() throws {
+      roundTrips += 1
+      PQpipelineSync(connection)
+      let readers = sent
+      sent = []
+      var failure: (any Error)?
+      for read in readers {
+        while let result = try next() {
+          defer { PQclear(result) }
+          switch PQresultStatus(result) {
+          case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+            if failure == nil { do { try read(Rows(result: result)) } catch { failure = error } }
+          case PGRES_PIPELINE_ABORTED: break
+          default: if failure == nil { failure = PostgresFailure(result, on: connection) }
+          }
+          guard isUsable else { throw failure ?? lost }
+        }
+      }
+      guard let end = try next() else { throw failure ?? lost }
+      PQclear(end)
+      if failure != nil { for sql in unproven { prepared[sql] = nil } }
+      unproven = []
+      if let failure { throw failure }
+    }
+
+    private var lost: PostgresFailure { PostgresFailure(.lost, String(cString: PQerrorMessage(connection))) }
+
+    /// The next result; nil between those of two statements.
+    private func next() throws -> OpaquePointer? {
+      while true {
+        let hasMore = PQflush(connection)
+        guard hasMore >= 0 else { throw lost }
+        if hasMore == 0, PQisBusy(connection) == 0 { return PQgetResult(connection) }
+        try wait(writing: hasMore > 0)
+        guard PQconsumeInput(connection) == 1 else { throw lost }
+        if hasMore > 0, PQisBusy(connection) == 0 { return PQgetResult(connection) }
+      }
+    }
+
+    private func wait(writing: Bool) throws {
+      let events = Int16(POLLIN) | (writing ? Int16(POLLOUT) : 0)
+      while true {
+        let rest = (deadline - SystemClock().uptime).milliseconds
+        var descriptor = pollfd(fd: PQsocket(connection), events: events, revents: 0)
+        guard descriptor.fd >= 0 else { throw lost }
+        let number = rest > 0 ? poll(&descriptor, 1, Int32(clamping: rest)) : 0
+        if number > 0 { return }
+        if number < 0, errno == EINTR { continue }
+        cancel()
+        throw PostgresFailure(.timedOut, "a statement took too long, and was given up")
+      }
+    }
+
+    /// Asks the server to stop. On a thread of its own, which ends with it: a server that can't be reached answers nobody.
+    private func cancel() {
+      guard let cancel = PQgetCancel(connection) else { return }
+      let address = UInt(bitPattern: cancel)
+      Thread {
+        guard let cancel = OpaquePointer(bitPattern: address) else { return }
+        var words = [CChar](repeating: 0, count: 256)
+        PQcancel(cancel, &words, 256)
+        PQfreeCancel(cancel)
+      }.start()
+    }
+  }
+#endif

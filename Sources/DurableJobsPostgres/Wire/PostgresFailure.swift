@@ -1,0 +1,133 @@
+#if Postgres
+  import CPostgres
+  import DurableJobs
+  import Foundation
+
+  /// What the server or libpq said, before it is put in words for a person.
+  struct PostgresFailure: Error {
+    enum Kind: Equatable {
+      /// The server's five letters, as in `40P01`.
+      case sqlState(String)
+      /// The connection is gone, or could not be made.
+      case lost
+      /// The server did not answer in time.
+      case timedOut
+    }
+
+    let kind: Kind
+    let message: String
+
+    init(_ kind: Kind, _ message: String) {
+      self.kind = kind
+      self.message = message.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    init(_ result: OpaquePointer, on connection: OpaquePointer) {
+      func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
+      let state = field(67)  // PG_DIAG_SQLSTATE, 'C'
+      let words = [field(77), field(68)].compactMap(\.self).joined(separator: ": ")  // 'M', 'D'
+      if let state {
+        // What a server that follows another one says to who begins to write.
+        let isFollowing = state == "0A000" && words.contains("recovery")
+        self.init(.sqlState(isFollowing ? "25006" : state), words)
+      } else {
+        let isLost = PQstatus(connection) != CONNECTION_OK
+        self.init(isLost ? .lost : .sqlState("XX000"), String(cString: PQresultErrorMessage(result)))
+      }
+    }
+
+    var sqlState: String? { if case .sqlState(let state) = kind { state } else { nil } }
+
+    /// The transaction met another one, and may do better when it is run again.
+    var isCollision: Bool { ["40P01", "40001", "55P03"].contains(sqlState) }
+
+    /// Nothing more will come of this connection: it is gone, or leads to a server that is going or may not be written.
+    var endsConnection: Bool {
+      switch kind {
+      case .lost, .timedOut: true
+      case .sqlState(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
+      }
+    }
+  }
+
+  extension JobError {
+    /// `error` as the caller of a store on `server` gets it.
+    init(_ error: any Error, server: String) {
+      switch error {
+      case let error as JobError: self = error
+      case let error as PostgresFailure: self.init(failure: error, server: server)
+      case is UnknownOutcome:
+        self.init(
+          .storeFailed,
+          "the connection to the store \(server) was lost during a commit, and the server could not be asked since whether "
+            + "that came: look before you repeat it", cause: error)
+      default: self.init(.storeFailed, "the store \(server) failed: \(error)", cause: error)
+      }
+    }
+
+    private init(failure: PostgresFailure, server: String) {
+      let (code, text): (Code, String) =
+        switch failure.kind {
+        case .timedOut:
+          (
+            .storeFailed,
+            "the store \(server) did not answer in time: \(failure.message). Look whether the server is up and can be "
+              + "reached, and try again"
+          )
+        case .lost: Self.unreachable(failure.message, server)
+        case .sqlState(let state): Self.refused(state, failure.message, server)
+        }
+      self.init(code, text, cause: failure)
+    }
+
+    /// libpq has no code for why it could not connect.
+    private static func unreachable(_ words: String, _ server: String) -> (Code, String) {
+      if words.contains("authentication failed") || words.contains("no password supplied") {
+        return (.unusableFile, "the store \(server) refused the log-in: \(words). Check the user and the password")
+      }
+      if words.contains("does not exist"), words.contains("database") {
+        return (.unusableFile, "the store \(server) is missing: \(words). Create it with `createdb`")
+      }
+      if words.contains("does not exist"), words.contains("role") {
+        return (.unusableFile, "the store \(server) refused the log-in: \(words). Create it with `createuser`")
+      }
+      if words.contains("could not translate host name") {
+        return (.unusableFile, "the store \(server) is on a host that nobody knows: \(words)")
+      }
+      if words.contains("read-only") {
+        return (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
+      }
+      return (.storeFailed, "the store \(server) can't be reached: \(words)")
+    }
+
+    private static func refused(_ state: String, _ words: String, _ server: String) -> (Code, String) {
+      switch state {
+      case "40P01", "40001", "55P03":
+        (.locked, "the store \(server) is so busy that others always came first (\(words)). Try again")
+      case "53100": (.diskFull, "there is no room for the store \(server): nothing was stored (\(words))")
+      case "53300":
+        (
+          .storeFailed,
+          "the store \(server) has no connection free: \(words). Ask for fewer, or raise max_connections"
+        )
+      case "25006":
+        (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
+      case "42501":
+        (
+          .unusableFile,
+          "the store \(server) lacks a right: \(words). The user needs GRANT CREATE ON DATABASE to make the schema, "
+            + "or USAGE on it, and ALL ON ALL TABLES and ON ALL SEQUENCES IN it"
+        )
+      case "3D000": (.unusableFile, "the store \(server) is missing: \(words). Create it with `createdb`")
+      case "28P01", "28000":
+        (.unusableFile, "the store \(server) refused the log-in: \(words). Check the user and the password")
+      case "42P01", "42703", "3F000":
+        (.notAStore, "the store \(server) is not as it was made: \(words). Restore it, or choose another schema")
+      case "57P01", "57P02", "57P03":
+        (.storeFailed, "the store \(server) is being stopped or started: \(words). Try again")
+      case "57014": (.storeFailed, "the store \(server) did not answer in time: \(words). Try again")
+      default: (.storeFailed, "the store \(server) failed: \(words) (\(state))")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,58 @@
+#if Postgres
+  import CPostgres
+  import DurableJobs
+  import Foundation
+
+  /// Where a store is: a connection string of libpq's, in either of its forms, with several hosts too. What is told of it has
+  /// no password.
+  struct ServerName: Sendable, CustomStringConvertible {
+    private let string: String
+    let description: String
+    /// What libpq takes where the string says nothing: a host that is silent for long is none.
+    private static let defaults = [
+      "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
+    ]
+
+    /// Throws `JobError.Code.invalidArgument` if libpq can't read it.
+    init(_ string: String) throws {
+      self.string = string
+      guard let options = PQconninfoParse(string, nil) else {
+        throw JobError(
+          .invalidArgument,
+          "the connection string can't be read. It is postgres://user@host:5432/database, or host=… user=… dbname=…")
+      }
+      defer { PQconninfoFree(options) }
+      var values: [String: String] = [:]
+      var option = options
+      while let keyword = option.pointee.keyword {
+        if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+        option += 1
+      }
+      let user = values["user"].map { "\($0)@" } ?? ""
+      let port = values["port"].map { ":\($0)" } ?? ""
+      description = "postgres://\(user)\(values["host"] ?? values["hostaddr"] ?? "")\(port)/\(values["dbname"] ?? "")"
+    }
+
+    /// Blocks until it has connected, or knows that it can't. Never on Swift's pool.
+    func connect() throws -> OpaquePointer {
+      let given = Self.defaults.sorted { $0.key < $1.key }
+      let keywords = given.map(\.key) + ["dbname", "client_encoding"]
+      let values = given.map(\.value) + [string, "UTF8"]
+      let connection = Self.withCStrings(keywords) { keywords in
+        Self.withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
+      }
+      guard let connection else { throw PostgresFailure(.lost, "there was not enough memory for a connection") }
+      guard PQstatus(connection) == CONNECTION_OK else {
+        defer { PQfinish(connection) }
+        throw PostgresFailure(.lost, String(cString: PQerrorMessage(connection)))
+      }
+      return connection
+    }
+
+    private static func withCStrings<R>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
+      let copies = strings.map { strdup($0) }
+      defer { copies.forEach { free($0) } }
+      return body(copies.map { UnsafePointer($0) } + [nil])
+    }
+  }
+#endif

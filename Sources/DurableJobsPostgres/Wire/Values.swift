@@ -1,0 +1,128 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// A value of a statement, as PostgreSQL's binary format has it. Sets are arrays: one statement for any number of rows.
+  enum Value {
+    case int(Int64?)
+    case bool(Bool)
+    case text(String?)
+    case ints([Int64])
+    case optionalInts([Int64?])
+    case doubles([Double?])
+    case texts([String?])
+    case datas([Data?])
+
+    static func ids(_ ids: some Sequence<JobID>) -> Value { .ints(ids.map(\.rawValue)) }
+
+    /// The number of its type in `pg_type`.
+    var type: UInt32 {
+      switch self {
+      case .int: 20
+      case .bool: 16
+      case .text: 25
+      case .ints, .optionalInts: 1016
+      case .doubles: 1022
+      case .texts: 1009
+      case .datas: 1001
+      }
+    }
+
+    /// Nil for NULL.
+    var bytes: [UInt8]? {
+      switch self {
+      case .int(let value): value.map { Self.bigEndian($0) }
+      case .bool(let value): [value ? 1 : 0]
+      case .text(let value): value.map { Array($0.escaped.utf8) }
+      case .ints(let values):
+        Self.array(values.count, hasNull: false, of: 20, size: 12 * values.count) { bytes in
+          for value in values {
+            bytes.append(bigEndian: Int32(8))
+            bytes.append(bigEndian: value)
+          }
+        }
+      case .optionalInts(let values): Self.array(values, of: 20) { $0.append(bigEndian: $1, counted: true) }
+      case .doubles(let values):
+        Self.array(values, of: 701) { $0.append(bigEndian: Int64(bitPattern: $1.bitPattern), counted: true) }
+      case .texts(let values):
+        Self.array(values, of: 25) { bytes, value in
+          let value = value.escaped
+          bytes.append(bigEndian: Int32(value.utf8.count))
+          bytes.append(contentsOf: value.utf8)
+        }
+      case .datas(let values):
+        Self.array(values, of: 17) { bytes, value in
+          bytes.append(bigEndian: Int32(value.count))
+          bytes.append(contentsOf: value)
+        }
+      }
+    }
+
+    private static func array<T>(_ values: [T?], of type: UInt32, _ append: (inout [UInt8], T) -> Void) -> [UInt8] {
+      array(values.count, hasNull: values.contains { $0 == nil }, of: type, size: 16 * values.count) { bytes in
+        for value in values {
+          if let value { append(&bytes, value) } else { bytes.append(bigEndian: Int32(-1)) }
+        }
+      }
+    }
+
+    private static func array(
+      _ count: Int, hasNull: Bool, of type: UInt32, size: Int, _ append: (inout [UInt8]) -> Void
+    ) -> [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(20 + size)
+      for number in [count == 0 ? 0 : 1, hasNull ? 1 : 0, Int32(type)] { bytes.append(bigEndian: number) }
+      guard count > 0 else { return bytes }
+      for number in [Int32(count), 1] { bytes.append(bigEndian: number) }
+      append(&bytes)
+      return bytes
+    }
+
+    private static func bigEndian(_ value: Int64) -> [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.append(bigEndian: value)
+      return bytes
+    }
+  }
+
+  extension [UInt8] {
+    fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+      Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+
+    fileprivate mutating func append(bigEndian value: Int64, counted: Bool) {
+      append(bigEndian: Int32(8))
+      append(bigEndian: value)
+    }
+  }
+
+  extension String {
+    /// PostgreSQL's texts have no character 0: it is written as two others, as the first of these is itself.
+    var escaped: String {
+      guard utf8.contains(where: { $0 == 0 || $0 == 0xF3 }) else { return self }
+      return unicodeScalars.reduce(into: "") { text, scalar in
+        switch scalar.value {
+        case 0: text += "\u{F0000}0"
+        case 0xF0000: text += "\u{F0000}1"
+        default: text.unicodeScalars.append(scalar)
+        }
+      }
+    }
+
+    var unescaped: String {
+      guard utf8.contains(0xF3) else { return self }
+      var (text, isEscaped) = ("", false)
+      for scalar in unicodeScalars {
+        if isEscaped {
+          text.unicodeScalars.append(scalar == "0" ? "\0" : "\u{F0000}")
+          isEscaped = false
+        } else if scalar.value == 0xF0000 {
+          isEscaped = true
+        } else {
+          text.unicodeScalars.append(scalar)
+        }
+      }
+      return text
+    }
+  }
+#endif

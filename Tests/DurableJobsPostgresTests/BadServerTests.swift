@@ -1,0 +1,188 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  @Suite struct BadServerTests {
+    /// What opening is refused with, which names what the caller can do and no password.
+    private func refusal(
+      _ string: String, _ code: JobError.Code, says words: String,
+      _ change: (inout PostgresStore.Configuration) -> Void = { _ in },
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+      var configuration = PostgresStore.Configuration()
+      configuration.schema = TestServer.schema()
+      change(&configuration)
+      do {
+        _ = try await PostgresStore(string, configuration: configuration)
+        Issue.record("opened \(string)", sourceLocation: sourceLocation)
+      } catch let error as JobError {
+        #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+        #expect(error.message.contains(words), "\(error)", sourceLocation: sourceLocation)
+        for text in ["\(error)", "\(error.cause.map { "\($0)" } ?? "")"] {
+          #expect(!text.contains("hunter2"), sourceLocation: sourceLocation)
+        }
+      } catch {
+        Issue.record("\(error)", sourceLocation: sourceLocation)
+      }
+    }
+
+    @Test("A string that is none is refused, and not repeated")
+    func noString() async {
+      await refusal("postgres://me:hunter2@[::1/x", .invalidArgument, says: "connection string")
+      await refusal("host=a password='hunter2", .invalidArgument, says: "connection string")
+    }
+
+    @Test(
+      "A name that can be no schema is refused", arguments: ["", "a b", "x\"; DROP", String(repeating: "x", count: 49)])
+    func noSchema(name: String) async {
+      await refusal("host=/nowhere", .invalidArgument, says: "schema") { $0.schema = name }
+    }
+
+    @Test("An error names the server, and never its password")
+    func description() throws {
+      let name = try ServerName("postgres://me:hunter2@db.example.com:5433/app?sslmode=require")
+      #expect("\(name)" == "postgres://me@db.example.com:5433/app")
+    }
+
+    @Test("A wrong password is told as one")
+    func wrongPassword() async throws {
+      let server = try TestServer.shared.get()
+      try server.psql("DO $$ BEGIN CREATE ROLE locked LOGIN PASSWORD 'right'; EXCEPTION WHEN OTHERS THEN END $$")
+      await refusal(server.string(user: "locked", more: "password=hunter2"), .unusableFile, says: "password")
+      await refusal(server.string(user: "locked"), .unusableFile, says: "password")
+    }
+
+    @Test("A host that nobody knows is told as one")
+    func unknownHost() async {
+      await refusal("host=db.invalid user=me password=hunter2", .unusableFile, says: "host")
+    }
+
+    @Test("Where nobody listens, that is told")
+    func nobody() async {
+      await refusal("host=127.0.0.1 port=1 user=me password=hunter2", .storeFailed, says: "can't be reached")
+    }
+
+    @Test("A database that is missing is told as one, with how to make it")
+    func missingDatabase() async throws {
+      let server = try TestServer.shared.get()
+      await refusal(server.string(database: "nope"), .unusableFile, says: "createdb")
+    }
+
+    @Test("A missing right is told with the GRANT that gives it")
+    func missingRight() async throws {
+      let server = try TestServer.shared.get()
+      try server.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN OTHERS THEN END $$")
+      await refusal(server.string(user: "poor"), .unusableFile, says: "GRANT CREATE ON DATABASE")
+      let schema = TestServer.schema()
+      await (try server.store(schema)).close()
+      await refusal(server.string(user: "poor"), .unusableFile, says: "USAGE") { $0.schema = schema }
+      try server.psql("GRANT USAGE ON SCHEMA \(schema) TO poor")
+      await refusal(server.string(user: "poor"), .unusableFile, says: "ALL ON ALL TABLES") { $0.schema = schema }
+    }
+
+    @Test("A newer store is left as it is")
+    func newer() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      await (try server.store(schema)).close()
+      try server.psql("UPDATE meta SET version=99", schema: schema)
+      await refusal(server.string(), .newerVersion, says: "99") { $0.schema = schema }
+      #expect(try server.psql("SELECT version FROM meta", schema: schema) == [["99"]])
+    }
+
+    @Test(
+      "A schema of something else is left as it is",
+      arguments: ["CREATE TABLE things(id int)", "CREATE TABLE meta(version int)", "CREATE TABLE job(id int)"])
+    func foreign(table: String) async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      try server.psql("CREATE SCHEMA \(schema)")
+      try server.psql(table, schema: schema)
+      await refusal(server.string(), .notAStore, says: "something else") { $0.schema = schema }
+      let tables = "SELECT count(*) FROM pg_tables WHERE schemaname='\(schema)'"
+      #expect(try server.psql(tables) == [["1"]])
+    }
+
+    @Test("No tables are made where none are to be")
+    func noTables() async throws {
+      let server = try TestServer.shared.get()
+      await refusal(server.string(), .notAStore, says: "script") { $0.makesTables = false }
+    }
+
+    @Test("The script makes a store by hand")
+    func script() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      try server.psql(PostgresStore.script(schema: schema))
+      let store = try await server.store(schema) { $0.makesTables = false }
+      #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
+    }
+
+    @Test("A server that is too old is refused")
+    func oldServer() throws {
+      let error = #expect(throws: JobError.self) { try Opening.check(version: 120_017) }
+      #expect(error?.message.contains("PostgreSQL 12") == true && error?.code == .unusableFile)
+      try Opening.check(version: 130_000)
+    }
+
+    @Test("A database in another encoding is refused, with how to make one")
+    func encoding() async throws {
+      let server = try TestServer.shared.get()
+      try server.psql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+      await refusal(server.string(database: "latin"), .unusableFile, says: "UTF8")
+    }
+
+    @Test("A server whose commits would not survive a power cut is refused, unless that is accepted")
+    func weak() async throws {
+      let server = try TestServer(options: "-c fsync=off")
+      await refusal(server.string(), .weakDurability, says: "fsync")
+      let store = try await server.store { $0.acceptsWeakDurability = true }
+      #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
+      await store.close()
+    }
+
+    @Test("C77 A server that follows another one is refused, and a store goes on once that leads")
+    func following() async throws {
+      let server = try TestServer()
+      let schema = TestServer.schema()
+      let store = try await server.store(schema)
+      let first = try await store.insert(JobInsertion([.plain()])).ids
+      try server.stop()
+      try server.follow(true)
+      try server.start()
+      await refusal(server.string(), .readOnly, says: "leads") { $0.schema = schema }
+      let error = await #expect(throws: JobError.self) { try await store.insert(JobInsertion([.plain()])) }
+      #expect(error?.code == .readOnly, "\(error.map { "\($0)" } ?? "")")
+      #expect(try await store.jobs(JobQuery()).map(\.id) == first)
+      try server.stop()
+      try server.follow(false)
+      try server.start()
+      let second = try await store.insert(JobInsertion([.plain()])).ids
+      #expect(try await store.jobs(JobQuery()).map(\.id) == first + second)
+      await store.close()
+    }
+
+    @Test("Twenty that make a store at once make one")
+    func atOnce() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      try await withThrowingTaskGroup(of: JobID.self) { group in
+        for _ in 0..<20 {
+          group.addTask {
+            let store = try await server.store(schema) { $0.connections = 1 }
+            return try await store.insert(JobInsertion([.plain()])).ids[0]
+          }
+        }
+        var ids: Set<JobID> = []
+        for try await id in group { ids.insert(id) }
+        #expect(ids.count == 20)
+      }
+      #expect(try server.psql("SELECT count(*) FROM meta", schema: schema) == [["1"]])
+      try WholeStore.expect(of: server, schema: schema)
+    }
+  }
+#endif

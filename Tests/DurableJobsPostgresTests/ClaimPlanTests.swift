@@ -1,0 +1,86 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  @Suite struct ClaimPlanTests {
+    /// Statistics of a table that was another one when they were taken.
+    private static let statistics = [
+      // Taken while all was empty.
+      "ANALYZE job; ANALYZE spec; ANALYZE wait",
+      // Said to be small, and to have one route and state.
+      "UPDATE pg_class SET reltuples=1,relpages=1 WHERE oid='job'::regclass",
+      // Said to be huge.
+      "UPDATE pg_class SET reltuples=1e12,relpages=1000000 WHERE oid='job'::regclass",
+    ]
+
+    @Test("C80 A claim takes no more than was asked for, whatever the planner believes", arguments: statistics)
+    func notMore(statistics: String) async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let store = try await server.store(schema)
+      try server.psql("ALTER TABLE job SET (autovacuum_enabled=false)", schema: schema)
+      try server.psql(statistics, schema: schema)
+      for queue in ["a", "b", "c"] {
+        let jobs = (0..<300).map { NewJob(queue: queue, kind: "k\($0 % 4)", payload: Data()) }
+        _ = try await store.insert(JobInsertion(jobs))
+      }
+      try server.psql(statistics, schema: schema)
+      let kinds: Set<String> = ["k0", "k1", "k2", "k3"]
+      var seen: Set<JobID> = []
+      for round in 0..<12 {
+        let free = ["a": 7, "b": 1, "c": round % 3]
+        let batch = try await store.claim(ClaimRequest(worker: WorkerID("w\(round % 2)"), kinds: kinds, free: free))
+        for (queue, number) in free { #expect(batch.jobs.count { $0.queue == queue } == number) }
+        #expect(seen.isDisjoint(with: batch.jobs.map(\.token.job)))
+        seen.formUnion(batch.jobs.map(\.token.job))
+        #expect(batch.jobs.map(\.token.job) == batch.jobs.map(\.token.job).sorted())
+      }
+      let running = try await store.counts(where: .state(.running))
+      #expect(running[.running] == seen.count)
+    }
+
+    /// All that has a fixed form, as the planner has it without knowing a value, on tables of no statistics.
+    @Test("No statement of a turn reads a whole table or sorts one")
+    func plans() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let store = try await server.store(schema)
+      for sql in [
+        Transaction.finishSQL, Transaction.takeSQL, Transaction.promoteSQL, Transaction.nextDueSQL, Transaction.lookSQL,
+        Transaction.jobsSQL, Transaction.lockJobsSQL, Transaction.lockChildrenSQL, Transaction.childrenSQL,
+        Transaction.parentsSQL, Transaction.saveSQL, Transaction.certainSQL,
+      ] {
+        let plan = try plan(of: sql, on: server, schema)
+        #expect(!plan.contains("Seq Scan on job") && !plan.contains("Seq Scan on spec"), "\(sql)\n\(plan)")
+        #expect(!plan.contains("Seq Scan on edge") && !plan.contains("Seq Scan on wait"), "\(sql)\n\(plan)")
+      }
+      await store.close()
+    }
+
+    private func plan(of sql: String, on server: TestServer, _ schema: String) throws -> String {
+      let numbers = Set(sql.matches(of: /\$(\d+)/).compactMap { Int($0.1) })
+      let count = numbers.max() ?? 0
+      let nulls = [String](repeating: "NULL", count: count).joined(separator: ",")
+      let text = sql.replacing("§", with: "\"\(schema)\".")
+      let types = Self.types[sql].map { "(\($0))" } ?? ""
+      let settings = Connection.settingsSQL.replacing("$1", with: "false")
+      return try server.psql(
+        "\(settings); PREPARE p\(types) AS \(text); EXPLAIN EXECUTE p\(count > 0 ? "(\(nulls))" : "")", schema: schema
+      ).map { $0.joined() }.joined(separator: "\n")
+    }
+
+    private static let types = [
+      Transaction.finishSQL: "bigint[],bigint[],bigint[],bytea[],bigint",
+      Transaction.takeSQL: "bigint[],bigint[],bigint[],bigint,bigint",
+      Transaction.promoteSQL: "bigint[],bigint,bigint", Transaction.nextDueSQL: "bigint[]",
+      Transaction.lookSQL: "bigint[]", Transaction.jobsSQL: "bigint[]", Transaction.lockJobsSQL: "bigint[]",
+      Transaction.lockChildrenSQL: "bigint[]", Transaction.childrenSQL: "bigint[]", Transaction.parentsSQL: "bigint[]",
+      Transaction.saveSQL: "bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[]",
+      Transaction.certainSQL: "bigint[],bigint[],bigint[]",
+    ]
+  }
+#endif

@@ -1,0 +1,116 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsTesting
+  import Foundation
+  import Testing
+
+  private struct Double: Job {
+    var number: Int
+    static let kind = "double"
+    func run(in context: JobContext) async throws -> Int { number * 2 }
+  }
+
+  @Suite struct NoticeTests {
+    /// What a store hears of others, in order.
+    private final class Heard: Sendable {
+      private let changes: AsyncStream<ForeignChange>
+      private let subscription: StoreSignals.Subscription
+
+      init(_ store: PostgresStore) {
+        let (changes, continuation) = AsyncStream.makeStream(of: ForeignChange.self)
+        self.changes = changes
+        subscription = store.signals.listen { signal in
+          if case .changedElsewhere(let change) = signal { continuation.yield(change) }
+        }
+      }
+
+      func first(where isWanted: (ForeignChange) -> Bool) async -> ForeignChange? {
+        for await change in changes where isWanted(change) { return change }
+        return nil
+      }
+    }
+
+    @Test("What one process commits is told to the others that listen, and not to itself")
+    func told() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let (one, other) = (try await server.store(schema), try await server.store(schema))
+      let heard = Heard(one)
+      // That it listens from now on: it may have missed anything till then.
+      #expect(await heard.first { $0 == .all } != nil)
+      let ids = try await other.insert(JobInsertion([.plain(), .plain()])).ids
+      #expect(await heard.first { _ in true } == .work)
+      let claimed = try await other.claim(.of(1)).jobs
+      _ = try await other.settle(claimed.map { $0.settled() }, thenClaim: nil)
+      #expect(await heard.first { $0.contains(.results) } != nil)
+      let running = try await one.claim(.of(1)).jobs
+      #expect(running.map(\.token.job) == [ids[1]])
+      _ = try await other.change(.cancel(reason: nil), where: .id(ids[1]), after: nil, limit: 1)
+      #expect(await heard.first { $0.contains(.stops) } != nil)
+      await one.close()
+      await other.close()
+    }
+
+    @Test("A listener whose connection was ended comes back, and says that it may have missed something")
+    func comesBack() async throws {
+      let server = try TestServer()
+      let store = try await server.store()
+      let heard = Heard(store)
+      #expect(await heard.first { $0 == .all } != nil)
+      try server.psql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid<>pg_backend_pid()")
+      #expect(await heard.first { $0 == .all } != nil)
+      await store.close()
+    }
+
+    @Test("C78 Behind a pooler, who listens has a look from time to time")
+    func polls() async throws {
+      let store = try await TestServer.shared.get().store {
+        $0.isPooled = true
+        $0.pollInterval = .milliseconds(10)
+      }
+      let heard = Heard(store)
+      for _ in 0..<3 { #expect(await heard.first { $0.contains(.work) } != nil) }
+      await store.close()
+    }
+
+    @Test("A worker that another process doubts gives a sign of life, and keeps its jobs")
+    func doubt() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let one = try await server.store(schema)
+      let heard = Heard(one)
+      #expect(await heard.first { $0 == .all } != nil)
+      _ = try await one.insert(JobInsertion([.plain()]))
+      let held = try await one.claim(.of(1)).jobs
+      // By a clock for which the lease has lapsed.
+      let clock = ManualClock(now: Date().addingTimeInterval(120))
+      let other = try await server.store(schema, clock: clock)
+      let report = try await other.recover(RecoveryRequest())
+      #expect(report.recovered == 0 && report.comeAgain == Defaults.doubtInterval)
+      #expect(await heard.first { $0.contains(.doubt) } != nil)
+      let renewal = RenewalRequest(
+        worker: WorkerID("w"), lease: .seconds(600), renewals: held.map { ClaimRenewal(token: $0.token) })
+      #expect(try await one.renew(renewal) == [.held])
+      clock.advance(by: Defaults.doubtInterval)
+      #expect(try await other.recover(RecoveryRequest()).recovered == 0)
+      await one.close()
+      await other.close()
+    }
+
+    @Test("A worker runs what another process stores, and its result is waited for from there")
+    func acrossProcesses() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let (here, there) = (
+        JobQueue(store: try await server.store(schema)), JobQueue(store: try await server.store(schema))
+      )
+      let worker = JobWorker(here)
+      worker.register(Double.self)
+      worker.start()
+      for round in 1...5 { #expect(try await there.enqueue(Double(number: round)).value == 2 * round) }
+      await worker.stop()
+    }
+  }
+#endif

@@ -1,0 +1,151 @@
+#if Postgres
+  import CPostgres
+  import DurableJobs
+  import Foundation
+  import TestProcesses
+
+  @testable import DurableJobsPostgres
+
+  /// A PostgreSQL server of the tests' own, on a socket in a folder that goes with it.
+  ///
+  /// A shell stands between: it starts and stops the server as it is told, and when the test process ends, however that ends,
+  /// it ends the server and deletes the folder. Servers refuse to run as root, so the shell is another user then.
+  final class TestServer: Sendable {
+    /// One for all tests that let it live.
+    static let shared = Result { try TestServer() }
+
+    let folder: String
+    private let commands: FileHandle
+    private let answers: Lock<FileHandle>
+    /// It ends when its input does.
+    private let shell: ChildProcess
+
+    private static let script = """
+      trap '' INT TERM HUP
+      exec 2>/dev/null
+      cd /
+      parent=/tmp
+      if [ -w /dev/shm ]; then parent=/dev/shm; fi
+      folder=$(mktemp -d $parent/durable-pg.XXXXXX) || exit 1
+      pid=
+      start() {
+        "$1/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c max_connections=400 \\
+          -c log_min_messages=log -c deadlock_timeout=100ms $2 >>"$folder/log" 2>&1 &
+        pid=$!
+        until "$1/pg_isready" -q -h "$folder" -d postgres; do
+          if ! kill -0 $pid 2>/dev/null; then echo "failed: $(tail -n 3 "$folder/log")"; return; fi
+          sleep 0.05
+        done
+        echo "ready $folder"
+      }
+      if ! "$1/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale -N >"$folder/log" 2>&1; then
+        echo "failed: $(tail -n 3 "$folder/log" | tr '\\n' ' ')"
+      else
+        sed -i '1i local all locked scram-sha-256' "$folder/data/pg_hba.conf"
+        while read -r command; do
+          case $command in
+            start) start "$1" "$2" ;;
+            kill) kill -9 $pid; wait $pid 2>/dev/null; echo gone ;;
+            follow) touch "$folder/data/standby.signal"; echo gone ;;
+            lead) rm -f "$folder/data/standby.signal"; echo gone ;;
+            stop) kill -INT $pid; wait $pid 2>/dev/null; echo gone ;;
+          esac
+        done
+        if [ -n "$pid" ]; then kill -QUIT $pid 2>/dev/null; wait $pid 2>/dev/null; fi
+      fi
+      rm -rf "$folder"
+      """
+
+    struct Missing: Error, CustomStringConvertible {
+      let description: String
+    }
+
+    /// `options`: of the server's own.
+    init(options: String = "") throws {
+      let binaries = try Self.findBinaries()
+      let (input, output) = (Pipe(), Pipe())
+      let command = ["sh", "-c", Self.script, "sh", binaries, options]
+      let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+      shell = try ChildProcess(
+        "/usr/bin/env", geteuid() == 0 ? asOther + command : command,
+        input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
+      try input.fileHandleForReading.close()
+      try output.fileHandleForWriting.close()
+      commands = input.fileHandleForWriting
+      answers = Lock(output.fileHandleForReading)
+      folder = try Self.tell("start", commands, answers)
+    }
+
+    deinit {
+      try? commands.close()
+      shell.wait()
+    }
+
+    func start() throws { _ = try Self.tell("start", commands, answers) }
+    /// As a power cut would: the server has no time for anything.
+    func kill() throws { _ = try Self.tell("kill", commands, answers) }
+    /// Whether it follows another server from its next start on, and can't be written.
+    func follow(_ follows: Bool) throws { _ = try Self.tell(follows ? "follow" : "lead", commands, answers) }
+    func stop() throws { _ = try Self.tell("stop", commands, answers) }
+
+    private static func tell(_ command: String, _ commands: FileHandle, _ answers: Lock<FileHandle>) throws -> String {
+      try answers.withLock { answers in
+        try commands.write(contentsOf: Data("\(command)\n".utf8))
+        var line: [UInt8] = []
+        while let byte = try answers.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
+        let text = String(decoding: line, as: UTF8.self)
+        if text == "gone" { return "" }
+        guard text.hasPrefix("ready ") else { throw Missing(description: "the server did not begin: \(text)") }
+        return String(text.dropFirst(6))
+      }
+    }
+
+    private static func findBinaries() throws -> String {
+      let root = "/usr/lib/postgresql"
+      let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap(Int.init).sorted()
+      let folders =
+        versions.reversed().map { "\(root)/\($0)/bin" } + ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"]
+      guard let found = folders.first(where: { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }) else {
+        throw Missing(description: "PostgreSQL's server is missing (initdb, postgres): run `make setup`")
+      }
+      return found
+    }
+
+    // MARK: Stores
+
+    func string(user: String = "postgres", database: String = "postgres", more: String = "") -> String {
+      "host=\(folder) user=\(user) dbname=\(database) \(more)"
+    }
+
+    static func schema() -> String { "t_" + UUID().uuidString.lowercased().replacing("-", with: "") }
+
+    func store(
+      _ schema: String = TestServer.schema(), _ more: String = "", clock: (any JobClock)? = nil,
+      _ change: (inout PostgresStore.Configuration) -> Void = { _ in }
+    ) async throws -> PostgresStore {
+      var configuration = PostgresStore.Configuration()
+      configuration.schema = schema
+      configuration.connections = 2
+      configuration.clock = clock
+      change(&configuration)
+      return try await PostgresStore(string(more: more), configuration: configuration)
+    }
+
+    /// Runs SQL as another program might, and gives the rows as text.
+    @discardableResult
+    func psql(_ sql: String, schema: String = "public", database: String = "postgres") throws -> [[String]] {
+      let server = try ServerName(string(database: database))
+      let connection = try server.connect()
+      defer { PQfinish(connection) }
+      PQclear(PQexec(connection, "SET search_path=\"\(schema)\""))
+      let result = PQexec(connection, sql)
+      defer { PQclear(result) }
+      guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK].contains(PQresultStatus(result)), let result else {
+        throw Missing(description: String(cString: PQerrorMessage(connection)))
+      }
+      return (0..<PQntuples(result)).map { row in
+        (0..<PQnfields(result)).map { String(cString: PQgetvalue(result, row, $0)) }
+      }
+    }
+  }
+#endif

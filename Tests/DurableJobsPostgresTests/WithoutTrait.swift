@@ -1,0 +1,5 @@
+#if !Postgres
+  import Testing
+
+  @Test(.disabled("needs the trait Postgres: swift test --enable-all-traits")) func `PostgreSQL`() {}
+#endif

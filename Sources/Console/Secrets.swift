@@ -24,8 +24,9 @@
 
     private var withoutPasswordsOfUsers: String {
       guard contains("@") else { return self }
-      let well = /([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
-      let ill = /([A-Za-z][A-Za-z0-9+.\-]*):\/\/([^\s\/?#:\[]*):(?![0-9]+[\/?])\S*[\/?#]\S*@/
+      // Of a longer scheme the end will do; from each letter of a long word all others would be looked at.
+      let well = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
+      let ill = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:\[]*):(?![0-9]+[\/?])\S*[\/?#]\S*@/
       let text = replacing(well) { match in
         let (_, scheme, user, password) = match.output
         if password != nil { return "\(scheme)://\(user):\(hiddenSecret)@" }

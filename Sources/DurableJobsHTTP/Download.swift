@@ -49,11 +49,12 @@
     public var acceptsUnknownLength: Bool
     /// Sent with each request to the URL's own host, and never to another one that it redirects to.
     public var headers: [Header]
-    /// Whether a file that is there already may be replaced; never one that came or changed while this was fetched.
+    /// Whether a file that is there already may be replaced; never one that came or changed since the first attempt began,
+    /// nor one that another download brought since this was asked for.
     public var overwrites: Bool
     /// Whether a file that is there already is taken for the one that is wanted: with a `sha256` if that fits, else unless
-    /// the server tells another size, or a change that is later than the file's own time. Another file is replaced if this
-    /// `overwrites`, and an error otherwise.
+    /// the server tells another size, or a change that is later than the file's own time, or a download of another URL
+    /// brought it since this was asked for. Another file is replaced if this `overwrites`, and an error otherwise.
     public var skipsExisting: Bool
     /// Whether the file gets the server's modification time (`Last-Modified`). Otherwise it has that of its last byte.
     public var keepsServerTime: Bool

@@ -131,8 +131,8 @@
           }
         },
         cameSince: { [store] in
-          try await ServerNamedFiles(store: store).came(to: $0, $1, since: attempt.job, besides: download)
-        }, remark: { attempt.tell(.remarked($0)) }, store: store.path)
+          try await OtherDownloads(store: store).brought($0, $1, in: $2, since: attempt.job, besides: download)
+        }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, store: store.path)
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
@@ -211,6 +211,6 @@
     }
 
     /// Whether both ask the server in the same name, and for the same: what comes else may be another user's.
-    fileprivate func asks(as other: Download) -> Bool { url == other.url && headers == other.headers }
+    func asks(as other: Download) -> Bool { url == other.url && headers == other.headers }
   }
 #endif

@@ -38,6 +38,8 @@
       self.path = path
       self.isFollowed = isFollowed
       beginPiece()
+      let spare = open(self.spare, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      if spare >= 0 { close(spare) }
     }
 
     /// Its follower is so far behind that no more should come.
@@ -100,8 +102,12 @@
     /// Nothing follows. If the end found no room, an empty piece says how much it was.
     package mutating func finish() {
       if isCut { beginPiece() }
+      if isCut, piece == nil { rename(spare, Self.piece(path, position)) } else { unlink(spare) }
       endPiece(isKept: true)
     }
+
+    /// An empty file to be that piece where the disk takes no more files.
+    private var spare: String { path + ".spare" }
 
     /// The last line with something in it. Not one whose beginning is missing: what is to be hidden is no longer found in
     /// it.

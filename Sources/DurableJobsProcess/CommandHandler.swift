@@ -78,9 +78,11 @@
           isFree = await lock.endHolder()
         }
         guard isFree else { throw Self.leftBehind(lock) }
-        try await clearTheWay(for: context.id, remains, store)
+        guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
+        else { throw CancellationError() }
+        try await clearTheWay(for: job, remains, store, context)
         try Task.checkCancellation()
-        run = try folder.beginRun(attempt: context.attempt)
+        run = try folder.beginRun(attempt: context.attempt, of: job)
         // From here on, a run that another worker begins is seen by the supervisor.
         guard await context.isHeld() else {
           folder.forget(run)
@@ -110,7 +112,10 @@
       if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
       let result = CommandResult(report, stopReason: stopReason)
       // Else it may be another's by now.
-      if stopReason != .claimLost { remains.forget(context.id) }
+      if stopReason != .claimLost, !folder.hasRun(after: run.number) {
+        // What was to end, and lives, is in the way of others. What has ended by itself may leave a daemon.
+        if isGone || result.exitCode != nil { remains.forget(context.id) } else { remains.giveUp(context.id) }
+      }
       if case .postponed = result {
         folder.forget(run)
       } else {
@@ -126,26 +131,33 @@
       return try result.output()
     }
 
-    /// What a job that has ended left behind had a lane, or a unique key, that may be this job's now.
-    private func clearTheWay(for id: JobID, _ remains: CommandRemains, _ store: any JobStore) async throws {
-      let left = await remains.endAll(except: own)
-      guard !left.isEmpty else { return }
-      let jobs = try await store.jobs(JobQuery(.ids(left + [id]), limit: left.count + 1))
-      guard let lane = jobs.first(where: { $0.id == id })?.lane?.name,
-        let other = jobs.first(where: { $0.id != id && $0.lane?.name == lane })
-      else { return }
-      throw Self.leftBehind(JobFolder(other.id, in: store).lock, "job \(other.id), which was before it in its lane,")
+    /// A job that has ended, and whose command may live, had a lane or a unique key that is this job's now, or was waited
+    /// for.
+    private func clearTheWay(
+      for job: JobSnapshot, _ remains: CommandRemains, _ store: any JobStore, _ context: JobContext
+    ) async throws {
+      let noted = remains.noted.subtracting([job.id])
+      guard !noted.isEmpty else { return }
+      let others = try await store.jobs(JobQuery(.ids(noted), limit: noted.count)).filter { job.comesAfter($0) }
+      let left = await remains.end(Set(others.map(\.id)), except: own)
+      // The time is the command's own, which has not begun.
+      if !others.isEmpty, context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
+      // Who is to stop can't ask the store, and knows nothing.
+      try Task.checkCancellation()
+      if let other = left.min() { throw Self.leftBehind(JobFolder(other, in: store).lock, of: other) }
     }
 
-    private static func leftBehind(_ lock: CommandLock, _ whose: String = "this command") -> JobExit {
+    private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> JobExit {
+      let whose = other.map { "job \($0)" } ?? "this command"
+      let lives = "still lives\(other == nil ? "" : ", beside which this one must not run")"
       let numbers = lock.processes.map { "\($0)" }.joined(separator: ", ")
       return .suspend(
         because:
           numbers.isEmpty
-          ? "a process of \(whose), or one that can't be told from it, still lives: it has left its group, or is "
-            + "another user's or another container's; end it, then resume or cancel"
-          : "process \(numbers) of \(whose) still lives: it has left its group, or can't end; end it, then resume or "
-            + "cancel")
+          ? "a process of \(whose), or one that can't be told from it, \(lives): it has left its group, or is another "
+            + "user's or another container's; end it, then resume or cancel"
+          : "process \(numbers) of \(whose) \(lives): it has left its group, or can't end; end it, then resume or cancel"
+      )
     }
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
@@ -189,6 +201,15 @@
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
       if report == nil { _ = await order.lock.killHolder { $0.group.number == supervisor.number } }
       return report
+    }
+  }
+
+  extension JobSnapshot {
+    /// Both were not to run at once, and it is this one's turn now.
+    fileprivate func comesAfter(_ other: JobSnapshot) -> Bool {
+      if let lane, lane.name == other.lane?.name { return true }
+      if let uniqueKey, uniqueKey == other.uniqueKey { return true }
+      return edges.contains { $0.target == .job(other.id) }
     }
   }
 #endif

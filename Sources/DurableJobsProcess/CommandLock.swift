@@ -69,7 +69,10 @@
         throw Refusal("can't open \(path)")
       }
       defer { close(file) }
-      guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
+      guard flock(file, LOCK_SH | LOCK_NB) == 0 else {
+        if errno == EWOULDBLOCK || errno == EINTR { return false }
+        throw Refusal("can't lock \(path)")
+      }
       guard let holder = Self.holder(file) else { return true }
       guard !holder.lives(besides: supervisor) else { return false }
       // Of another space only who is in it knows what lives. Another may have come before the lock was changed.

@@ -14,6 +14,7 @@
     /// Where the piece begins that is read.
     private var piece = 0
     private var position = 0
+    private var toldPosition = 0
 
     package init(path: String) { self.path = path }
 
@@ -29,11 +30,12 @@
       return missing > 0 ? .leftOut(missing) : self.next()
     }
 
-    /// What was read so far may be dropped: for who follows a run whose output waits for that.
-    package func tellFollowed() {
-      guard position > CappedLog.half else { return }
-      // One that could not be written is written with the next part.
-      try? Data("\(position)".utf8).write(to: URL(filePath: CappedLog.followerNote(path)), options: .atomic)
+    /// What was read so far may be dropped: for who runs a command whose output waits for that. To be called again until
+    /// there is more: it may not be possible to note it now.
+    package mutating func tellFollowed() {
+      guard position > CappedLog.half, position > toldPosition else { return }
+      let note = URL(filePath: CappedLog.followerNote(path))
+      if (try? Data("\(position)".utf8).write(to: note, options: .atomic)) != nil { toldPosition = position }
     }
 
     private mutating func readPiece() -> Data? {

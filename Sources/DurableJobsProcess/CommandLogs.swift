@@ -14,8 +14,10 @@
       folder = JobFolder(job, in: store)
     }
 
-    /// The runs so far, in their order.
-    public var runs: [CommandRun] { folder.runs }
+    /// The runs so far, in their order: the last ten. Throws what the store throws.
+    public var runs: [CommandRun] {
+      get async throws { folder.runs(of: try await store.jobs(JobQuery(.id(job), limit: 1)).first) }
+    }
 
     /// What a run wrote, from its beginning.
     public func reader(of run: CommandRun, _ stream: LogStream) -> CommandLogReader { folder.reader(of: run, stream) }
@@ -46,16 +48,16 @@
           while true {
             // Asked before the last look, so that nothing is written in between.
             let job = try await log.store.jobs(JobQuery(.id(log.job), limit: 1)).first
-            if let part = look() { return part }
+            if let part = look(at: job) { return part }
             if job?.state.isFinished ?? true { return nil }
             try await Task.sleep(for: CommandLogs.interval)
           }
         }
 
-        private mutating func look() -> CommandLogReader.Part? {
+        private mutating func look(at job: JobSnapshot?) -> CommandLogReader.Part? {
           while true {
             // A later run begins only after this one has ended, however that was.
-            let later = log.folder.runs.first { $0.number > reader?.run ?? 0 }
+            let later = log.folder.runs(of: job).first { $0.number > reader?.run ?? 0 }
             if let part = reader?.1.next() { return part }
             guard let later else { return nil }
             reader = (later.number, log.folder.reader(of: later, log.stream))
@@ -76,11 +78,18 @@
     var record: Record
 
     struct Record: Codable, Sendable {
+      /// What tells its job from another of the same number, in milliseconds since 1970.
+      var jobCreatedAt: Int64?
       var attempt: Int
       var startedAt: Date
       var endedAt: Date?
       var ending: String?
       var exitCode: Int32?
+    }
+
+    func isOf(_ job: JobSnapshot?) -> Bool {
+      guard let job, let jobCreatedAt = record.jobCreatedAt else { return true }
+      return jobCreatedAt == job.createdAt.milliseconds
     }
 
     public var attempt: Int { record.attempt }

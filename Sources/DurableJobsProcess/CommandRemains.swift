@@ -28,14 +28,22 @@
     /// It has ended, as far as its worker could bring that about.
     func forget(_ id: JobID) { unlink(path(id)) }
 
+    /// It could not be ended here, and stands in the way of others.
+    func giveUp(_ id: JobID) {
+      let holder = JobFolder(id, in: store).lock.holder
+      hopeless.withLock { $0[id] = holder }
+    }
+
+    /// Those whose commands may live.
+    var noted: Set<JobID> { Set(JobFolder.ids(in: notes)) }
+
     /// Something of it may live, and its worker has not seen its end.
     package func isNoted(_ id: JobID) -> Bool { access(path(id), F_OK) == 0 }
 
     private func path(_ id: JobID) -> String { "\(notes)/\(id)" }
 
-    /// Ends those of all jobs but `own`, which are waited for: who runs them ends them. Answers which live nevertheless.
-    func endAll(except own: Set<JobID>) async -> [JobID] {
-      let ids = Set(JobFolder.ids(in: notes))
+    /// Ends those of these jobs but `own`, which are waited for: who runs them ends them. Answers which live nevertheless.
+    func end(_ ids: Set<JobID>, except own: Set<JobID>) async -> [JobID] {
       let query = JobQuery(.ids(ids) && .state(.running), limit: ids.count)
       guard !ids.isEmpty, let running = try? await store.jobs(query) else { return [] }
       return await withTaskGroup(of: JobID?.self) { group in
@@ -85,7 +93,7 @@
       }
       while true {
         let isLast = Task.isCancelled
-        _ = await endAll(except: own())
+        _ = await end(noted, except: own())
         if isLast { break }
         await gate.pass()
         // What changes often is looked at now and then.

@@ -41,15 +41,31 @@
       return access(path, F_OK) != 0
     }
 
-    package func remove() { try? FileManager.default.removeItem(atPath: path) }
-
-    /// The runs so far, in their order: the last ``mostRuns``.
-    package var runs: [CommandRun] {
-      numbers.keys.sorted().compactMap { number in
-        guard let data = FileManager.default.contents(atPath: file(number, "run")) else { return nil }
-        let record = try? JSONDecoder.iso8601.decode(CommandRun.Record.self, from: data)
-        return record.map { CommandRun(number: number, record: $0) }
+    /// What is in it and is nobody's here, stays, and the folder with it.
+    package func remove() {
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where Self.isOurs(name) {
+        unlink("\(path)/\(name)")
       }
+      rmdir(path)
+    }
+
+    private static func isOurs(_ name: String) -> Bool {
+      let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+      // The last one is what a process left that died while it replaced a file.
+      return parts[0] == "lock" || name.hasPrefix(".dat.nosync")
+        || Int(parts[0]) != nil && parts.count > 1 && ["run", "stdout", "stderr"].contains(parts[1])
+    }
+
+    /// The runs of this job so far, in their order: the last ``mostRuns``. Where it is gone, all that are there. Others had
+    /// its number before it, as in a store that was put back from a copy.
+    package func runs(of job: JobSnapshot?) -> [CommandRun] {
+      numbers.keys.sorted().compactMap { run($0) }.filter { $0.isOf(job) }
+    }
+
+    private func run(_ number: Int) -> CommandRun? {
+      guard let data = FileManager.default.contents(atPath: file(number, "run")) else { return nil }
+      let record = try? JSONDecoder.iso8601.decode(CommandRun.Record.self, from: data)
+      return record.map { CommandRun(number: number, record: $0) }
     }
 
     /// Runs whose logs are kept.
@@ -60,16 +76,18 @@
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       return names.reduce(into: [:]) { numbers, name in
         let parts = name.split(separator: ".")
-        if parts.count > 1, let number = Int(parts[0]) { numbers[number, default: []].append(name) }
+        if parts.count > 1, let number = Int32(parts[0]) { numbers[Int(number), default: []].append(name) }
       }
     }
 
     func hasRun(after run: Int) -> Bool { numbers.keys.contains { $0 > run } }
 
-    /// Notes that the command is about to start, under a number that nobody else has. Of the oldest runs nothing is kept.
-    func beginRun(attempt: Int) throws -> CommandRun {
+    /// Notes that the command is about to start, under a number that nobody else has. Of the oldest runs nothing is kept, nor
+    /// of those of other jobs.
+    func beginRun(attempt: Int, of job: JobSnapshot? = nil) throws -> CommandRun {
       let numbers = numbers
-      for number in numbers.keys.sorted().dropLast(Self.mostRuns - 1) { remove(numbers[number]) }
+      let foreign = numbers.keys.filter { self.run($0)?.isOf(job) == false }
+      for number in numbers.keys.sorted().dropLast(Self.mostRuns - 1) + foreign { remove(numbers[number]) }
       var number = (numbers.keys.max() ?? 0) + 1
       while true {
         let file = open(file(number, "run"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -81,7 +99,9 @@
         guard errno == EEXIST else { throw Refusal("can't write into \(path)") }
         number += 1
       }
-      let run = CommandRun(number: number, record: .init(attempt: attempt, startedAt: Date()))
+      let record = CommandRun.Record(
+        jobCreatedAt: job?.createdAt.milliseconds, attempt: attempt, startedAt: Date())
+      let run = CommandRun(number: number, record: record)
       do {
         try write(run)
       } catch {

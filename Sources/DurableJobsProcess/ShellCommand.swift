@@ -64,6 +64,12 @@
 
     public func validate() throws {
       if arguments.isEmpty { throw JobError(.invalidArgument, "the command has no words; name a program") }
+      // The system takes each up to its first zero byte.
+      guard (arguments + [cwd] + env.values).allSatisfy({ !$0.bytes.contains(0) }),
+        env.keys.allSatisfy({ !$0.utf8.contains(0) })
+      else {
+        throw JobError(.invalidArgument, "a word, the folder or the environment of the command has a zero byte in it")
+      }
     }
 
     /// A line that the command wrote, for more eyes than its log has: without the values of variables that were given to it

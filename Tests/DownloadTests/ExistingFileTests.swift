@@ -265,7 +265,35 @@
       #expect(try setting.folder.holds(Content(size), as: "a.bin"))
     }
 
+    @Test(arguments: [false, true])
+    func `what changed since the first attempt is not replaced by a later one`(wasThere: Bool) async throws {
+      server.serve("/a.bin", .page(503), .file(content))
+      if wasThere { try setting.folder.write("old", to: "a.bin") }
+      let download = try setting.download(server.url("/a.bin"), overwrites: true)
+      #expect(try await setting.attempt(download).state == .scheduled)
+      try setting.folder.write("edited", to: "a.bin")
+      let job = try await setting.fetch(download)
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("since this one was asked for"), "\(job.lastError)")
+      #expect(try setting.folder.text("a.bin") == "edited")
+      #expect(try await setting.fetch(download).state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     // MARK: Parts
+
+    @Test func `what somebody wrote into a part is not gone on from`() async throws {
+      server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
+      let download = try setting.download(server.url("/a.bin"))
+      #expect(try await setting.fetch(download, from: server).state == .failed)
+      let part = try FileHandle(forUpdating: URL(filePath: setting.folder.path("a.bin.part")))
+      let others = Data(repeating: 1, count: 400_000)
+      try part.write(contentsOf: others)
+      try part.close()
+      #expect(try await setting.fetch(download).state == .failed)
+      #expect(setting.errors.last?.code == .fileExists)
+      #expect(FileManager.default.contents(atPath: setting.folder.path("a.bin.part")) == others)
+    }
 
     @Test(
       arguments: [(5, nil), (5, "a.bin"), (1_000_000, nil), (1_000_000, "a.bin")] as [(Int64, String?)], [false, true])

@@ -54,6 +54,23 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test(arguments: ["/data.json", "/install.sh", "/model.ckpt"])
+    func `a page that a redirect leads to is no file of any ending but a page's`(path: String) async throws {
+      server.serve(path, .redirect(302, to: "/log-in"), .file(content))
+      let job = try await setting.fetch(setting.download(server.url(path)))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.failures.count == 1 && job.lastError.contains("web page"), "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: String(path.dropFirst())))
+    }
+
+    @Test(arguments: ["/about", "/v1.2", "/start.php", "/data.json"])
+    func `a page comes from where it was asked for, and from elsewhere where it may be meant`(path: String) async throws
+    {
+      server.serve(path, path == "/data.json" ? .page(200, "<p>One.</p>") : .redirect(302, to: "/log-in"))
+      let job = try await setting.fetch(setting.download(server.url(path)))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+    }
+
     @Test(arguments: [true, false], gates)
     func `nor is one that does not fit to what was asked for`(bySize: Bool, gate: Answer) async throws {
       server.serve("/get", gate, .file(content))

@@ -63,6 +63,26 @@
       #expect(setting.folder.size("a.bin") == size)
     }
 
+    @Test(arguments: [true, false])
+    func `a file that a download of another URL brought since this one was asked for is not its own`(
+      skips: Bool
+    ) async throws {
+      server.serve("/en/a.bin", .file(content))
+      server.serve("/de/a.bin", .file(changed))
+      let downloads = try ["/en/a.bin", "/de/a.bin"].map {
+        try setting.download(server.url($0), skipsExisting: skips, keepsServerTime: true)
+      }
+      try await setting.jobs.queue.enqueue(contentsOf: downloads)
+      #expect(try await setting.fetch(downloads[0]).state == .succeeded)
+      let other = try await setting.fetch(downloads[1])
+      #expect(other.state == .failed)
+      #expect(other.lastError.contains("was brought by a download of another URL"), "\(other.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      try await setting.jobs.advance(by: .seconds(1))
+      let later = try await setting.fetch(downloads[1])
+      #expect(later.file?.wasThere == true, "it was there when this was asked for: \(later.lastError)")
+    }
+
     @Test func `where it may be replaced, one of the server's size and time is, unless it is to be skipped`()
       async throws
     {

@@ -86,6 +86,50 @@
       #expect(ended.stderr.contains("bytes of what it wrote were not kept, and are missing here"), "\(ended.stderr)")
     }
 
+    @Test(
+      "add --follow ends with 1 where a file holds what more than one run wrote, and says how much is of earlier ones")
+    func twoRuns() async throws {
+      let line = "echo one; test -e again && exit 0; touch again; echo two; exit 3"
+      let outcome = try await durable("add", "--follow", "--max-attempts", "2", "--shell", "--", line)
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.text == "one\ntwo\none\n")
+      #expect(outcome.stderr.contains("the first 8 bytes here are of earlier ones"), "\(outcome.stderr)")
+      let other = line.replacing("again", with: "more")
+      let json = try await durable("add", "--follow", "--json", "--max-attempts", "2", "--shell", "--", other)
+      #expect(json.status == .exited(0), "in JSON each line says its run")
+    }
+
+    @Test("of several that follow a job, the one that runs it misses nothing")
+    func twoFollowers() async throws {
+      let line = """
+        mkfifo out; command='head -c 30000000 /dev/zero'
+        "$DURABLE" add --follow --unique k --shell -- "$command" > out & first=$!
+        exec 3< out; head -c 1 <&3 > begin
+        "$DURABLE" add --follow --unique k --shell -- "$command" > copy & second=$!
+        while [ $(wc -c < copy) -lt 10000000 ]; do sleep 0.01; done
+        cat begin - <&3 | wc -c; wait $first; code=$?; wait $second; exit $code
+        """
+      let outcome = try await durable.shell(line)
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(outcome.line == "30000000")
+    }
+
+    @Test("one SIGTERM ends who follows a command of another, however much that writes")
+    func endlessElsewhere() async throws {
+      let line = """
+        "$DURABLE" work > out 2>&1 & worker=$!
+        until grep -q Working out; do sleep 0.05; done
+        id=$("$DURABLE" add --unique k -- yes)
+        "$DURABLE" add --follow --unique k -- yes > copy 2> words & follower=$!
+        until [ -s copy ]; do sleep 0.05; done
+        kill -TERM $follower; wait $follower; code=$?; cat words >&2
+        "$DURABLE" cancel $id > out; kill -TERM $worker; wait $worker; exit $code
+        """
+      let outcome = try await durable.shell(line)
+      #expect(outcome.status == .exited(130))
+      #expect(outcome.stderr.contains("Job 1 goes on in another process"), "\(outcome.stderr)")
+    }
+
     @Test("one SIGTERM ends add --follow on a terminal that takes nothing more")
     func deafTerminal() async throws {
       var (master, slave): (Int32, Int32) = (-1, -1)

@@ -41,6 +41,39 @@
       #expect(try await durable("status").status == .exited(0))
     }
 
+    @Test(
+      "a file of unknown length leaves room for the store", .enabled(if: SmallDisk.isPossible, "mounts a file system"))
+    func roomForStore() async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      server.serve("/a.bin", .file(Content(8_000_000)).framed(.chunked))
+      let line = """
+        "$DURABLE" get \(server.url("/a.bin")) > words 2>&1 & program=$!
+        while kill -0 $program && ! grep -q 'no room in' words; do sleep 0.05; done
+        "$DURABLE" add -- true > out; added=$?; kill -TERM $program; wait $program
+        "$DURABLE" cancel 1 > out; echo $added $?
+        """
+      let outcome = try await durable.shell(line)
+      #expect(outcome.line == "0 0", "\(outcome.stderr)")
+      try await disk.remove()
+    }
+
+    @Test("what was edited since --overwrite was asked for stays, until it is asked for again")
+    func overwriteAgain() async throws {
+      let place = durable.folder + "/a.bin"
+      server.serve("/a.bin", .page(503), .page(503))
+      try Data("old".utf8).write(to: URL(filePath: place))
+      #expect(try await durable("get", "--detach", "--overwrite", server.url("/a.bin")).line == "1")
+      _ = try await durable.run("work") { [server] worker in
+        await server.until { !$0.isEmpty }
+        kill(worker.process, SIGTERM)
+      }
+      try Data("edited".utf8).write(to: URL(filePath: place))
+      server.serve("/a.bin", .file(content))
+      let again = try await durable("get", "--overwrite", server.url("/a.bin"))
+      #expect(again.status == .exited(0), "\(again.text)\(again.stderr)")
+      #expect(holds(content, "a.bin"))
+    }
+
     // MARK: Bad input
 
     private static let url = "https://127.0.0.1:9/x"
@@ -58,6 +91,7 @@
         (["-H", "@missing", url], "--header @missing: this file can't be read"),
         (["-H", "@headers", url], "headers:2: the colon is missing"), (["-H", "@-", "-i", "-"], "read once"),
         (["--cacert", "missing", url], "can't be read"), (["--netrc-file", "missing", url], "can't be read"),
+        (["--netrc-file", "/dev/null", url], "no plain file"),
         (["--detach", "--netrc-file", "file", url], "--detach"),
         (["--cacert", "file", url], "PEM"), (["-i", "missing"], "can't be read"), (["-i", "empty"], "names no URL"),
         (["-i", "broken"], "broken:2: nonsense"), (["-i", "broken"], "durable: 1 line"),

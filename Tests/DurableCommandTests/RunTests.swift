@@ -47,9 +47,13 @@
         ),
         (["./plain"], "./plain is not executable: Permission denied"),
         (["./missing"], "command not found: ./missing"),
+        (["./script"], "./script can't be run: what its first line names, or the loader that it needs, is not there"),
       ])
     func impossible(command: [String], message: String) async throws {
       #expect(FileManager.default.createFile(atPath: durable.folder + "/plain", contents: Data("x".utf8)))
+      let script = durable.folder + "/script"
+      #expect(FileManager.default.createFile(atPath: script, contents: Data("#!/no/such/shell\n".utf8)))
+      #expect(chmod(script, 0o700) == 0)
       let outcome = try await durable.run(
         (["add", "--max-attempts", "3", "--"] + command).map { Array($0.utf8) })
       let id = try #require(Int(outcome.line))

@@ -224,10 +224,12 @@
       #expect(try await durable.message(id).contains("exited with code"))
     }
 
-    @Test("a cancelled command one of whose processes has left its group and lives on says so in its log")
+    @Test("a cancelled command one of whose processes lives on says so in its log, and its lane is not handed on")
     func cancelledButForOne() async throws {
       let fifo = try Fifo(in: durable)
-      let id = try await durable.add("--shell", "--", "setsid sh -c 'echo $$ > said; exec sleep 600' & exec sleep 600")
+      let id = try await durable.add(
+        "--lane", "l", "--shell", "--", "setsid sh -c 'echo $$ > said; exec sleep 600' & exec sleep 600")
+      let next = try await durable.add("--lane", "l", "--", "true")
       let ended = try await durable.work("--drain") { [durable] worker in
         let escapee = try #require(pid_t(await fifo.said()))
         defer { kill(escapee, SIGKILL) }
@@ -237,6 +239,7 @@
       #expect(ended.status == .exited(0))
       #expect(try await durable.state(id) == "cancelled")
       #expect(try await durable("log", "\(id)").stderr.contains("has left its group, and still lives"))
+      #expect(try await durable.state(next) == "suspended")
     }
 
     @Test("a process that has left its group and still lives suspends the job, with that reason")

@@ -86,6 +86,7 @@
         (["sus"], "there is no command 'sus'; did you mean 'suspend'?"),
         (["help", "unpuase"], "there is no command 'unpuase'; did you mean 'unpause'?"),
         (["frobnicate"], "there is no command 'frobnicate'"), (["status", "--jsn"], "Did you mean '--json'?"),
+        (["add", "--envi=TOKEN=secret", "--", "true"], "unknown option '--envi'; did you mean '--env'?"),
         (["add", "--priorty", "5", "--", "true"], "unknown option '--priorty'; did you mean '--priority'?"),
       ])
     func misspelt(arguments: [String], words: String) async throws {

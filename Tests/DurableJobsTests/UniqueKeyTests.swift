@@ -29,6 +29,7 @@ import Testing
       for _ in 0..<20 { group.addTask { try await queue.enqueue(Sync(account: 7)) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
+    #expect(try await handles[0].snapshot.uniqueKey == "sync-7")
     #expect(handles.count { $0.isNew } == 1)
     #expect(try await jobs.enqueued(Sync.self) == [Sync(account: 7)])
     jobs.worker.register(Sync.self)

@@ -242,7 +242,7 @@
       #expect(worker.wait() == .exited(0))
       #expect(try await place.store.job(job.id).state == .succeeded)
       #expect(place.lines("runs") == ["run"])
-      #expect(place.logs(job).runs.map(\.ending) == ["succeeded"])
+      #expect(try await place.logs(job).runs.map(\.ending) == ["succeeded"])
     }
 
     @Test func `while commands run, their supervisors sleep`() async throws {

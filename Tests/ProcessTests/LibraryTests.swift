@@ -15,7 +15,7 @@
       let worker = try place.work()
       #expect(try await job.value.exitCode == 0)
       #expect(worker.wait() == .exited(0))
-      let run = try #require(place.logs(job).runs.first)
+      let run = try #require(await place.logs(job).runs.first)
       #expect(run.number == 1 && run.attempt == 1 && run.ending == "succeeded" && run.endedAt != nil)
       var reader = place.logs(job).reader(of: run, .stdout)
       #expect(reader.next() == .bytes(Data("a b-$HOME".utf8)))
@@ -58,7 +58,7 @@
         if text.hasSuffix("\none\n") { await pipes[1].write("two") }
       }
       #expect(text.hasPrefix("one\n") && text.hasSuffix("one\ntwo\n"))
-      #expect(place.logs(job).runs.map(\.attempt) == [1, 1])
+      #expect(try await place.logs(job).runs.map(\.attempt) == [1, 1])
       #expect(worker.wait() == .exited(0))
     }
 

@@ -113,7 +113,7 @@
       try Data("one".utf8).write(to: URL(filePath: job.log(1, .stdout)))
       try Data("{".utf8).write(to: URL(filePath: job.path + "/1.run"))
       #expect(try job.beginRun(attempt: 1).number == 2)
-      #expect(job.runs.map(\.number) == [2])
+      #expect(job.runs(of: nil).map(\.number) == [2])
       #expect(FileManager.default.contents(atPath: job.log(1, .stdout)) == Data("one".utf8))
     }
 
@@ -124,8 +124,71 @@
         #expect(try job.beginRun(attempt: 1).number == number)
         for stream in LogStream.allCases { try Data("x".utf8).write(to: URL(filePath: job.log(number, stream))) }
       }
-      #expect(job.runs.map(\.number) == Array(4...JobFolder.mostRuns + 3))
+      #expect(job.runs(of: nil).map(\.number) == Array(4...JobFolder.mostRuns + 3))
       #expect(try FileManager.default.contentsOfDirectory(atPath: job.path).count == 3 * JobFolder.mostRuns)
+    }
+
+    @Test func `runs of an earlier job of the same number are not told, and go when the new one's first begins`() throws
+    {
+      let folder = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
+      try folder.create()
+      func job(_ second: Int64) -> JobSnapshot {
+        JobSnapshot(
+          id: JobID(rawValue: 1), queue: "q", kind: ShellCommand.kind, state: .running,
+          createdAt: Date(milliseconds: 1000 * second))
+      }
+      #expect(try folder.beginRun(attempt: 1, of: job(1)).number == 1)
+      try Data("secret".utf8).write(to: URL(filePath: folder.log(1, .stdout)))
+      #expect(folder.runs(of: job(2)).isEmpty)
+      #expect(folder.runs(of: job(1)).map(\.number) == [1])
+      #expect(try folder.beginRun(attempt: 1, of: job(2)).number == 2)
+      #expect(folder.runs(of: job(2)).map(\.number) == [2])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["2.run"])
+    }
+
+    @Test func `numbers that no run can have are nobody's`() throws {
+      let job = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
+      try job.create()
+      try Data().write(to: URL(filePath: job.path + "/\(Int.max).run"))
+      #expect(try job.beginRun(attempt: 1).number == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `of a job that is gone only what is the project's own goes`(isShared: Bool) throws {
+      let job = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
+      try job.create()
+      let own = ["1.run", "1.stdout", "1.stderr.5242880", "1.stdout.read", "lock", "lock.supervisor"]
+      for name in own + (isShared ? ["report.txt"] : []) {
+        try Data("x".utf8).write(to: URL(filePath: job.path + "/" + name))
+      }
+      #expect(job.removeIfFree() == !isShared)
+      #expect((try? FileManager.default.contentsOfDirectory(atPath: job.path)) == (isShared ? ["report.txt"] : nil))
+    }
+
+    @Test func `what could not be noted of a follower's place is noted when it can`() throws {
+      var log = CappedLog(path: path, isFollowed: true)
+      append(CappedLog.half + 1, "a", to: &log)
+      var reader = CommandLogReader(path: path)
+      _ = story(&reader)
+      let note = CappedLog.followerNote(path)
+      try FileManager.default.createDirectory(atPath: note, withIntermediateDirectories: false)
+      try Data().write(to: URL(filePath: note + "/x"))
+      reader.tellFollowed()
+      try FileManager.default.removeItem(atPath: note)
+      reader.tellFollowed()
+      #expect(FileManager.default.contents(atPath: note) == Data("\(CappedLog.half + 1)".utf8))
+    }
+
+    @Test func `an end for which no file can be made any more is counted`() throws {
+      var log = CappedLog(path: path)
+      append(CappedLog.half, "a", to: &log)
+      for position in [0, 70] {
+        try FileManager.default.createSymbolicLink(
+          atPath: CappedLog.piece(path, CappedLog.half + position), withDestinationPath: folder + "/none/none")
+      }
+      append(70, "b", to: &log)
+      log.finish()
+      #expect(story() == "\(CappedLog.half) a, 70 left out")
     }
 
     /// What is written to a name that leads to /dev/full finds no room.

@@ -53,6 +53,50 @@
       try orphan.end()
     }
 
+    @Test(arguments: ["lane", "unique key", "after", "nothing"])
+    func `a command does not begin beside one that can't be ended, and that goes before it`(by tie: String) async throws
+    {
+      let place = try Place()
+      let options = JobOptions(
+        unique: tie == "unique key" ? "deploy" : nil, lane: tie == "lane" ? "deploy" : nil)
+      let first = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: options)
+      let folder = JobFolder(first.id, in: place.store)
+      try folder.create()
+      // Who holds the lock and does not say who it is can't be ended.
+      let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_EX) == 0)
+      try CommandRemains(place.store).note(first.id)
+      try await first.cancel()
+      let second = try await place.queue.enqueue(
+        ShellCommand(["touch", "twin"], in: place.folder), after: tie == "after" ? [.end(of: first)] : [],
+        options: options)
+      #expect(try place.work().wait() == .exited(0))
+      let job = try await second.snapshot
+      #expect(job.state == (tie == "nothing" ? .succeeded : .suspended))
+      #expect(FileManager.default.fileExists(atPath: place.folder + "/twin") == (tie == "nothing"))
+      if tie != "nothing" {
+        #expect(job.reason?.contains("of job \(first.id) still lives, beside which this one must not run: ") == true)
+      }
+    }
+
+    @Test func `the time in which others are ended is none of a command's own`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let lane = JobOptions(timeout: .milliseconds(50), lane: "deploy")
+      let first = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
+      let second = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
+      let orphan = try Orphan(first.id, slow, place)
+      _ = await said.read()
+      try await first.cancel()
+      let worker = try place.work()
+      _ = try? await second.value
+      #expect(try await place.logs(second).runs.count == 1)
+      worker.send(SIGTERM)
+      _ = worker.wait()
+      try orphan.end()
+    }
+
     @Test func `a worker ends what a job left that somebody else has ended`() async throws {
       let place = try Place()
       let said = try place.pipe("said")
@@ -75,7 +119,7 @@
       let remains = CommandRemains(place.store)
       #expect(remains.isNoted(job.id))
       #expect(await remains.end(job.id))
-      #expect(await remains.endAll(except: []).isEmpty)
+      #expect(await remains.end(remains.noted, except: []).isEmpty)
       await go.write("go")
       _ = try await job.value
       #expect(worker.wait() == .exited(0))

@@ -42,6 +42,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var batch: BatchID?
   /// When it is given up. Once that has passed, a retry makes it run all the same.
   public var deadline: JobDeadline?
+  /// Its unique key, also after it has let it go.
+  public var uniqueKey: String?
   /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.
   public var steps: [String] = []
   /// What suspended it, while it is ``JobState/suspended``.

@@ -157,6 +157,7 @@ extension JobTable.Record {
       payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
       failures: detail.contains(.failures) ? failures : [])
     snapshot.deadline = job.terms.deadline
+    snapshot.uniqueKey = job.terms.unique?.key
     snapshot.batch = batch
     snapshot.heldBy = course.state == .suspended ? course.heldBy ?? .request : nil
     if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }

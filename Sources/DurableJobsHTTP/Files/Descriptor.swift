@@ -93,8 +93,8 @@
 
     /// Nil, or why it can't have that time here: it may belong to another user, or the file system know none.
     func set(modified: Date, _ path: String) throws -> String? {
-      let seconds = modified.timeIntervalSince1970
-      let time = timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: 0)
+      guard let seconds = Int(exactly: modified.timeIntervalSince1970.rounded(.down)) else { return nil }
+      let time = timespec(tv_sec: seconds, tv_nsec: 0)
       guard futimens(number, [time, time]) != 0 else { return nil }
       let isImpossible = [EPERM, EACCES, EINVAL, ENOSYS, ENOTSUP].contains(errno)
       let error = DownloadError.disk("set the time of", path)

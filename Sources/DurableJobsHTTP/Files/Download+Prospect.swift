@@ -13,14 +13,18 @@
     /// By the records of its parts. Without any there is nothing to lose.
     package var prospect: Prospect {
       guard let folder = try? Folder(path: folder) else { return .goesOn }
+      return partRecords(in: folder).map { $0.prospect(hasChecksum: sha256 != nil) }.min() ?? .goesOn
+    }
+
+    /// Its own, by any name that its parts may have before its server is asked.
+    func partRecords(in folder: Folder) -> [PartRecord] {
       let url = url.withoutCredentials
       let name = name.flatMap { FileName(exactly: $0) } ?? FileName(of: self.url)
       let own = name.apart(for: url)
-      let records = [name, name.new, own, own.new].compactMap { name in
+      return [name, name.new, own, own.new].compactMap { name in
         (try? folder.open(name.record, O_RDONLY)).flatMap { $0 }
           .flatMap { try? $0.read(folder.path(of: name.record)) }.flatMap { PartRecord($0) }
-      }
-      return records.filter { $0.url == url }.map { $0.prospect(hasChecksum: sha256 != nil) }.min() ?? .goesOn
+      }.filter { $0.url == url }
     }
   }
 

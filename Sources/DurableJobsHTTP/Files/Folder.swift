@@ -8,6 +8,8 @@
     let path: String
     private let descriptor: Descriptor
     private let owner: UInt32
+    /// Anybody may put files into it.
+    private let isPublic: Bool
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
     private let lockFile: @Sendable (Int32) -> Int32
 
@@ -31,7 +33,9 @@
         }
       }
       descriptor = Descriptor(number)
-      owner = try FileStatus(of: descriptor, path).owner
+      let status = try FileStatus(of: descriptor, path)
+      owner = status.owner
+      isPublic = status.isWritableByAll
     }
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
@@ -85,6 +89,10 @@
 
     /// It belongs to this user or to the folder's.
     func isOurs(_ file: FileStatus) -> Bool { [geteuid(), owner].contains(file.owner) }
+
+    /// What is told of it may be true. In a folder of everybody's, a file of another user's may have any size and time, and
+    /// other bytes tomorrow.
+    func isBelieved(_ file: FileStatus) -> Bool { !isPublic || isOurs(file) }
 
     /// Nil if there is nothing of that name. A symbolic link is told as itself.
     func status(of name: String) -> FileStatus? {
@@ -227,6 +235,7 @@
     let inode: UInt64
     let links: Int
     let owner: UInt32
+    let isWritableByAll: Bool
 
     /// The same file with the same bytes, by all that is to be seen without reading them.
     func isAs(_ other: FileStatus) -> Bool {
@@ -247,6 +256,7 @@
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
       owner = status.st_uid
+      isWritableByAll = status.st_mode & S_IWOTH != 0
     }
 
     /// Nil if there is none.

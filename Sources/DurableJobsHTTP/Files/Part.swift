@@ -52,7 +52,7 @@
         return
       }
       // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
-      guard !text.contains(UInt8(ascii: "\n")), folder.status(of: name.part) == nil else {
+      guard PartRecord.isBegun(text), folder.status(of: name.part) == nil else {
         if text.isEmpty { folder.remove(name.record) }
         throw isForeign(ofURL: old?.url)
       }
@@ -60,7 +60,8 @@
     }
 
     private func isForeign(ofURL url: String?) -> PartFile.Taken {
-      .isForeign(
+      let path = folder.status(of: name.part) == nil ? recordPath : path
+      return .isForeign(
         DownloadError(
           .fileExists, "\(path) is there and not of this download; remove it, or start anew with --overwrite"),
         ofURL: url)
@@ -94,17 +95,21 @@
 
     /// First whose it is, on the disk, then the bytes: what has no record is never ours.
     private mutating func makeFiles(_ file: Descriptor) throws {
+      var isMade = false
       do {
         try file.cut(to: 0, recordPath)
         try file.append(record.lines, recordPath)
         try folder.flush(file, recordPath)
         try folder.flush()
-        let bytes = try openBytes()
+        guard let bytes = try folder.open(name.part, O_RDWR | O_CREAT | O_EXCL) else {
+          throw PartFile.Taken.isHeld(byURL: nil)
+        }
+        isMade = true
         _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
         early = []
         try take(file, bytes, FileStatus(of: bytes, path))
       } catch {
-        folder.remove(name.part)
+        if isMade { folder.remove(name.part) }
         folder.remove(name.record)
         throw error
       }
@@ -202,9 +207,10 @@
   extension PartRecord {
     /// Whether that file has the bytes that this tells of; whose an empty one was is no matter.
     fileprivate func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
-      guard let inode, status.inode != inode, status.size > 0 else { return true }
-      guard status.size >= flushed, let tail else { return false }
-      return try file.tail(before: flushed, path) == tail
+      if status.size == 0 { return true }
+      // Also where the file is the same: somebody may have written another one into it.
+      if let tail, status.size >= flushed { return try file.tail(before: flushed, path) == tail }
+      return inode.map { $0 == status.inode } ?? true
     }
   }
 #endif

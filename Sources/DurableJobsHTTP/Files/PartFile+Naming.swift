@@ -4,15 +4,15 @@
 
   /// The whole file gets its name, and what knows it again if the process dies before its job's success is stored.
   extension PartFile {
-    /// Gives the whole file, flushed, its name. Nil if another file has it and `replacing` is false.
+    /// Gives the whole file, flushed, its name. Nil if another file has it than `replacing`.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
     /// `remark` is told what the file has not got, though it was asked for.
     func finish(
-      as final: FileName, by job: KnownJob, modified: Date?, sha256: String?, replacing: Bool,
+      as final: FileName, by job: KnownJob, modified: Date?, sha256: String?, replacing: FileStatus?,
       remark: (String) -> Void = { _ in }
     ) throws -> DownloadedFile? {
-      if !replacing {
+      if replacing == nil {
         switch try nameFromMemory(as: final, modified: modified, sha256: sha256, remark: remark) {
         case .done(let file): return file
         case .isTaken: return nil
@@ -36,7 +36,11 @@
       }
       try trusting { try folder.flush(files.record, part.recordPath) }
       try folder.checkPlace()
-      guard try folder.rename(part.name.part, to: final.description, replacing: replacing) else { return nil }
+      // What was to be replaced may be gone by now, or changed.
+      let there = folder.status(of: final.description)
+      if let replacing, let there, !there.isAs(replacing) { return nil }
+      guard try folder.rename(part.name.part, to: final.description, replacing: replacing != nil && there != nil)
+      else { return nil }
       try folder.flush()
       discardOther()
       return folder.fetched(final.description, status, sha256: sha256)
@@ -145,6 +149,18 @@
       else { return nil }
       try folder.flush()
       return file
+    }
+
+    /// Whether that job has given the file this name, and it may not be stored yet that it has.
+    static func isNamed(
+      _ final: FileName, _ file: FileStatus, in folder: Folder, _ download: Download, by job: KnownJob
+    ) -> Bool {
+      let name = download.name.flatMap { FileName(exactly: $0) } ?? FileName(of: download.url)
+      let mark = name.mark(for: download.url.withoutCredentials, job)
+      if let kept = folder.status(of: mark), kept.inode == file.inode { return true }
+      return download.partRecords(in: folder).compactMap(\.whole).contains {
+        $0.name == final.description && KnownJob($0.job, nonce: $0.nonce) == job
+      }
     }
 
     /// The file, if it has the size and, by its bytes, the checksum that was asked for.

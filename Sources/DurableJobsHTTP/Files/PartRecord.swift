@@ -68,6 +68,12 @@
       self = record
     }
 
+    /// Whether that may be the begin of a first line: with `sortedKeys`, as below.
+    static func isBegun(_ text: Data) -> Bool {
+      let begin = Data(#"{"highest":"#.utf8)
+      return !text.contains(UInt8(ascii: "\n")) && text.prefix(begin.count) == begin.prefix(text.count)
+    }
+
     /// Lines that say all of this.
     var lines: Data {
       let encoder = JSONEncoder()

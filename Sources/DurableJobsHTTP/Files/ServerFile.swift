@@ -19,7 +19,7 @@
     /// and of one version. With `skipsExisting` they only must not contradict, and the file may be younger.
     func isThere(size: Int64, modified: Int64, skipsExisting: Bool) -> Bool {
       let seconds = Int64((Double(modified) / 1e9).rounded(.down))
-      let told = self.modified.map { Int64($0.timeIntervalSince1970.rounded(.down)) }
+      let told = self.modified.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) }
       guard skipsExisting else { return self.size == size && told == seconds && !wasJustModified }
       return self.size ?? size == size && told ?? seconds <= seconds
     }

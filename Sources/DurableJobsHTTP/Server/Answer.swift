@@ -8,6 +8,8 @@
     var status: Int
     var headers: HTTPHeaders
     var end: BodyEnd
+    /// It came after a redirect to another path.
+    var isFromElsewhere = false
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status

@@ -45,8 +45,9 @@
       var cookies = WayCookies()
       for _ in 0...Self.maxRedirects {
         let response = try await ask(url, question, way, cookies.header(for: url))
-        let answer = Answer(
+        var answer = Answer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
+        answer.isFromElsewhere = url.path != self.url.path
         guard case .redirect(let target) = answer.verdict(on: question) else {
           return Reply(answer: answer, origin: url.origin, body: response.body)
         }

@@ -111,6 +111,8 @@
 
     // MARK: Parts
 
+    var path: Substring { pathAndQuery.path }
+
     private var pathAndQuery: (path: Substring, query: Substring) {
       let end = target.firstIndex(of: "?") ?? target.endIndex
       return (target[..<end], target[end...])

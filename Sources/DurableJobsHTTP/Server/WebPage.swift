@@ -20,6 +20,7 @@
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
       guard isPage else { return false }
       if let total, total == question.size ?? question.known.total { return false }
+      if isFromElsewhere, Self.hasEndingOfNoPage(question.name) { return true }
       return question.hasPart && question.known.isPage != true || question.size != nil && total != nil
         || Self.isNoPage(named: question.name)
     }
@@ -27,6 +28,18 @@
     private static func isNoPage(named name: String) -> Bool {
       endings.contains((name as NSString).pathExtension.lowercased())
     }
+
+    /// A file is asked for by its ending, if it has one. What has digits alone is a version.
+    private static func hasEndingOfNoPage(_ name: String) -> Bool {
+      let ending = (name as NSString).pathExtension.lowercased()
+      return ending.contains(where: \.isLetter) && !pageEndings.contains(ending)
+    }
+
+    private static let pageEndings: Set = [
+      "html", "htm", "xhtml", "xht", "shtml", "php", "php3", "php4", "php5", "phtml", "asp", "aspx", "jsp", "jspx",
+      "cgi",
+      "pl", "do", "action", "cfm",
+    ]
 
     /// What files are called that are no pages.
     private static let endings = Set(

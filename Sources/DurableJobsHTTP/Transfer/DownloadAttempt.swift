@@ -39,6 +39,11 @@
       report(fraction, total.map { "\(bytes.megabytes) of \($0.megabytes) MB" } ?? "\(bytes.megabytes) MB")
     }
 
+    /// What the job's first attempt was given here.
+    @Sendable func first(_ standing: StandingFile) async throws -> StandingFile {
+      try await context.step("look at what is there") { standing }
+    }
+
     func fail(_ error: DownloadError, isFinal: Bool) -> any Error {
       guard !isFinal else {
         tell(.failed(error, isFinal: true, retryAfter: nil))

@@ -109,6 +109,7 @@
           return
         }
         meter.came(next.readableBytes, at: clock.uptime)
+        if total == nil { try part.leaveRoom(after: next.readableBytes) }
         try next.withUnsafeReadableBytes {
           try part.append(UnsafeRawBufferPointer(rebasing: $0.prefix(room)))
         }

@@ -24,7 +24,7 @@
         }
       }
       let replaces = try await replaces(name, folder)
-      let mayBe = mayBeServers(status, isReplaced: replaces)
+      let mayBe = mayBeServers(status, isReplaced: replaces) && folder.isBelieved(status)
       if mayBe, !replaces, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
@@ -35,13 +35,23 @@
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
+      var isAnothers = false
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
-        return found
+        // It was not there when this one was asked for.
+        isAnothers = try await cameSince(name, status, folder)
+        if !isAnothers { return found }
       }
       guard isFinalName, !replaces, told != nil || !mayBe else { return nil }
-      throw fileExists(name, folder)
+      throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
+    }
+
+    private func cameFromElsewhere(_ name: FileName, _ folder: Folder) -> DownloadError {
+      DownloadError(
+        .fileExists,
+        "\(folder.path(of: name.description)) was brought by a download of another URL since this one was asked for; "
+          + "get them into different folders, or name each with -O")
     }
 
     /// Whether an earlier job of this download named that file and never came to say so: its process died, and it was ended

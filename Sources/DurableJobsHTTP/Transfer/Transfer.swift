@@ -14,9 +14,10 @@
     /// The last jobs of this store with the same download that ended without success, and whether they asked as this one
     /// does.
     let ended: @Sendable () async throws -> [(job: KnownJob, isSame: Bool)]
-    /// Whether another download here brought the file at that path, under a name of its server's, after this one was asked
-    /// for.
-    let cameSince: @Sendable (String, FileStatus) async throws -> Bool
+    /// Whether another download here brought the file of that name after this one was asked for.
+    let cameSince: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
+    /// What stood in the file's place when the job's first attempt looked: this, if it is the first.
+    let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
     /// Told what the file has not got, though it was asked for.
     let remark: @Sendable (String) -> Void
     let url: String
@@ -35,7 +36,8 @@
       job: KnownJob, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, KnownJob)?,
       ended: @escaping @Sendable () async throws -> [(job: KnownJob, isSame: Bool)],
-      cameSince: @escaping @Sendable (String, FileStatus) async throws -> Bool,
+      cameSince: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
+      stoodAtFirst: @escaping @Sendable (StandingFile) async throws -> StandingFile,
       remark: @escaping @Sendable (String) -> Void, store: String?
     ) throws {
       self.job = job
@@ -46,6 +48,7 @@
       self.recorded = recorded
       self.ended = ended
       self.cameSince = cameSince
+      self.stoodAtFirst = stoodAtFirst
       self.remark = remark
       self.store = store
       url = download.url.withoutCredentials
@@ -92,8 +95,8 @@
         return Result(file: file, proof: NamingProof(folder: folder, record: nil, mark: mark, part: nil))
       }
       if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
+      let before = try await standing(folder)
       let part = try part(in: folder)
-      let before = folder.status(of: name.description)
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
         let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
@@ -108,6 +111,13 @@
         else { throw error }
         throw Setback.wentFurther(error)
       }
+    }
+
+    /// What is in the file's place, if it is what the job's first attempt found there: that may be long ago.
+    private func standing(_ folder: Folder) async throws -> FileStatus? {
+      let status = folder.status(of: name.description)
+      guard download.overwrites else { return status }
+      return try await stoodAtFirst(StandingFile(status)) == StandingFile(status) ? status : nil
     }
 
     private func isTaken(_ folder: Folder) -> Setback {
@@ -142,7 +152,7 @@
 
     // MARK: Fetching
 
-    /// `before` is what was in the file's place when the attempt began.
+    /// `before` is what is in the file's place and may be replaced.
     private func fetch(_ part: PartFile, _ before: FileStatus?) async throws -> DownloadedFile {
       let wasBegun = part.length > 0
       var isInPieces = wasBegun
@@ -305,16 +315,17 @@
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
       var replaces = try await replaces(final, part.folder)
-      // Who asked for this knew of neither: not of what came after that, nor of what changed since the attempt began, as
-      // while its process stood still and another one did its work.
-      if replaces, let there = part.folder.status(of: final.description) {
+      // Who asked for this knew of neither: not of what came after that, nor of what changed since the first attempt began,
+      // as while its process stood still and another one did its work.
+      let there = part.folder.status(of: final.description)
+      if replaces, let there {
         let isKnown = final == name ? before.map(there.isAs) ?? false : true
-        let cameSince = try await cameSince(part.folder.path(of: final.description), there)
+        let cameSince = try await cameSince(final, there, part.folder)
         replaces = isKnown && !cameSince
       }
       guard
         let file = try part.finish(
-          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces, remark: remark)
+          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces ? there : nil, remark: remark)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }

@@ -94,6 +94,7 @@ private func snapshot(
     payload: row.data(16), output: row.data(17))
   job.heldBy = state == .suspended ? Links(rawValue: row.int(4)).hold ?? .request : nil
   job.deadline = terms.deadline
+  job.uniqueKey = terms.unique
   job.batch = terms.batch.map(BatchID.init(rawValue:))
   if let failures {
     failures.bind(1, job.id.rawValue)

@@ -168,22 +168,23 @@ struct HistoryMaker {
   private mutating func membership(_ run: HistoryRun) -> BatchMembership? {
     guard random.chance(counted) else { return nil }
     if random.chance(40), let id = run.batches.suffix(3).randomElement(using: &random) { return .join(id) }
-    let terms = JobTerms(
+    var terms = JobTerms(
       priority: random.pick([.normal, .high]), start: random.pick([.now, .now, .after(.seconds(5))]),
       maxAttempts: random.pick([1, 3]), key: random.chance(30) ? random.pick(["one", "two"]) : nil,
       lane: random.chance(ordered) ? JobLane(random.pick(Self.lanes)) : nil, requires: requires())
+    if terms.lane != nil { terms.key = nil }
     let follower = NewJob(
       queue: random.pick(Self.queues), kind: random.pick(Self.kinds),
       payload: Data([0xBA] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) }), terms: terms)
     return .new(name: random.pick(Self.batches), whenDone: random.chance(70) ? follower : nil)
   }
 
-  /// None of them has a key that it could itself wait for.
+  /// None of them has a key that it could itself wait for, or stand behind.
   private mutating func followUps(_ run: HistoryRun) -> [NewJob] {
     guard random.chance(followed) else { return [] }
     return newJobs(run).map { job in
       var job = job
-      if !job.edges.isEmpty || job.terms.unique != nil { job.terms.key = nil }
+      if !job.edges.isEmpty || job.terms.unique != nil || job.terms.lane != nil { job.terms.key = nil }
       return job
     }
   }

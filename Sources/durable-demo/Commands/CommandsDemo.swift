@@ -54,7 +54,7 @@
       let succeeded = jobs.count { $0.state == .succeeded }
       var again: [(JobSnapshot, lost: Double)] = []
       for job in jobs {
-        let runs = material.jobFolder(job.id).runs
+        let runs = material.jobFolder(job.id).runs(of: job)
         guard runs.count > 1 else { continue }
         let lost = runs.filter { $0.endedAt == nil }.reduce(0.0) { sum, run in
           let end = deaths.map(\.at).first { $0 >= run.startedAt } ?? run.startedAt
@@ -97,7 +97,7 @@
       for (id, piece) in zip(ids, material.pieces) {
         switch piece.check {
         case .prints(let expected):
-          let last = material.jobFolder(id).runs.last?.number ?? 0
+          let last = material.jobFolder(id).runs(of: nil).last?.number ?? 0
           let text = FileManager.default.contents(atPath: material.jobFolder(id).log(last, .stdout)) ?? Data()
           if !String(decoding: text, as: UTF8.self).hasPrefix(expected + " ") {
             wrong.append("job \(id): \(piece.file)")

@@ -97,9 +97,11 @@
         words.removeFirst()
       } else if let first = command.first, first.hasPrefix("-") {
         if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
+        // What was given to it may be a secret.
+        let option = String(first.prefix { $0 != "=" })
         let options = Self.helpMessage().matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
-        let hint = options.nearest(to: first).map { "; did you mean '\($0)'?" } ?? "."
-        throw ValidationError("unknown option '\(first)'\(hint) Options go before '--', the command after it")
+        let hint = options.nearest(to: option).map { "; did you mean '\($0)'?" } ?? "."
+        throw ValidationError("unknown option '\(option)'\(hint) Options go before '--', the command after it")
       }
       return words
     }

@@ -38,7 +38,7 @@
         return
       }
       var printer = LogPrinter(store.folder(id), attempt: attempt, json: options.json)
-      printer.show(isFinal: true)
+      printer.show(job, isFinal: true)
       guard !printer.hasShown else { return }
       if let attempt {
         Talk.line("Job \(id) has no log of attempt \(attempt)")

@@ -63,7 +63,8 @@
         for (index, handle) in zip(asked, try await enter(asked.map { downloads[$0] })) {
           switch handle {
           case .new(let id): entries[index] = .job(id, queue: queue)
-          case .joined(let job) where isOther(job, than: downloads[index]): others.append((index, job))
+          case .joined(let job) where isOther(job, than: downloads[index]) || isLate(job, for: downloads[index]):
+            others.append((index, job))
           case .joined(let job):
             entries[index] = .job(job.id, queue: job.queue)
             joined.append(job)
@@ -75,7 +76,12 @@
         guard !unfinished.isEmpty else { continue }
         // What waits for one would be skipped with it.
         let waiting = try await waiting(for: Set(unfinished.map(\.job.id)))
-        for (index, job) in unfinished { entries[index] = waiting[job.id].map { .isNeededOtherwise(job.id, by: $0) } }
+        for (index, job) in unfinished {
+          entries[index] = waiting[job.id].map { waiting in
+            isOther(job, than: downloads[index])
+              ? .isNeededOtherwise(job.id, by: waiting) : .job(job.id, queue: job.queue)
+          }
+        }
         unfinished.removeAll { waiting[$0.job.id] != nil }
         guard !unfinished.isEmpty else { continue }
         let running = try await giveWay(unfinished.map(\.job.id))
@@ -108,6 +114,11 @@
       guard job.state != .running, !job.state.isFinished else { return false }
       return job.maxAttempts != options.maxAttempts ?? job.maxAttempts || job.requires != options.requires
         || job.deadline != nil || options.deadline != nil || !after.isEmpty && job.edges.isEmpty
+    }
+
+    /// It was asked for earlier, and replaces only what stood there then.
+    private func isLate(_ job: JobSnapshot, for download: Download) -> Bool {
+      download.overwrites && job.startedAt != nil && job.state != .running && !job.state.isFinished
     }
 
     /// For each of these jobs that another waits for, the first that does.

@@ -138,6 +138,10 @@
     static func netrc(_ path: String? = nil) throws -> URL? {
       if let path {
         guard access(path, R_OK) == 0 else { throw ValidationError("--netrc-file \(path): this file can't be read") }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+          throw ValidationError("--netrc-file \(path): this is no plain file, and it is read for each attempt")
+        }
         return URL(fileURLWithPath: path)
       }
       let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()

@@ -58,7 +58,7 @@
       guard remains.isNoted(id), try await store.jobs(JobQuery(.id(id), limit: 1)).first?.state != .running,
         await !folder(id).lock.waitUntilFree(for: worker)
       else { return }
-      Talk.line("Job \(id): its worker has stopped or died; its command is ended here")
+      Talk.line("Job \(id): its command lives, and no worker ends it; it is ended here")
       if await !remains.end(id) { Talk.error("job \(id): something of its command still lives") }
     }
 

@@ -15,22 +15,23 @@
     private var isInLine = false
     /// Whether there was anything to show.
     private(set) var hasShown = false
-    /// What was not kept of stdout.
-    private(set) var bytesLeftOut = 0
-    /// It tells how far it is, and the command waits for that.
-    private let isAwaited: Bool
+    private(set) var stdout = ShownOutput()
+    private let place: @Sendable () -> RunPlace
 
     /// Only the runs of one attempt, if it is given.
-    init(_ folder: JobFolder, attempt: Int?, json: Bool, isAwaited: Bool = false) {
+    init(
+      _ folder: JobFolder, attempt: Int?, json: Bool, place: @escaping @Sendable () -> RunPlace = { .elsewhere }
+    ) {
       self.folder = folder
       self.attempt = attempt
       self.json = json
-      self.isAwaited = isAwaited
+      self.place = place
     }
 
-    /// Shows what is there and was not shown yet. A run that has no end is taken as under way, unless `isFinal`.
-    mutating func show(isFinal: Bool) {
-      let runs = folder.runs.filter { attempt == nil || $0.attempt == attempt }
+    /// Shows what is there of the job's runs and was not shown yet. One that has no end is taken as under way, unless
+    /// `isFinal`.
+    mutating func show(_ job: JobSnapshot?, isFinal: Bool) {
+      let runs = folder.runs(of: job).filter { attempt == nil || $0.attempt == attempt }
       for (index, run) in runs.enumerated() where run.number > done {
         if current?.number != run.number {
           current = (
@@ -39,14 +40,17 @@
               uniqueKeysWithValues: LogStream.allCases.map { ($0, folder.reader(of: run, $0)) })
           )
           hasShown = true
+          stdout.beginRun()
           head(run)
         }
         for stream in LogStream.allCases {
           guard var reader = current?.readers[stream] else { continue }
-          while let part = reader.next() {
-            put(part, stream, run)
-            if isAwaited { reader.tellFollowed() }
-          }
+          repeat {
+            // Also where there is nothing new: it may not have been possible to tell of what was shown last.
+            if place() == .here { reader.tellFollowed() }
+            // What others run may never end, and may write faster than anybody reads.
+            if Task.isCancelled, place() == .elsewhere, job?.state == .running { return }
+          } while showNext(of: &reader, stream, run)
           current?.readers[stream] = reader
         }
         // Later runs exist only after this one has ended, however that was.
@@ -56,6 +60,13 @@
         done = run.number
         current = nil
       }
+    }
+
+    private mutating func showNext(of reader: inout CommandLogReader, _ stream: LogStream, _ run: CommandRun) -> Bool {
+      guard let part = reader.next() else { return false }
+      if stream == .stdout { stdout.note(part) }
+      put(part, stream, run)
+      return true
     }
 
     private mutating func head(_ run: CommandRun) {
@@ -91,7 +102,6 @@
       switch part {
       case .leftOut(let count):
         flush(stream)
-        if stream == .stdout { bytesLeftOut += count }
         if json {
           Screen.out.json(LogRecord(run, stream, leftOut: count))
         } else {
@@ -125,6 +135,32 @@
       guard let rest = pending.removeValue(forKey: stream), !rest.isEmpty, !json else { return }
       let screen = stream == .stdout ? Screen.out : Screen.error
       screen.write(Data(String(decoding: rest, as: UTF8.self).utf8))
+    }
+  }
+
+  /// Where the command runs whose output is shown.
+  enum RunPlace: Sendable {
+    case elsewhere
+    /// It waits until its output is shown.
+    case here
+    case hasRunHere
+  }
+
+  /// What was shown of what a job wrote to stdout.
+  struct ShownOutput: Sendable {
+    /// What was not kept.
+    private(set) var bytesLeftOut = 0
+    /// What came of runs before the last one.
+    private(set) var bytesOfEarlierRuns = 0
+    private var bytes = 0
+
+    mutating func beginRun() { bytesOfEarlierRuns = bytes }
+
+    mutating func note(_ part: CommandLogReader.Part) {
+      switch part {
+      case .bytes(let data): bytes += data.count
+      case .leftOut(let count): bytesLeftOut += count
+      }
     }
   }
 
@@ -171,29 +207,28 @@
     let json: Bool
     /// Whether it tells what the job waits for.
     var tells = false
-    /// Whether the command waits until it is shown.
-    var isAwaited = false
+    var place: @Sendable () -> RunPlace = { .elsewhere }
 
     /// How often it is looked for more.
     static let interval = Duration.milliseconds(100)
 
-    /// Returns how many bytes of stdout could not be shown, because they were not kept.
     @discardableResult
-    func run() async throws -> Int {
-      var printer = LogPrinter(store.folder(id), attempt: attempt, json: json, isAwaited: isAwaited)
+    func run() async throws -> ShownOutput {
+      var printer = LogPrinter(store.folder(id), attempt: attempt, json: json, place: place)
       var report = ObstacleReport(store)
+      var job: JobSnapshot?
       do {
         while true {
           // Asked before the last look, so that nothing is written in between.
-          let job = try await store.store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
-          printer.show(isFinal: job?.state.isFinished ?? true)
-          guard let job, !job.state.isFinished else { return printer.bytesLeftOut }
+          job = try await store.store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
+          printer.show(job, isFinal: job?.state.isFinished ?? true)
+          guard let job, !job.state.isFinished else { return printer.stdout }
           if tells { try await report.look(at: job) }
           try await Task.sleep(for: Self.interval)
         }
       } catch is CancellationError {
-        printer.show(isFinal: true)
-        return printer.bytesLeftOut
+        printer.show(job, isFinal: true)
+        return printer.stdout
       }
     }
   }

@@ -23,42 +23,56 @@
     func run() async throws {
       Program.raiseLimitOfOpenFiles()
       let code = Lock<Int32?>(nil)
+      let runPlace = Lock(RunPlace.elsewhere)
       let worker = JobWorker(
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
-      let handler = runs == .commands ? registerCommands(with: worker) { result in code.withLock { $0 = result } } : nil
+      let handler = runs == .commands ? registerCommands(with: worker, runPlace, code) : nil
       if runs == .requests { try registerRequests(with: worker) }
       store.provideSystemConstraints(to: worker)
       let interruption = await Interruption(worker, handler)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
-      let follower = LogFollower(store: store, id: id, attempt: nil, json: json, isAwaited: true)
-      let bytesLeftOut = try await withThrowingTaskGroup(of: Int.self) { group in
+      let follower = LogFollower(
+        store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } })
+      let stdout = try await withThrowingTaskGroup(of: ShownOutput.self) { group in
         group.addTask { try await follower.run() }
         try await work(worker, interruption)
         let isSuspended = try await store.store.job(id).state == .suspended
         if interruption.wasAsked || isSuspended { group.cancelAll() }
-        return try await group.next() ?? 0
+        return try await group.next() ?? ShownOutput()
       }
       let job = try await store.store.job(id)
       if json { Screen.out.json(JobRecord(job, inStream: true)) }
       switch job.state {
       case .succeeded:
         if !json, let answer = HTTPAnswer(job) { show(answer) }
-        guard bytesLeftOut == 0 else {
+        guard stdout.bytesLeftOut == 0 else {
           Talk.error(
-            "job \(id) succeeded, but \(bytesLeftOut) bytes of what it wrote were not kept, and are missing here")
+            "job \(id) succeeded, but \(stdout.bytesLeftOut) bytes of what it wrote were not kept, and are missing here"
+          )
+          throw ExitCode(.jobFailed)
+        }
+        // Who reads it on a screen has seen where a run began.
+        guard stdout.bytesOfEarlierRuns == 0 || json || Screen.out.isTerminal else {
+          Talk.error(
+            "job \(id) succeeded, but not in its first run: the first \(stdout.bytesOfEarlierRuns) bytes here are of "
+              + "earlier ones")
           throw ExitCode(.jobFailed)
         }
       case .failed, .cancelled, .skipped:
         if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
         guard job.state == .failed else { throw ExitCode(.jobFailed) }
         // Where another worker was faster, its record tells.
-        let own = code.withLock { $0 } ?? store.folder(id).runs.last?.exitCode ?? 0
+        let own = code.withLock { $0 } ?? store.folder(id).runs(of: job).last?.exitCode ?? 0
         throw own == 0 ? ExitCode(.jobFailed) : ExitCode(own)
       case .suspended:
         Talk.error("job \(id) is suspended: \(job.detail())")
         throw ExitCode(.jobFailed)
-      case .ready, .scheduled, .blocked, .running:
+      case .running:
+        Talk.line(
+          "Job \(id) goes on in another process: 'durable log -f \(id)' shows it, 'durable cancel \(id)' ends it")
+        throw ExitCode(.interrupted)
+      case .ready, .scheduled, .blocked:
         Talk.line("Job \(id) stays in the store: 'durable work' goes on with it, 'durable cancel \(id)' ends it")
         throw ExitCode(.interrupted)
       }
@@ -71,12 +85,16 @@
     }
 
     private func registerCommands(
-      with worker: JobWorker, _ ended: @escaping @Sendable (Int32?) -> Void
+      with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<Int32?>
     ) -> CommandHandler {
       let handler = CommandHandler(followed: id) { [id] context, event in
         switch event {
-        case .ended(_, let result, _) where context.id == id: ended(result.exitCode)
+        case .started where context.id == id: place.withLock { $0 = .here }
+        case .ended(_, let result, _) where context.id == id:
+          place.withLock { $0 = .hasRunHere }
+          code.withLock { $0 = result.exitCode }
         case .couldNotStart(_, let reason):
+          place.withLock { $0 = .elsewhere }
           Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
         default: break
         }

@@ -135,7 +135,7 @@
         let part = try part()
         try write("12345", to: part)
         try part.flush(5)
-        let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+        let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
         #expect(file?.size == 5)
       }
       func recorded(_ download: Download, by other: Int64 = 7, nonce: String = "n") throws -> DownloadedFile? {
@@ -159,6 +159,82 @@
       #expect(try recorded(download) == nil)
     }
 
+    @Test(arguments: [5, 300_000]) func `Who has named a file is known, until it is stored`(size: Int) throws {
+      let part = try part()
+      try write(String(repeating: "x", count: size), to: part)
+      _ = try part.finish(as: FileName(harmless: "b.bin"), by: job, modified: nil, sha256: nil, replacing: nil)
+      let status = try #require(folder.status(of: "b.bin"))
+      func isNamed(_ name: String, by other: Int64 = 7) -> Bool {
+        PartFile.isNamed(
+          FileName(harmless: name), status, in: folder, download, by: KnownJob(JobID(rawValue: other), nonce: "n"))
+      }
+      #expect(isNamed("b.bin"))
+      #expect(!isNamed("b.bin", by: 8))
+    }
+
+    @Test func `What came while the whole file was flushed is not replaced`() throws {
+      let final = testFolder.path("a.bin")
+      try testFolder.write("old", to: "a.bin")
+      let folder = try Folder(
+        path: testFolder.url.path,
+        flushing: { file, path in
+          try file.flush(path)
+          if path.hasSuffix(".json") { try Data("edited".utf8).write(to: URL(filePath: final)) }
+        })
+      let part = try part(in: folder)
+      try write("12345", to: part)
+      let old = folder.status(of: "a.bin")
+      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: old) == nil)
+      #expect(try testFolder.text("a.bin") == "edited")
+    }
+
+    @Test func `A file that comes under a part's name while its record is made is nobody's part`() throws {
+      let bytes = testFolder.path("a.bin.part")
+      let folder = try Folder(
+        path: testFolder.url.path,
+        flushing: { file, path in
+          try file.flush(path)
+          try Data("precious".utf8).write(to: URL(filePath: bytes))
+        })
+      let part = try part(in: folder)
+      try write("12345", to: part)
+      #expect(throws: PartFile.Taken.self) { try part.flush(5) }
+      #expect(testFolder.names == ["a.bin.part"])
+      #expect(try testFolder.text("a.bin.part") == "precious")
+    }
+
+    @Test(arguments: [#"{"my":"precious"}"#, "{", "x", #"{"highest":0,"isDec"#])
+    func `A record is one that was being written only if it begins as one does`(text: String) throws {
+      try testFolder.write(text, to: "a.bin.part.json")
+      guard text == "{" || text.hasPrefix(#"{"highest":"#) else {
+        #expect(throws: PartFile.Taken.self) { try self.part() }
+        #expect(try testFolder.text("a.bin.part.json") == text)
+        return
+      }
+      let part = try part()
+      try write("12345", to: part)
+      try part.flush(5)
+      #expect(PartRecord(Data(try testFolder.text("a.bin.part.json").utf8))?.flushed == 5)
+    }
+
+    @Test func `A time that no file can have is none`() throws {
+      let far = Date(timeIntervalSince1970: 1e300)
+      let file = try #require(try folder.lock("a.bin"))
+      #expect(try file.set(modified: far, "a.bin") == nil)
+      let told = ServerFile(FileVersion(total: 5), modified: far, wasJustModified: false)
+      #expect(!told.isThere(size: 5, modified: 0, skipsExisting: false))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+    func `In a folder of everybody's, nothing that is told of another user's file is believed`() throws {
+      try testFolder.write("12345", to: "a.bin")
+      #expect(chown(testFolder.path("a.bin"), 12345, 12345) == 0)
+      let status = try #require(folder.status(of: "a.bin"))
+      #expect(folder.isBelieved(status))
+      #expect(chmod(testFolder.url.path, 0o1777) == 0)
+      #expect(!(try Folder(path: testFolder.url.path)).isBelieved(status))
+    }
+
     @Test(arguments: ["1234", "123456"]) func `A part that somebody else changed gets no name, and goes`(text: String)
       throws
     {
@@ -169,7 +245,7 @@
       try file.truncate(atOffset: 0)
       try file.write(contentsOf: Data(text.utf8))
       let error = #expect(throws: DownloadError.self) {
-        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
       }
       #expect(error?.code == .disk)
       #expect(testFolder.names == [])
@@ -185,7 +261,7 @@
       #expect(futimens(file.fileDescriptor, [timespec(), timespec()]) == 0)
       try file.write(contentsOf: Data("1".utf8))
       #expect(throws: DownloadError.self) {
-        try part.finish(as: name, by: job, modified: nil, sha256: part.record.sha256, replacing: false)
+        try part.finish(as: name, by: job, modified: nil, sha256: part.record.sha256, replacing: nil)
       }
       #expect(testFolder.names == [])
       let next = try self.part(sha256: part.record.sha256)
@@ -204,7 +280,7 @@
         try write("12345", to: part)
         try part.flush(5)
         #expect(
-          try part.finish(as: name, by: job, modified: nil, sha256: part.checksum(), replacing: false)?.sha256
+          try part.finish(as: name, by: job, modified: nil, sha256: part.checksum(), replacing: nil)?.sha256
             == download.sha256)
       }
       func recorded() throws -> DownloadedFile? { try PartFile.recorded(name, in: folder, download, by: job)?.file }
@@ -233,7 +309,7 @@
         try write("67", to: part)
         try part.flush(2)
         let kept = try first.map { try testFolder.text($0) }
-        #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)?.size == 2)
+        #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)?.size == 2)
         #expect(testFolder.names == ["a.bin", "a.bin~new.part.json"])
         // As a death leaves it that comes just before they go.
         for (name, text) in zip(first, kept) { try testFolder.write(text, to: name) }
@@ -273,7 +349,7 @@
         #expect(throws: DownloadError.self) { try part.flush(10) }
         #expect(throws: DownloadError.self) { try write("x", to: part) }
         #expect(throws: DownloadError.self) {
-          try part.finish(as: self.name, by: job, modified: nil, sha256: nil, replacing: false)
+          try part.finish(as: self.name, by: job, modified: nil, sha256: nil, replacing: nil)
         }
         if !dies {
           part.settle()
@@ -299,7 +375,7 @@
       isBroken.withLock { $0 = true }
       for _ in 0..<2 {
         #expect(throws: DownloadError.self) {
-          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
         }
         isBroken.withLock { $0 = false }
       }
@@ -322,7 +398,7 @@
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
       #expect(throws: DownloadError.self) {
-        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)
+        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
       }
       part.settle()
       #expect(testFolder.names == ["a.bin.part", "a.bin.part.json"])
@@ -338,7 +414,7 @@
       try write("12345", to: part)
       #expect(testFolder.names == [])
       let modified = Date(timeIntervalSince1970: 1_700_000_000)
-      let file = try part.finish(as: name, by: job, modified: modified, sha256: nil, replacing: false)
+      let file = try part.finish(as: name, by: job, modified: modified, sha256: nil, replacing: nil)
       #expect(file?.size == 5)
       #expect(file?.modified == 1_700_000_000_000_000_000)
       #expect(part.leftRecord == nil)
@@ -409,7 +485,7 @@
         try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
         try write(text, to: part)
         #expect(
-          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false) != nil)
+          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil) != nil)
         if text == "12345" { #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0) }
       }
       #expect(try testFolder.text("mine") == "12345")
@@ -421,7 +497,7 @@
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
       try testFolder.write("mine", to: "a.bin")
-      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false) == nil)
+      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil) == nil)
       #expect(try testFolder.text("a.bin") == "mine")
       #expect(testFolder.names == ["a.bin"])
     }
@@ -432,7 +508,7 @@
       let part = try part()
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
-      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: false)?.size == 5)
+      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)?.size == 5)
       #expect(try testFolder.text("a.bin") == "12345")
       #expect(part.leftRecord == "a.bin.part.json")
     }

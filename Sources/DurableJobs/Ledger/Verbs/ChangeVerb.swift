@@ -10,6 +10,8 @@ package struct ChangeVerb: Verb {
   private var book: Book
   private var consequences = Consequences()
   private var phase = Phase.begin
+  /// Those that are removed.
+  private var going: Set<JobID> = []
   package private(set) var reply = ChangeReport()
 
   package init(_ change: JobChange, _ ids: [JobID], limit: Int, now: Int64) {
@@ -31,6 +33,7 @@ package struct ChangeVerb: Verb {
       fallthrough
     case .decide:
       phase = .follow
+      if change == .remove { going = goingTogether }
       for id in ids {
         do {
           try decide(id)
@@ -114,8 +117,21 @@ package struct ChangeVerb: Verb {
     row.course.state == .skipped && book.brokenEdge(of: row.id) == nil && book.keyOwner(besides: row) == nil
   }
 
+  /// Those that nobody needs who stays. A chain goes as a whole, or as far as its first that stays.
+  private var goingTogether: Set<JobID> {
+    var going = Set(ids.filter { book[$0].map { $0.course.state != .running } ?? false })
+    var count = -1
+    while going.count != count {
+      count = going.count
+      for id in ids.reversed() where going.contains(id) && book.needer(of: id, except: going) != nil {
+        going.remove(id)
+      }
+    }
+    return going
+  }
+
   private mutating func remove(_ row: JobRow) throws {
-    if let child = book.needer(of: row.id, except: Set(ids)) {
+    if let child = book.needer(of: row.id, except: going) {
       throw JobError(
         .wrongState, "is needed by job \(child), which has not ended; cancel that first, or wait until it ends")
     }

@@ -82,32 +82,83 @@ extension InsertVerb {
     }
   }
 
-  /// Nor does one that brings a key come behind those that wait for it in a lane: they would not let it begin.
-  func checkLine(_ row: NewRow, _ lane: String) throws {
-    guard let key = row.job.terms.key, firstBringers[key] == nil else { return }
-    var known: Set<JobID> = []
+  /// Nor does one stand in a lane behind those that wait for it: they would not let it begin. Only who brings a key can be
+  /// waited for by a job that is there already.
+  func checkLines() throws {
+    guard request.add.contains(where: { $0.seat == false }) else { return }
+    for (key, bringer) in firstBringers.sorted(by: { $0.value < $1.value })
+    where waiters[key] != nil || awaited.contains(key) {
+      let needed = neededHere(by: bringer).filter { request.add[$0].seat == false }
+      guard !needed.isEmpty else { continue }
+      let dependents = dependents(onKey: key)
+      for place in needed.sorted() {
+        guard let lane = request.add[place].job.terms.lane?.name else { continue }
+        let known = dependents.known.sorted().first { id in
+          guard let row = book[id], row.lane?.name == lane, row.seat != nil else { return false }
+          return row.course.state != .running && !row.course.state.isFinished
+        }
+        let isBehindNew = dependents.added.contains { other in
+          other < place && request.add[other].job.terms.lane?.name == lane && request.add[other].seat != nil
+        }
+        guard let waiter = known.map({ "job \($0)" }) ?? (isBehindNew ? "another job of this call" : nil) else {
+          continue
+        }
+        throw JobError(
+          .invalidArgument,
+          "a job of the kind '\(request.add[place].job.kind)' would stand in the lane '\(lane)' behind \(waiter), which waits "
+            + "for it by the key '\(key)': neither could ever run")
+      }
+    }
+  }
+
+  /// The new jobs that this one waits for, itself included.
+  private func neededHere(by bringer: Int) -> Set<Int> {
+    var needed: Set<Int> = []
+    var seen: Set<NewEdge.Parent> = []
+    var level = [NewEdge.Parent.added(bringer)]
+    while let parent = level.popLast() {
+      guard seen.insert(parent).inserted else { continue }
+      switch parent {
+      case .added(let place):
+        needed.insert(place)
+        level += request.add[place].edges.map(\.parent)
+      case .known(let id):
+        level += book.needed(by: id).map { .known($0) }
+        level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
+      case .key(let key):
+        if let bringer = firstBringers[key] { level.append(.added(bringer)) }
+      }
+    }
+    return needed
+  }
+
+  /// Who waits for a key that comes now, and for those that do.
+  private func dependents(onKey key: String) -> (known: Set<JobID>, added: Set<Int>) {
+    var (known, added): (Set<JobID>, Set<Int>) = ([], [])
+    var keys: Set = [key]
     var level = Array(waiters[key] ?? [])
-    var waiter: String?
-    while let id = level.popLast() {
-      guard known.insert(id).inserted else { continue }
-      level += book.children(of: id).map(\.child)
-      guard let other = book[id], other.lane?.name == lane, other.seat != nil, other.course.state != .running,
-        !other.course.state.isFinished
-      else { continue }
-      waiter = "job \(id)"
+    while true {
+      while let id = level.popLast() {
+        if known.insert(id).inserted { level += book.children(of: id).map(\.child) }
+      }
+      var isAll = true
+      for (place, row) in request.add.enumerated() where !added.contains(place) && !row.course.state.isFinished {
+        let waits = row.edges.contains { edge in
+          switch edge.parent {
+          case .known(let id): known.contains(id)
+          case .added(let other): added.contains(other)
+          case .key(let other): keys.contains(other)
+          }
+        }
+        guard waits else { continue }
+        added.insert(place)
+        if let key = row.job.terms.key, firstBringers[key] == place, keys.insert(key).inserted {
+          level += waiters[key] ?? []
+          isAll = false
+        }
+      }
+      if isAll { return (known, added) }
     }
-    var added: Set<NewEdge.Parent> = [.key(key)]
-    for (index, other) in request.add.enumerated() {
-      let waits = other.edges.contains { added.contains($0.parent) || $0.known.map(known.contains) ?? false }
-      guard waits, !other.course.state.isFinished else { continue }
-      added.insert(.added(index))
-      if other.job.terms.lane?.name == lane { waiter = "another job of this call" }
-    }
-    guard let waiter else { return }
-    throw JobError(
-      .invalidArgument,
-      "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits before it in the lane "
-        + "'\(lane)': neither could ever run")
   }
 
   private mutating func known(_ id: JobID) throws -> (NewEdge.Parent, JobState) {

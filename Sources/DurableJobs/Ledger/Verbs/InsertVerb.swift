@@ -52,7 +52,6 @@ package struct InsertVerb: Verb {
       for job in jobs {
         if let unique = job.terms.unique {
           needs.keys.append(unique.key)
-          if unique.policy == .replace { needs.allOwnersOf.insert(unique.key) }
         }
         if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
         for edge in job.edges {
@@ -66,8 +65,8 @@ package struct InsertVerb: Verb {
           !job.edges.isEmpty || job.terms.lane != nil || job.terms.unique.map { $0.policy != .keep } ?? false
         if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
-      // What is replaced may take others along, and with them who has a key now.
-      if !needs.allOwnersOf.isEmpty { needs.allOwnersOf = Set(needs.keys) }
+      // Who is replaced takes others along, and those may have been the newest owners of another key.
+      if jobs.contains(where: { $0.terms.unique?.policy == .replace }) { needs.allOwnersOf = Set(needs.keys) }
       needs.batch = batch?.known
       needs.named = Set(needs.named).sorted()
       needs.waitersOf = Set(needs.waitersOf).sorted()
@@ -168,7 +167,6 @@ package struct InsertVerb: Verb {
         row.seat = seat
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)
-        if !seat { try checkLine(row, lane.name) }
       }
       if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
         placed[unique.key] = stands.count
@@ -180,5 +178,6 @@ package struct InsertVerb: Verb {
       stands.append(.added(request.add.count, disposition))
       request.add.append(row)
     }
+    try checkLines()
   }
 }

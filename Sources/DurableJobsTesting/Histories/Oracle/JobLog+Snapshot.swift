@@ -17,6 +17,7 @@ extension JobLog {
     snapshot.deadline = deadline
     snapshot.batch = batch
     snapshot.heldBy = state == .suspended ? holder : nil
+    snapshot.uniqueKey = job.terms.unique?.key
     return snapshot
   }
 

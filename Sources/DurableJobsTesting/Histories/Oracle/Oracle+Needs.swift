@@ -72,7 +72,9 @@ extension Oracle {
         dependents.formUnion(next.keys)
       }
       return dependents.contains { id in
-        guard id < job.id, let index = index(of: id), state(jobs[index]) != .running else { return false }
+        guard id < job.id, let index = index(of: id) else { return false }
+        let state = state(jobs[index])
+        guard state != .running, !state.isFinished else { return false }
         return (line[lane]?.contains(id) ?? false) || (seats[lane]?.contains(id) ?? false)
       }
     }

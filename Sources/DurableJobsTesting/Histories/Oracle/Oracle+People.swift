@@ -90,9 +90,10 @@ extension Oracle {
     var changed: [JobID] = []
     var reopened: [JobID] = []
     var refused: [Refusal] = []
+    let going = change == .remove ? Set(ids).subtracting(staying(of: Set(ids))) : []
     for id in ids {
       let index = index(of: id)!
-      switch effect(of: change, on: jobs[index], Set(ids)) {
+      switch effect(of: change, on: jobs[index], going) {
       case .refusal(let name):
         refused.append((id, name))
         continue
@@ -106,6 +107,18 @@ extension Oracle {
     }
     followEnds(new: change == .retry ? followRetries(of: reopened) : [])
     return (changed, refused)
+  }
+
+  /// Those that run, and those that one needs which is not to go, or stays itself.
+  private func staying(of ids: Set<JobID>) -> Set<JobID> {
+    var staying = ids.filter { id in index(of: id).map { state(jobs[$0]) == .running } ?? false }
+    while let more = Optional(
+      ids.subtracting(staying).filter { needer(of: $0, except: ids.subtracting(staying)) != nil }),
+      !more.isEmpty
+    {
+      staying.formUnion(more)
+    }
+    return staying
   }
 
   // MARK: Questions

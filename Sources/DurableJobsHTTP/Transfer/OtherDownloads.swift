@@ -1,0 +1,81 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// What other downloads of the store brought: one that was asked for before neither replaces it nor takes it for its own
+  /// file. No job can be looked up by the name of what it brought, so they are read; but only for a file that was not there
+  /// before the download was asked for, by the file's own time.
+  struct OtherDownloads: Sendable {
+    let store: any JobStore
+
+    /// Whether one that asks for something else brought the file of that name after `job` was asked for.
+    func brought(
+      _ name: FileName, _ file: FileStatus, in folder: Folder, since job: JobID, besides download: Download
+    ) async throws -> Bool {
+      guard let job = try await store.jobs(JobQuery(.id(job), limit: 1)).first,
+        file.mayBeYounger(than: .seconds(store.clock.now.timeIntervalSince(job.createdAt)), now: Date())
+      else { return false }
+      // First those that may have named it and not said so yet: once they have, they are among the others.
+      let running = JobQuery(.kind(Download.self) && .state(.running), detail: .payload, limit: 1000)
+      for other in try await store.jobs(running) where other.id != job.id {
+        if let theirs = Download(of: other), theirs.isOther(than: download), theirs.folder == download.folder,
+          PartFile.isNamed(name, file, in: folder, theirs, by: KnownJob(other.id, of: theirs))
+        {
+          return true
+        }
+      }
+      return try await hasBrought(folder.path(of: name.description), since: job, besides: download)
+    }
+
+    /// A thousand in a row that had all ended before are as good as none.
+    private func hasBrought(_ path: String, since job: JobSnapshot, besides download: Download) async throws -> Bool {
+      var query = JobQuery(.kind(Download.self) && .state(.succeeded), order: .newestFirst, limit: 1000)
+      while true {
+        let page = try await store.jobs(query)
+        let ids = page.filter { $0.id != job.id && $0.finishedAt ?? .distantPast >= job.createdAt }.map(\.id)
+        if ids.isEmpty { return false }
+        let late = try await store.jobs(JobQuery(.ids(ids), detail: [.payload, .output], limit: ids.count))
+        if late.contains(where: { Self.brought(path, by: $0, besides: download) }) { return true }
+        guard page.count == query.limit else { return false }
+        query.after = page.last?.id
+      }
+    }
+
+    private static func brought(_ path: String, by job: JobSnapshot, besides download: Download) -> Bool {
+      guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
+        file.path == path, !file.wasThere, let theirs = Download(of: job)
+      else { return false }
+      return theirs.isOther(than: download)
+    }
+  }
+
+  extension Download {
+    fileprivate func isOther(than download: Download) -> Bool {
+      identity != download.identity && !asks(as: download)
+    }
+  }
+
+  extension FileStatus {
+    /// File systems have clocks of their own, and some tell no more than seconds.
+    static let clockDifference = Duration.seconds(60)
+
+    /// Whether it may have got its name or its bytes within that time.
+    func mayBeYounger(than age: Duration, now: Date) -> Bool {
+      let latest = Double(max(modified, changed)) / 1e9
+      return now.timeIntervalSince1970 - latest <= (age + Self.clockDifference).seconds
+    }
+  }
+
+  /// What is known of the file in a download's place, for later attempts: not its number, which some file systems give
+  /// anew with each mount.
+  struct StandingFile: Codable, Equatable, Sendable {
+    /// Nil where there is none.
+    var size: Int64?
+    var modified: Int64?
+
+    init(_ status: FileStatus?) {
+      size = status?.size
+      modified = status?.modified
+    }
+  }
+#endif

@@ -108,6 +108,7 @@
       )
       job.heldBy = state == .suspended ? Links(rawValue: rows.int(row, 4)).hold ?? .request : nil
       job.deadline = terms.deadline
+      job.uniqueKey = terms.unique
       job.batch = terms.batch.map(BatchID.init(rawValue:))
       return job
     }

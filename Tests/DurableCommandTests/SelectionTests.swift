@@ -26,7 +26,7 @@
       try await addSix()
       let suspended = try await durable("suspend", "2-4")
       #expect(ids(suspended) == [2, 3, 4])
-      #expect(suspended.stderr == "3 suspended\n")
+      #expect(suspended.stderr == "3 jobs suspended\n")
       #expect(ids(try await durable("resume", "--tag", "b")) == [2, 4])
       #expect(ids(try await durable("fail", "1", "--tag", "a")) == [1])
       #expect(ids(try await durable("complete", "--queue", "b", "--state", "ready")) == [2, 4, 6])
@@ -90,7 +90,7 @@
       let done = try await durable.onTerminal("cancel", "--tag", "a") { terminal in
         try await terminal.shows("Cancel 3 jobs? [y/N]")
         terminal.press("y\n")
-        try await terminal.shows("3 cancelled")
+        try await terminal.shows("3 jobs cancelled")
       }
       #expect(done.status == .exited(0))
       #expect(try await durable.state(1) == "cancelled")

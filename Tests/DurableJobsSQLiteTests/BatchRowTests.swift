@@ -37,7 +37,7 @@ import Testing
       queue: "later", kind: "sum", payload: Data("{}".utf8),
       terms: JobTerms(
         priority: .low, start: .after(.seconds(3600)), maxAttempts: 3, timeout: .seconds(5),
-        deadline: .end(by: .after(.seconds(7200))), key: "k", unique: UniqueKey("u"), lane: "l", tags: ["t"]))
+        deadline: .end(by: .after(.seconds(7200))), key: "k", unique: UniqueKey("u"), tags: ["t"]))
     let id = try #require(try await insert(1, whenDone: whenDone))
     await store.close()
     let again = try folder.store()
@@ -48,7 +48,7 @@ import Testing
     let follower = try #require(batch.whenDone)
     let job = try #require(try await again.job(follower))
     #expect((job.queue, job.kind, job.state, job.priority) == ("later", "sum", .scheduled, .low))
-    #expect((job.maxAttempts, job.timeout, job.key, job.lane, job.tags) == (3, .seconds(5), "k", "l", ["t"]))
+    #expect((job.maxAttempts, job.timeout, job.key, job.tags) == (3, .seconds(5), "k", ["t"]))
     #expect(job.deadline != nil)
   }
 

@@ -28,10 +28,13 @@ extension BatchMembership {
     if whenDone?.edges.isEmpty == false {
       throw JobError(.invalidArgument, "the job that follows a batch can't wait for other jobs too")
     }
-    if let terms = whenDone?.terms, terms.key != nil, terms.lane != nil || terms.unique != nil {
+    if let terms = whenDone?.terms, terms.key != nil,
+      terms.lane != nil || terms.unique?.policy == .replace
+    {
       // It is stored with the last result of the batch, which must not be refused because somebody waits for the key.
       throw JobError(
-        .invalidArgument, "the job that follows a batch can't have a key together with a lane or a unique key")
+        .invalidArgument,
+        "the job that follows a batch can't have a key together with a lane, or while it replaces others")
     }
     if whenDone?.terms.unique?.policy == .append {
       throw JobError(.invalidArgument, "the job that follows a batch can't be appended to others of its unique key")

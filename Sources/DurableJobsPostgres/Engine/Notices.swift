@@ -125,15 +125,15 @@
 
   /// A thread that waits for notices, and connects again when it has to. It ends when it is told to.
   final class Listener: Sendable {
-    private let pipe: (reading: Int32, writing: Int32)
+    private let wake: (reading: Int32, writing: Int32)
 
     init(
       server: ServerName, channel: String, heard: @escaping @Sendable (String) -> Void,
       isBack: @escaping @Sendable () -> Void
     ) {
       var ends: [Int32] = [-1, -1]
-      _ = Glibc.pipe(&ends)
-      pipe = (ends[0], ends[1])
+      _ = pipe(&ends)
+      wake = (ends[0], ends[1])
       let thread = Thread { [reading = ends[0]] in
         var attempt = 0
         while !Self.isOver(reading, within: .zero) {
@@ -154,7 +154,7 @@
       thread.start()
     }
 
-    func end() { close(pipe.writing) }
+    func end() { close(wake.writing) }
 
     private static func isOver(_ reading: Int32, within duration: Duration) -> Bool {
       var descriptor = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)

@@ -120,6 +120,9 @@ extension StoreConformance {
       try await refused(.invalidArgument, "a follower that waits for a job") {
         _ = try await trial.addBatch(1, whenDone: .plain(after: [.job(kept)]))
       }
+      try await refused(.invalidArgument, "a follower that might stand in a lane behind who waits for its key") {
+        _ = try await trial.addBatch(1, whenDone: .plain(terms: JobTerms(key: "k", lane: "l")))
+      }
     },
     Case("A batch keeps its numbers while jobs of it are deleted, and goes with the last") { subject in
       let trial = try await Trial(subject)

@@ -161,8 +161,8 @@ extension JobEdge {
 }
 
 extension NewJob {
-  static func plain(after edges: [JobEdge] = []) -> NewJob {
-    NewJob(queue: "q", kind: "k", payload: Data(), edges: edges)
+  static func plain(after edges: [JobEdge] = [], terms: JobTerms = JobTerms()) -> NewJob {
+    NewJob(queue: "q", kind: "k", payload: Data(), terms: terms, edges: edges)
   }
 }
 

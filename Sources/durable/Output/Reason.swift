@@ -64,7 +64,9 @@
       case .running(_, let since, let asked):
         "runs" + (since.map { " since \($0.forPeople)" } ?? "") + (asked.map { ", being \($0.rawValue)" } ?? "")
       case .ended(let state, let reason):
-        "has ended: \(state.rawValue)" + (reason.map { ": \($0.withoutPasswords)" } ?? "")
+        "has ended: \(state.rawValue)"
+          + (reason.map { ": \($0.withoutPasswords.replacing("\(state.rawValue): ", with: "", maxReplacements: 1))" }
+            ?? "")
       default: "waits: \(self)"
       }
     }

@@ -106,7 +106,7 @@
       let parts = [
         (changed.count - words.count, done), (stopping, "asked to stop"), (waiting, "waiting for others"),
         (refused.count, "refused"),
-      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      ].filter { $0.0 > 0 }.map { "\($0.0) job\($0.0 == 1 ? "" : "s") \($0.1)" }
       Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
     }
   }

@@ -88,8 +88,7 @@
     // MARK: JobStore
 
     public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
-      for job in insertion.jobs { try job.check() }
-      try insertion.batch?.check()
+      try insertion.check()
       guard !insertion.jobs.isEmpty || insertion.batch != nil else { return InsertionReply([]) }
       return try await engine.run(inserting: insertion.isPlain ? insertion : nil) { session, deadline in
         try session.write(until: deadline) { transaction in
@@ -120,13 +119,13 @@
     }
 
     public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
-      try await engine.recover(request, limit: try check(request.limit))
+      try await engine.recover(request, limit: try checked(limit: request.limit))
     }
 
     public func change(
       _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
     ) async throws -> ChangeReport {
-      let limit = try check(limit)
+      let limit = try checked(limit: limit)
       try filter.check()
       return try await engine.write { transaction in
         transaction.begin()
@@ -143,7 +142,7 @@
     }
 
     public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
-      _ = try check(query.limit)
+      try checked(limit: query.limit)
       try query.filter.check()
       let time = engine.time
       return try await engine.read { try $0.jobs(query, now: time.now) }
@@ -168,12 +167,6 @@
     }
 
     public func settings() async throws -> [StoreSetting] { try await engine.read { try $0.settings() } }
-
-    /// At least 1, and no more than what one transaction should hold.
-    private func check(_ limit: Int) throws -> Int {
-      guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
-      return min(limit, 1_000_000)
-    }
   }
 
   extension JobInsertion {

@@ -75,8 +75,7 @@ public final class SQLiteStore: JobStore {
   // MARK: JobStore
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
-    for job in insertion.jobs { try job.check() }
-    try insertion.batch?.check()
+    try insertion.check()
     guard !insertion.jobs.isEmpty || insertion.batch != nil else { return InsertionReply([]) }
     return try await engine.write(.insert) { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
@@ -105,7 +104,7 @@ public final class SQLiteStore: JobStore {
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
-    let limit = try check(request.limit)
+    let limit = try checked(limit: request.limit)
     if !request.isRetiring { try await engine.mend(limit: limit) }
     return try await engine.recover(request, limit: limit)
   }
@@ -113,7 +112,7 @@ public final class SQLiteStore: JobStore {
   public func change(
     _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
   ) async throws -> ChangeReport {
-    let limit = try check(limit)
+    let limit = try checked(limit: limit)
     try filter.check()
     return try await engine.write(.other) { transaction in
       let handle = transaction.connection.handle
@@ -128,7 +127,7 @@ public final class SQLiteStore: JobStore {
   }
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
-    _ = try check(query.limit)
+    try checked(limit: query.limit)
     try query.filter.check()
     let now = engine.time.now
     guard query.detail.contains(.waits) else { return try await engine.read { try readJobs(query, now: now, on: $0) } }
@@ -164,11 +163,5 @@ public final class SQLiteStore: JobStore {
 
   public func settings() async throws -> [StoreSetting] {
     try await engine.read { try readSettings(on: $0) }
-  }
-
-  /// At least 1, and no more than what one transaction should hold.
-  private func check(_ limit: Int) throws -> Int {
-    guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
-    return min(limit, 1_000_000)
   }
 }

@@ -79,7 +79,7 @@ import Testing
     for sql in [
       RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
       Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, childrenSQL, stepsSQL,
-      WaitsReader.needsSQL, WaitsReader.uniqueSQL, WaitsReader.waitsSQL, Census.nextDeadlineSQL, batchByIDSQL,
+      WaitsReader.needsSQL, WaitsReader.waitsSQL, Census.nextDeadlineSQL, batchByIDSQL,
       batchByNameSQL,
     ] {
       let lines = try await plan(sql).filter { isExpensive($0) && !short.contains($0) }

@@ -23,6 +23,13 @@ package struct RouteWork {
     self.due = due
     self.isReturning = isReturning
   }
+
+  /// What its times say is still to be asked.
+  package init(_ totals: RouteTotals) {
+    self.init(
+      queue: totals.queue, kind: totals.kind, requires: totals.requires, isPaused: totals.isPaused,
+      left: totals.counts, due: 0, isReturning: false)
+  }
 }
 
 extension WorkScope {

@@ -70,6 +70,27 @@ package struct StoredRow {
   }
 }
 
+extension JobSnapshot {
+  /// What a hot row and its terms say of a job; what stands in tables beside them is to be added.
+  package init(
+    _ id: JobID, _ state: JobState, _ terms: StoredTerms, of route: Route, links: Links, claim: Int64, runAt: Int64?,
+    enteredAt: Int64, startedAt: Int64, createdAt: Int64?
+  ) {
+    let entered = Date(milliseconds: enteredAt)
+    self.init(
+      id: id, queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []), lane: terms.jobLane,
+      requires: route.requires, state: state, maxAttempts: terms.attempts, timeout: terms.duration,
+      createdAt: createdAt.map(Date.init(milliseconds:)) ?? entered,
+      runAt: state == .scheduled ? runAt.map(Date.init(milliseconds:)) : nil,
+      startedAt: claim == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: startedAt),
+      finishedAt: state.isFinished ? entered : nil, stopAsked: links.stopReason)
+    heldBy = state == .suspended ? links.hold ?? .request : nil
+    deadline = terms.deadline
+    uniqueKey = terms.unique
+    batch = terms.batch.map(BatchID.init(rawValue:))
+  }
+}
+
 extension RowChange {
   /// Something of the hot row is another than it was.
   package var concernsHotRow: Bool {

@@ -43,8 +43,7 @@ public final class InMemoryStore: JobStore {
   }
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
-    for job in insertion.jobs { try job.check() }
-    try insertion.batch?.check()
+    try insertion.check()
     return try commit { try $0.run(InsertVerb(insertion, now: $0.now)) }
   }
 
@@ -70,7 +69,7 @@ public final class InMemoryStore: JobStore {
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
-    try check(limit: request.limit)
+    try checked(limit: request.limit)
     let unreadable = content.withLock { content in
       defer { content.unreadable = [] }
       return content.unreadable
@@ -96,7 +95,7 @@ public final class InMemoryStore: JobStore {
   public func change(
     _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
   ) async throws -> ChangeReport {
-    try check(limit: limit)
+    try checked(limit: limit)
     try filter.check()
     return try commit { table in
       let page = table.jobs(JobQuery(filter, after: after, limit: limit == .max ? limit : limit + 1))
@@ -110,7 +109,7 @@ public final class InMemoryStore: JobStore {
   }
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
-    try check(limit: query.limit)
+    try checked(limit: query.limit)
     try query.filter.check()
     return try commit { $0.jobs(query) }
   }
@@ -153,9 +152,5 @@ public final class InMemoryStore: JobStore {
     }
     for signal in signals { self.signals.post(signal) }
     return reply
-  }
-
-  private func check(limit: Int) throws {
-    guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
   }
 }

@@ -10,6 +10,12 @@ public struct JobInsertion: Sendable {
     self.jobs = jobs
     self.batch = batch
   }
+
+  /// Throws ``JobError/Code/invalidArgument`` if no store could take it.
+  package func check() throws {
+    for job in jobs { try job.check() }
+    try batch?.check()
+  }
 }
 
 /// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.

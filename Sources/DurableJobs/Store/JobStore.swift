@@ -81,6 +81,12 @@ public protocol JobStore: AnyObject, Sendable {
 }
 
 extension JobStore {
+  /// That number of jobs, or what one transaction should hold if that is less. Throws ``JobError/Code/invalidArgument`` below 1.
+  @discardableResult
+  package func checked(limit: Int) throws -> Int {
+    guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
+    return min(limit, 1_000_000)
+  }
   public var path: String? { nil }
 
   public func nextDue(in queue: String) async throws -> Date? {

@@ -4,20 +4,15 @@
 
   extension Engine {
     func recover(_ request: RecoveryRequest, limit: Int) async throws -> RecoveryReport {
-      var plan = RecoveryPlan()
-      if request.isRetiring { plan.retiring = request.worker }
       let now = time.now
       let census = try await read { try $0.census(now: now) }
       let verdict = judge(census, except: request.worker, now: now)
-      plan.losses = verdict.losses
-      plan.hasDue = census.hasDue
-      plan.hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
       let expired = try await findExpired(now: now, limit: limit)
-      plan.expired = expired.jobs
+      let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired.jobs, now: now)
 
       var report = RecoveryReport()
       if !plan.isNothing {
-        report = try await write { [plan] in
+        report = try await write {
           try $0.run(RecoverVerb(plan, limit: limit, policy: $0.context.policy, now: $0.now))
         }
       }

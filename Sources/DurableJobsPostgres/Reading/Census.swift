@@ -2,24 +2,6 @@
   import DurableJobs
   import Foundation
 
-  /// Who works on a store, and what is due: one cheap read, which decides whether there is anything to write.
-  struct Census: Sendable {
-    struct Worker: Sendable {
-      let row: WorkerRow
-      let session: String
-      let process: Int64
-      let startedAt: Int64
-    }
-
-    var workers: [Worker] = []
-    /// Workers that hold jobs. Only looked for if a lease lapsed.
-    var running: Set<Int64> = []
-    /// A scheduled job's time has come.
-    var hasDue = false
-    /// It may have passed.
-    var nextDeadline: Int64?
-  }
-
   extension Reader {
     static let workersSQL =
       "SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at FROM §worker ORDER BY id"

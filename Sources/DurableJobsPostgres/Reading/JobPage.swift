@@ -4,18 +4,14 @@
 
   /// A page of jobs that match a filter, as SQL: in the order of ids, and by the way that reads least.
   struct JobPage {
-    /// Up to so many jobs, a page is read by way of the index of states and sorted; beyond, jobs are read by id until enough of
-    /// them matched.
-    static let fewJobs = 10_000
-
     private var from = ""
     private var order = ""
     private var values: [Value] = []
-    private let routes: [Reader.CountedRoute]
+    private let routes: [RouteTotals]
 
     init(
       filter: JobFilter, after: JobID? = nil, order: JobQuery.Order = .oldestFirst, limit: Int = .max,
-      routes: [Reader.CountedRoute]
+      routes: [RouteTotals]
     ) {
       self.routes = routes
       let parts = filter.conjuncts ?? [filter]
@@ -53,15 +49,9 @@
 
     /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
     private func indexed(_ parts: [JobFilter]) -> String? {
-      guard let states = JobFilter.states(ofAll: parts), !states.contains(.succeeded) else { return nil }
-      let ofRoute = parts.filter(\.isOfRoute)
-      let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
-      let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
-      guard count <= Self.fewJobs else { return nil }
-      return """
-        SELECT id FROM §job WHERE route IN(\(Self.list(possible.map(\.route.id)))) \
-        AND state IN(\(Self.list(states.map(\.code)))) AND state<>7
-        """
+      routes.places(ofAll: parts).map { routes, states in
+        "SELECT id FROM §job WHERE route IN(\(Self.list(routes))) AND state IN(\(Self.list(states))) AND state<>7"
+      }
     }
 
     private mutating func condition(_ filter: JobFilter) -> String {

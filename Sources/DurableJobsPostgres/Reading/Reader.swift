@@ -23,33 +23,20 @@
       FROM unnest($1) r(id)
       """
 
-    /// A route with how many jobs it has in each state.
-    struct CountedRoute {
-      let route: Route
-      var counts = JobCounts()
-
-      /// A job of this route, as far as filters by queue, kind and state ask.
-      func example(in state: JobState) -> JobSnapshot {
-        JobSnapshot(
-          id: JobID(rawValue: 0), queue: route.queue, kind: route.kind, requires: route.requires, state: state,
-          createdAt: .distantPast)
-      }
-    }
-
-    func routes() throws -> [CountedRoute] {
-      var routes: [CountedRoute] = []
+    func routes() throws -> [RouteTotals] {
+      var routes: [RouteTotals] = []
+      let stored: [JobState] = [
+        .blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped, .running,
+      ]
       connection.send(Self.countedSQL) { rows in
         for row in 0..<rows.count {
-          var one = CountedRoute(
-            route: Route(
-              id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
-              requires: Set(list: rows.text(row, 3)), isPaused: rows.bool(row, 4)))
-          let stored: [JobState] = [
-            .blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped, .running,
-          ]
-          for (index, state) in stored.enumerated() { one.counts[state] = rows.count(row, 6 + index) }
-          one.counts[.ready] = max(rows.count(row, 5) - one.counts.total, 0)
-          routes.append(one)
+          let route = Route(
+            id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
+            requires: Set(list: rows.text(row, 3)), isPaused: rows.bool(row, 4))
+          var counts = JobCounts()
+          for (index, state) in stored.enumerated() { counts[state] = rows.count(row, 6 + index) }
+          counts[.ready] = max(rows.count(row, 5) - counts.total, 0)
+          routes.append(RouteTotals(route, counts: counts))
         }
       }
       try connection.sync()
@@ -57,16 +44,9 @@
     }
 
     func counts(where filter: JobFilter) throws -> JobCounts {
-      var counts = JobCounts()
       let routes = try routes()
-      if filter.isOfTotals {
-        for route in routes {
-          for state in JobState.allCases where filter.matches(route.example(in: state)) {
-            counts[state] += route.counts[state]
-          }
-        }
-        return counts
-      }
+      if filter.isOfTotals { return routes.counts(where: filter) }
+      var counts = JobCounts()
       let page = JobPage(filter: filter, routes: routes)
       page.send("j.state,count(*)", grouped: "GROUP BY j.state", on: connection) { rows in
         for row in 0..<rows.count {
@@ -80,13 +60,9 @@
     func outstanding(_ scope: WorkScope, now: Int64) throws -> OutstandingWork {
       var works: [RouteWork] = []
       var places: [Int64: Int] = [:]
-      for counted in try routes() where scope.contains(queue: counted.route.queue) {
-        let route = counted.route
+      for route in try routes() where scope.contains(queue: route.queue) {
         places[route.id] = works.count
-        works.append(
-          RouteWork(
-            queue: route.queue, kind: route.kind, requires: route.requires, isPaused: route.isPaused,
-            left: counted.counts, due: 0, isReturning: false))
+        works.append(RouteWork(route))
       }
       connection.send(Self.dueSQL, [.ints(places.keys.sorted()), .int(now)]) { rows in
         for row in 0..<rows.count {

@@ -13,22 +13,19 @@
     /// Jobs as they are now.
     func jobs(_ query: JobQuery, now: Int64) throws -> [JobSnapshot] {
       let routes = try routes()
-      let byID = Dictionary(uniqueKeysWithValues: routes.map { ($0.route.id, $0.route) })
+      let byID = Dictionary(uniqueKeysWithValues: routes.map { ($0.id, $0.route) })
       let page = JobPage(
         filter: query.filter, after: query.after, order: query.order, limit: query.limit, routes: routes)
       var jobs: [JobSnapshot] = []
-      var uniqueKeys: [JobID: String] = [:]
       page.send(Self.columns(query.detail), on: connection) { rows in
         for row in 0..<rows.count {
           // A row that can't be one of a job is passed over.
           guard let state = JobState(code: rows.int(row, 2)), let route = byID[rows.int(row, 1)] else { continue }
-          let terms = (try? StoredTerms(text: rows.text(row, 11))) ?? StoredTerms()
-          uniqueKeys[rows.id(row, 0)] = terms.unique
-          jobs.append(Self.snapshot(rows, row, state, route, terms))
+          jobs.append(Self.snapshot(rows, row, state, route))
         }
       }
       try connection.sync()
-      if query.detail.contains(.waits) { try addWaits(to: &jobs, uniqueKeys, routes, now: now) }
+      if query.detail.contains(.waits) { try addWaits(to: &jobs, routes, now: now) }
       guard !jobs.isEmpty, !query.detail.isDisjoint(with: [.failures, .edges, .steps]) else { return jobs }
       try addDetails(query.detail, to: &jobs)
       return jobs
@@ -88,28 +85,19 @@
         """
     }
 
-    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route, _ terms: StoredTerms)
-      -> JobSnapshot
-    {
-      let enteredAt = Date(milliseconds: rows.int(row, 8))
+    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route) -> JobSnapshot {
+      let terms = (try? StoredTerms(text: rows.text(row, 11))) ?? StoredTerms()
       var job = JobSnapshot(
-        id: rows.id(row, 0), queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []),
-        lane: terms.jobLane, requires: route.requires, state: state,
-        priority: JobPriority(rawValue: Int(rows.int(row, 3))), attempt: rows.count(row, 5),
-        maxAttempts: terms.attempts,
-        timeout: terms.duration, crashes: rows.count(row, 12),
-        createdAt: rows.intOrNull(row, 10).map(Date.init(milliseconds:)) ?? enteredAt,
-        runAt: state == .scheduled ? rows.intOrNull(row, 7).map(Date.init(milliseconds:)) : nil,
-        startedAt: rows.int(row, 6) == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: rows.int(row, 9)),
-        finishedAt: state.isFinished ? enteredAt : nil,
-        progress: rows.isNull(row, 15) ? nil : JobProgress(fraction: rows.double(row, 15), message: rows.text(row, 16)),
-        reason: rows.text(row, 13), cause: rows.intOrNull(row, 14).map(JobID.init(rawValue:)),
-        stopAsked: Links(rawValue: rows.int(row, 4)).stopReason, payload: rows.data(row, 17), output: rows.data(row, 18)
-      )
-      job.heldBy = state == .suspended ? Links(rawValue: rows.int(row, 4)).hold ?? .request : nil
-      job.deadline = terms.deadline
-      job.uniqueKey = terms.unique
-      job.batch = terms.batch.map(BatchID.init(rawValue:))
+        rows.id(row, 0), state, terms, of: route, links: Links(rawValue: rows.int(row, 4)), claim: rows.int(row, 6),
+        runAt: rows.intOrNull(row, 7), enteredAt: rows.int(row, 8), startedAt: rows.int(row, 9),
+        createdAt: rows.intOrNull(row, 10))
+      job.priority = JobPriority(rawValue: Int(rows.int(row, 3)))
+      (job.attempt, job.crashes) = (rows.count(row, 5), rows.count(row, 12))
+      if !rows.isNull(row, 15) {
+        job.progress = JobProgress(fraction: rows.double(row, 15), message: rows.text(row, 16))
+      }
+      (job.reason, job.cause) = (rows.text(row, 13), rows.intOrNull(row, 14).map(JobID.init(rawValue:)))
+      (job.payload, job.output) = (rows.data(row, 17), rows.data(row, 18))
       return job
     }
   }

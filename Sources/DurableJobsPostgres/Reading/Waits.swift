@@ -22,17 +22,18 @@
       """
 
     func addWaits(
-      to jobs: inout [JobSnapshot], _ uniqueKeys: [JobID: String], _ routes: [CountedRoute], now: Int64
+      to jobs: inout [JobSnapshot], _ routes: [RouteTotals], now: Int64
     ) throws {
       let unfinished = jobs.filter { !$0.state.isFinished }
       var waits: [JobID: JobWaits] = [:]
       for job in unfinished { waits[job.id] = JobWaits(now: Date(milliseconds: now)) }
-      let keys = unfinished.map { uniqueKeys[$0.id] }
-      connection.send(Self.needsSQL, [.ids(unfinished.map(\.id)), .texts(keys.map { $0?.composed })]) { rows in
+      let keys = Dictionary(uniqueKeysWithValues: unfinished.map { ($0.id, $0.uniqueKey) })
+      let composed = Value.texts(unfinished.map { $0.uniqueKey?.composed })
+      connection.send(Self.needsSQL, [.ids(unfinished.map(\.id)), composed]) { rows in
         for row in 0..<rows.count {
           let (id, parent, hasKey) = (rows.id(row, 0), rows.id(row, 1), rows.bool(row, 5))
           guard let edge = Edge(parent: parent, child: id, need: rows.int(row, 3), slot: -1) else { continue }
-          if hasKey { waits[id]?.uniqueKey = uniqueKeys[id] }
+          if hasKey { waits[id]?.uniqueKey = keys[id] ?? nil }
           waits[id]?.needs.append(
             JobWaits.Need(
               rows.text(row, 2).map { .key($0) } ?? .job(parent), edge.condition,
@@ -51,7 +52,7 @@
       var setByHand: [JobConstraint: Bool] = [:]
       connection.send(RouteMemory.conditionsSQL) { setByHand = RouteMemory.conditions($0) }
       let workers = try storedWorkers(now: now)
-      let paused = Set(routes.lazy.map(\.route).filter(\.isPaused).map(\.queue))
+      let paused = Set(routes.lazy.filter(\.isPaused).map(\.queue))
       for index in jobs.indices {
         guard var all = waits[jobs[index].id] else { continue }
         all.needs.sort { $0.edge.isBefore($1.edge) }
@@ -60,29 +61,14 @@
       }
     }
 
-    /// Who works on the store, the oldest first. A worker has more than one row when its claims were counted through.
+    /// Who works on the store, the oldest first.
     private func storedWorkers(now: Int64) throws -> [StoredWorker] {
       var claims: [Int64: Set<JobID>] = [:]
       connection.send(Self.claimsSQL) { rows in
         for row in 0..<rows.count { claims[rows.int(row, 0), default: []].insert(rows.id(row, 1)) }
       }
-      var (names, workers): ([[String]], [StoredWorker]) = ([], [])
-      for known in try self.workers() {
-        let row = known.row
-        var worker = StoredWorker(
-          process: known.process, since: Date(milliseconds: known.startedAt), queues: row.queues, kinds: row.kinds,
-          satisfied: row.satisfied, absent: row.absent, jobs: claims[row.id ?? 0] ?? [],
-          standing: !row.stands ? .dead : row.isAlive(at: now) ? .alive : .silent)
-        if let index = names.firstIndex(of: [known.session, row.worker.name]) {
-          worker.since = workers[index].since
-          worker.jobs.formUnion(workers[index].jobs)
-          workers[index] = worker
-        } else {
-          names.append([known.session, row.worker.name])
-          workers.append(worker)
-        }
-      }
-      return workers
+      let rows = try workers()
+      return StoredWorker.all(of: rows, running: claims, at: now) { _ in false }
     }
   }
 #endif

@@ -6,8 +6,6 @@ extension Engine {
   func recover(
     _ request: RecoveryRequest, limit: Int, burying gone: Set<String> = []
   ) async throws -> RecoveryReport {
-    var plan = RecoveryPlan()
-    if request.isRetiring { plan.retiring = request.worker }
     let now = time.now
     let census = try await read { try Census(now: now, on: $0) }
     var graves: [DeadSession] = []
@@ -15,15 +13,12 @@ extension Engine {
     for session in gone.subtracting(census.workers.map(\.session)) {
       if case .dead(let lock) = folder.standing(of: session) { graves.append(lock) }
     }
-    plan.losses = verdict.losses
-    plan.hasDue = census.hasDue
-    plan.hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
     let expired = try await findExpired(now: now, limit: limit)
-    plan.expired = expired.jobs
+    let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired.jobs, now: now)
 
     var report = RecoveryReport()
     if !plan.isNothing {
-      report = try await write(.other) { [plan] in
+      report = try await write(.other) {
         try $0.run(RecoverVerb(plan, limit: limit, policy: $0.policy, now: $0.now))
       }
     }
@@ -94,15 +89,7 @@ extension Engine {
   }
 }
 
-/// Who works on a file, and what is due: one cheap read, which decides whether there is anything to write.
-struct Census: Sendable {
-  struct Worker: Sendable {
-    let row: WorkerRow
-    let session: String
-    let process: Int64
-    let startedAt: Int64
-  }
-
+extension Census {
   static let workersSQL =
     "SELECT id,name,session,lease_until,kinds,queues,pid,started_at,satisfied,absent FROM durable_worker ORDER BY id"
   static let routesSQL = "SELECT id,scheduled FROM durable_route"
@@ -111,15 +98,8 @@ struct Census: Sendable {
       SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=5 AND state<>7)
     """
 
-  var workers: [Worker] = []
-  /// Workers that hold jobs. Only looked for if a lease lapsed.
-  var running: Set<Int64> = []
-  /// A scheduled job's time has come.
-  var hasDue = false
-  /// It may have passed.
-  var nextDeadline: Int64?
-
   init(now: Int64, on connection: OpaquePointer) throws {
+    self.init()
     workers = try Self.readWorkers(on: connection)
     if workers.contains(where: { !$0.row.isAlive(at: now) }) { running = Set(try Self.readClaims(on: connection).keys) }
     nextDeadline = try Self.readNextDeadline(on: connection)

@@ -3,15 +3,8 @@ import Foundation
 
 /// How many jobs are in each state: from the routes' totals where these can tell, else by looking at the jobs.
 func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws -> JobCounts {
+  if filter.isOfTotals { return try RouteTotals.read(on: connection).counts(where: filter) }
   var counts = JobCounts()
-  if filter.isOfTotals {
-    for route in try RouteTotals.read(on: connection) {
-      for state in JobState.allCases where filter.matches(route.example(in: state)) {
-        counts[state] += route.counts[state]
-      }
-    }
-    return counts
-  }
   let statement = try JobPage(filter: filter, on: connection).statement(selecting: "j.state", on: connection)
   while try statement.step() {
     if let state = JobState(code: statement.int(0)) { counts[state] += 1 }
@@ -22,9 +15,7 @@ func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws ->
 func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointer) throws -> OutstandingWork {
   var works: [RouteWork] = []
   for route in try RouteTotals.read(on: connection) where scope.contains(queue: route.queue) {
-    var work = RouteWork(
-      queue: route.queue, kind: route.kind, requires: route.requires, isPaused: route.isPaused, left: route.counts,
-      due: 0, isReturning: false)
+    var work = RouteWork(route)
     if route.counts[.scheduled] > 0 {
       work.due = Int(try first(RouteTotals.dueSQL, route.id, now, on: connection) ?? 0)
       work.isReturning = try first(RouteTotals.returningSQL, route.id, now, on: connection) != nil

@@ -3,10 +3,6 @@ import Foundation
 
 /// A page of jobs that match a filter, as SQL: in the order of ids, and by the way that reads least.
 struct JobPage {
-  /// Up to so many jobs, a page is read by way of the index of states and sorted; beyond, jobs are read by id until
-  /// enough of them matched.
-  static let fewJobs = 10_000
-
   private(set) var sql: String
   /// After `SELECT columns` and before `ORDER BY`.
   private(set) var from: String
@@ -61,15 +57,12 @@ struct JobPage {
 
   /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
   private func indexed(_ parts: [JobFilter]) -> String? {
-    guard let states = JobFilter.states(ofAll: parts), !states.contains(.succeeded) else { return nil }
-    let ofRoute = parts.filter(\.isOfRoute)
-    let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
-    let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }
-    guard count <= Self.fewJobs else { return nil }
-    return """
-      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(possible.map(\.id)))) \
-      AND state IN(\(Self.list(states.map(\.code)))) AND state<>7
+    routes.places(ofAll: parts).map { routes, states in
       """
+      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(routes))) \
+      AND state IN(\(Self.list(states))) AND state<>7
+      """
+    }
   }
 
   private mutating func condition(_ filter: JobFilter) -> String {

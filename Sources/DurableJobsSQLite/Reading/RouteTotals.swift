@@ -1,16 +1,6 @@
 import DurableJobs
 
-/// A route with how many jobs it has in each state, from the numbers that are kept with it.
-struct RouteTotals {
-  let id: Int64
-  let queue: String
-  let kind: String
-  let requires: Set<JobConstraint>
-  let isPaused: Bool
-  var counts: JobCounts
-  /// As far as the numbers themselves can tell.
-  var isSound = true
-
+extension RouteTotals {
   static let sql = """
     SELECT r.id,q.name,r.kind,q.paused,r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped,
       r.requires
@@ -50,16 +40,12 @@ struct RouteTotals {
       if isCounting { counts[.ready] = max(rest, 0) }
       all.append(
         RouteTotals(
-          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
-          requires: Set(list: routes.text(12)), isPaused: routes.int(3) != 0, counts: counts,
+          Route(
+            id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
+            requires: Set(list: routes.text(12)), isPaused: routes.int(3) != 0),
+          counts: counts,
           isSound: rest >= 0 && (4...11).allSatisfy { routes.isInt($0) && routes.int($0) == routes.count($0) }))
     }
     return all
-  }
-
-  /// A job of this route, as far as filters by queue, kind and state ask.
-  func example(in state: JobState) -> JobSnapshot {
-    JobSnapshot(
-      id: JobID(rawValue: 0), queue: queue, kind: kind, requires: requires, state: state, createdAt: .distantPast)
   }
 }

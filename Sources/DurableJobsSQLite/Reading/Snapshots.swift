@@ -15,7 +15,7 @@ func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throw
   while try statement.step() {
     // A row that can't be one of a job is passed over.
     guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
-    jobs.append(try snapshot(statement, state, route, query.detail, failures))
+    jobs.append(try snapshot(statement, state, route.route, failures))
     if let waits, !state.isFinished { jobs[jobs.count - 1].waits = try waits.read(jobs[jobs.count - 1], route) }
     if let edges { jobs[jobs.count - 1].edges = try readEdges(edges, of: jobs[jobs.count - 1].id) }
     if let steps, Links(rawValue: statement.int(4)).contains(.steps) {
@@ -75,27 +75,17 @@ private func snapshotColumns(_ detail: JobQuery.Detail) -> String {
 }
 
 private func snapshot(
-  _ row: Statement, _ state: JobState, _ route: RouteTotals, _ detail: JobQuery.Detail, _ failures: Statement?
+  _ row: Statement, _ state: JobState, _ route: Route, _ failures: Statement?
 ) throws -> JobSnapshot {
   let terms = (try? StoredTerms(text: row.text(11))) ?? StoredTerms()
-  let enteredAt = Date(milliseconds: row.int(8))
   var job = JobSnapshot(
-    id: JobID(rawValue: row.int(0)), queue: route.queue, kind: route.kind, key: terms.key,
-    tags: Set(terms.tags ?? []), lane: terms.jobLane, requires: route.requires, state: state,
-    priority: JobPriority(rawValue: Int(row.int(3))),
-    attempt: row.count(5), maxAttempts: terms.attempts, timeout: terms.duration, crashes: row.count(12),
-    createdAt: row.intOrNull(10).map(Date.init(milliseconds:)) ?? enteredAt,
-    runAt: state == .scheduled ? row.intOrNull(7).map(Date.init(milliseconds:)) : nil,
-    startedAt: row.int(6) == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: row.int(9)),
-    finishedAt: state.isFinished ? enteredAt : nil,
-    progress: row.isNull(14) ? nil : JobProgress(fraction: row.double(14), message: row.text(15)),
-    reason: row.text(13), cause: row.intOrNull(18).map(JobID.init(rawValue:)),
-    stopAsked: Links(rawValue: row.int(4)).stopReason,
-    payload: row.data(16), output: row.data(17))
-  job.heldBy = state == .suspended ? Links(rawValue: row.int(4)).hold ?? .request : nil
-  job.deadline = terms.deadline
-  job.uniqueKey = terms.unique
-  job.batch = terms.batch.map(BatchID.init(rawValue:))
+    JobID(rawValue: row.int(0)), state, terms, of: route, links: Links(rawValue: row.int(4)), claim: row.int(6),
+    runAt: row.intOrNull(7), enteredAt: row.int(8), startedAt: row.int(9), createdAt: row.intOrNull(10))
+  job.priority = JobPriority(rawValue: Int(row.int(3)))
+  (job.attempt, job.crashes) = (row.count(5), row.count(12))
+  if !row.isNull(14) { job.progress = JobProgress(fraction: row.double(14), message: row.text(15)) }
+  (job.reason, job.cause) = (row.text(13), row.intOrNull(18).map(JobID.init(rawValue:)))
+  (job.payload, job.output) = (row.data(16), row.data(17))
   if let failures {
     failures.bind(1, job.id.rawValue)
     while try failures.step() {

@@ -22,26 +22,8 @@ extension SQLiteStore {
   }
 
   func workers(_ rows: [Census.Worker], _ claims: [Int64: Set<JobID>], _ now: Int64) -> [StoredWorker] {
-    // A worker has more than one row when its claims were counted through.
-    var names: [[String]] = []
-    var workers: [StoredWorker] = []
-    for known in rows {
-      let row = known.row
-      var worker = StoredWorker(
-        process: known.process, since: Date(milliseconds: known.startedAt), queues: row.queues, kinds: row.kinds,
-        satisfied: row.satisfied, absent: row.absent, jobs: claims[row.id ?? 0] ?? [],
-        standing: row.isAlive(at: now) ? .alive : .silent)
-      if !row.stands { worker.standing = .dead }
-      if case .dead = engine.folder.standing(of: known.session) { worker.standing = .dead }
-      if let index = names.firstIndex(of: [known.session, row.worker.name]) {
-        worker.since = workers[index].since
-        worker.jobs.formUnion(workers[index].jobs)
-        workers[index] = worker
-      } else {
-        names.append([known.session, row.worker.name])
-        workers.append(worker)
-      }
+    StoredWorker.all(of: rows, running: claims, at: now) { session in
+      if case .dead = engine.folder.standing(of: session) { true } else { false }
     }
-    return workers
   }
 }

@@ -9,9 +9,6 @@ struct WaitsReader {
       FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.parent WHERE e.child=?1 AND j.state<7
     UNION ALL SELECT 0,key,need,NULL,0 FROM durable_edge_key WHERE child=?1 LIMIT \(JobWaits.mostNeeds)
     """
-  static let uniqueSQL = """
-    SELECT CASE WHEN json_valid(options) THEN json_extract(options,'$.unique') END FROM durable_spec WHERE id=?1
-    """
   static let seatedSQL = """
     SELECT j.id,j.state FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
     WHERE l.name=?1 AND l.seat=1 ORDER BY j.state<>8,l.job LIMIT 1
@@ -20,13 +17,11 @@ struct WaitsReader {
 
   private let now: Int64
   private let setByHand: [JobConstraint: Bool]
-  private let (unique, needs): (Statement, Statement)
-  private let (seated, waits): (Statement, Statement)
+  private let (needs, seated, waits): (Statement, Statement, Statement)
 
   init(now: Int64, on connection: OpaquePointer) throws {
     self.now = now
     setByHand = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
-    unique = try Statement(Self.uniqueSQL, on: connection)
     needs = try Statement(Self.needsSQL, on: connection)
     seated = try Statement(Self.seatedSQL, on: connection)
     waits = try Statement(Self.waitsSQL, on: connection)
@@ -35,17 +30,14 @@ struct WaitsReader {
   func read(_ job: JobSnapshot, _ route: RouteTotals) throws -> JobWaits {
     var all = JobWaits(now: Date(milliseconds: now))
     (all.isPaused, all.setByHand) = (route.isPaused, setByHand)
-    unique.bind(1, job.id.rawValue)
-    var key: String?
-    while try unique.step() { key = unique.text(0) }
     needs.bind(1, job.id.rawValue)
-    needs.bind(2, name: key ?? "")
+    needs.bind(2, name: job.uniqueKey ?? "")
     while try needs.step() {
       guard let edge = Edge(parent: JobID(rawValue: needs.int(0)), child: job.id, need: needs.int(2), slot: -1) else {
         continue
       }
       let hasKey = needs.int(4) != 0
-      if hasKey { all.uniqueKey = key }
+      if hasKey { all.uniqueKey = job.uniqueKey }
       all.needs.append(
         JobWaits.Need(
           needs.text(1).map { .key($0) } ?? .job(edge.parent), edge.condition,

@@ -1,0 +1,69 @@
+import Foundation
+
+/// Who works on a store, and what is due: one cheap read, which decides whether there is anything to write.
+package struct Census: Sendable {
+  package struct Worker: Sendable {
+    package let row: WorkerRow
+    package let session: String
+    package let process: Int64
+    package let startedAt: Int64
+
+    package init(row: WorkerRow, session: String, process: Int64, startedAt: Int64) {
+      self.row = row
+      self.session = session
+      self.process = process
+      self.startedAt = startedAt
+    }
+  }
+
+  /// The oldest first.
+  package var workers: [Worker] = []
+  /// Workers that hold jobs. Only looked for if a lease lapsed.
+  package var running: Set<Int64> = []
+  /// A scheduled job's time has come.
+  package var hasDue = false
+  /// It may have passed.
+  package var nextDeadline: Int64?
+
+  package init() {}
+}
+
+extension RecoveryPlan {
+  package init(
+    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerLoss], expired: [JobID], now: Int64
+  ) {
+    if request.isRetiring { retiring = request.worker }
+    self.losses = losses
+    self.expired = expired
+    hasDue = census.hasDue
+    hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
+  }
+}
+
+extension StoredWorker {
+  /// A worker for all of its rows: it has more than one when its claims were counted through. `claims`: the jobs that run, by
+  /// the rows of their workers. `isDead`: whether a session is known to have ended.
+  package static func all(
+    of rows: [Census.Worker], running claims: [Int64: Set<JobID>], at now: Int64, isDead: (String) -> Bool
+  ) -> [StoredWorker] {
+    var names: [[String]] = []
+    var workers: [StoredWorker] = []
+    for known in rows {
+      let row = known.row
+      let isOver = !row.stands || isDead(known.session)
+      var worker = StoredWorker(
+        process: known.process, since: Date(milliseconds: known.startedAt), queues: row.queues, kinds: row.kinds,
+        satisfied: row.satisfied, absent: row.absent, jobs: claims[row.id ?? 0] ?? [],
+        standing: isOver ? .dead : row.isAlive(at: now) ? .alive : .silent)
+      if let index = names.firstIndex(of: [known.session, row.worker.name]) {
+        worker.since = workers[index].since
+        worker.jobs.formUnion(workers[index].jobs)
+        workers[index] = worker
+      } else {
+        names.append([known.session, row.worker.name])
+        workers.append(worker)
+      }
+    }
+    return workers
+  }
+}

@@ -138,12 +138,7 @@ extension JobStore {
   }
 
   package func complete(_ id: JobID, _ output: Data?, kinds: [String] = []) async throws {
-    if let output, output.count > Limits.payloadBytes {
-      throw JobError(
-        .notEncodable,
-        "the output of job \(id) has \(output.count) bytes; at most \(Limits.payloadBytes) can be stored. "
-          + "Keep large data in a file and its path in the output")
-    }
+    try output?.check(asOutputOf: id)
     try await change(.complete(output: output), id, kinds: kinds)
   }
 
@@ -158,5 +153,16 @@ extension JobStore {
       let other = try await job(id, detail: []).kind  // throws if there is none
       throw JobError(.invalidArgument, "job \(id) is of the kind '\(other)', not '\(kinds.first ?? "")'")
     }
+  }
+}
+
+extension Data {
+  /// Throws ``JobError/Code/notEncodable`` if it is too large.
+  func check(asOutputOf id: JobID) throws {
+    guard count > Limits.payloadBytes else { return }
+    throw JobError(
+      .notEncodable,
+      "the output of job \(id) has \(count) bytes; at most \(Limits.payloadBytes) can be stored. "
+        + "Keep large data in a file and its path in the output")
   }
 }

@@ -46,17 +46,14 @@ extension JobQueue {
   /// many did so in each way. Of no jobs, it returns at once. One that is suspended or that nobody runs is waited for.
   @discardableResult
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
-    let gate = Gate()
-    // Listen first and look then: what changes in between is heard.
-    let subscription = store.signals.listen { [gate] _ in gate.open() }
-    defer { withExtendedLifetime(subscription) {} }
+    let filter = .queue(name) && filter
+    let lookout = store.signals.lookouts.lookout(
+      .end(ofAll: filter), store, pause: .zero, concerns: { filter.mayConcern($0) }
+    ) { try await $0.counts(where: filter) }
+    var place = Lookout<JobCounts>.Place()
     while true {
-      let counts = try await counts(where: filter)
+      let counts = try await lookout.next(&place)
       if counts.unfinished == 0 { return counts }
-      let timer = store.clock.schedule(after: Defaults.sweepInterval) { [gate] in gate.open() }
-      await gate.pass()
-      timer.cancel()
-      try Task.checkCancellation()
     }
   }
 

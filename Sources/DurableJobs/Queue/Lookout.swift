@@ -6,6 +6,7 @@ enum LookoutQuestion: Hashable, Sendable {
   case counts(JobFilter)
   case status(BatchID)
   case end(of: BatchID)
+  case end(ofAll: JobFilter)
 }
 
 /// One question about a store and its newest answer, for all who watch it in this process.

@@ -52,9 +52,7 @@ public struct JobContext: Sendable {
       throw JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)")
     }
     let bytes = try value.map { try JobCoding.encode($0) }
-    if let bytes, bytes.count > Limits.payloadBytes {
-      throw JobError(.notEncodable, "the output of job \(id) is too large")
-    }
+    try bytes?.check(asOutputOf: id)
     return (
       store,
       ClaimSettlement(token: running.claim.token, result: .succeeded(output: bytes), followUps: running.followUps)

@@ -54,31 +54,40 @@ extension InsertVerb {
     guard let key = row.job.terms.key, firstBringers[key] == nil, waiters[key] != nil || awaited.contains(key) else {
       return
     }
-    var seen: Set<NewEdge.Parent> = []
-    var level = row.edges.map(\.parent)
-    while let parent = level.popLast() {
-      guard seen.insert(parent).inserted else { continue }
+    try walk(up: row.edges.map(\.parent)) { parent in
       var waiter: String?
       switch parent {
-      case .added(let index):
-        level += request.add[index].edges.map(\.parent)
-        if request.add[index].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
+      case .added(let place):
+        if request.add[place].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
       case .known(let id):
-        if book[id]?.course.state == .succeeded { continue }
-        level += book.needed(by: id).map { .known($0) }
-        for (awaited, all) in waiters where all.contains(id) {
-          if awaited == key { waiter = "job \(id)" }
-          if let bringer = firstBringers[awaited] { level.append(.added(bringer)) }
-        }
+        if book[id]?.course.state == .succeeded { return false }
+        if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
       case .key(let other):
         if other == key { waiter = "it" }
-        if let bringer = firstBringers[other] { level.append(.added(bringer)) }
       }
-      guard let waiter else { continue }
+      guard let waiter else { return true }
       throw JobError(
         .invalidArgument,
         "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits, and waits for that itself: "
           + "neither could ever run")
+    }
+  }
+
+  /// Looks at these, at what they wait for, and so on, at each once; not beyond those for which `look` says false.
+  private func walk(up level: [NewEdge.Parent], _ look: (NewEdge.Parent) throws -> Bool) rethrows {
+    var level = level
+    var seen: Set<NewEdge.Parent> = []
+    while let parent = level.popLast() {
+      guard seen.insert(parent).inserted, try look(parent) else { continue }
+      switch parent {
+      case .added(let place):
+        level += request.add[place].edges.map(\.parent)
+      case .known(let id):
+        level += book.needed(by: id).map { .known($0) }
+        level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
+      case .key(let key):
+        if let bringer = firstBringers[key] { level.append(.added(bringer)) }
+      }
     }
   }
 
@@ -114,20 +123,9 @@ extension InsertVerb {
   /// The new jobs that this one waits for, itself included.
   private func neededHere(by bringer: Int) -> Set<Int> {
     var needed: Set<Int> = []
-    var seen: Set<NewEdge.Parent> = []
-    var level = [NewEdge.Parent.added(bringer)]
-    while let parent = level.popLast() {
-      guard seen.insert(parent).inserted else { continue }
-      switch parent {
-      case .added(let place):
-        needed.insert(place)
-        level += request.add[place].edges.map(\.parent)
-      case .known(let id):
-        level += book.needed(by: id).map { .known($0) }
-        level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
-      case .key(let key):
-        if let bringer = firstBringers[key] { level.append(.added(bringer)) }
-      }
+    walk(up: [.added(bringer)]) { parent in
+      if case .added(let place) = parent { needed.insert(place) }
+      return true
     }
     return needed
   }

@@ -112,10 +112,10 @@ extension Oracle {
   /// Those that run, and those that one needs which is not to go, or stays itself.
   private func staying(of ids: Set<JobID>) -> Set<JobID> {
     var staying = ids.filter { id in index(of: id).map { state(jobs[$0]) == .running } ?? false }
-    while let more = Optional(
-      ids.subtracting(staying).filter { needer(of: $0, except: ids.subtracting(staying)) != nil }),
-      !more.isEmpty
-    {
+    while true {
+      let going = ids.subtracting(staying)
+      let more = going.filter { needer(of: $0, except: going) != nil }
+      if more.isEmpty { break }
       staying.formUnion(more)
     }
     return staying

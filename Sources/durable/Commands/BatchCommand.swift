@@ -129,7 +129,7 @@
         if try await batch.status.batch.isOpen {
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")
         }
-        let isDone = try await WaitCommand.within(limit) { [json = options.json] in
+        try await WaitCommand.within(limit) { [json = options.json] in
           if json || !Screen.out.canMove {
             try await ObstacleReport.telling(of: { try await store.nextObstructed(in: .batch(batch.id)) }, in: store) {
               try await Self.tell(batch, json: json)
@@ -142,10 +142,6 @@
             }
             try await Self.tell(batch, json: false)
           }
-        }
-        guard isDone else {
-          Talk.line("Still not done after \((limit ?? .zero).forPeople)")
-          throw ExitCode(.timedOut)
         }
         if try await batch.status.unsuccessful > 0 { throw ExitCode(.jobFailed) }
       }

@@ -35,7 +35,7 @@
     var command: [String] = []
 
     func validate() throws {
-      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
+      _ = try StartArgument.parse(delay: delay, at: at)
       guard !changesCommand, priority == nil, delay == nil, at == nil else { return }
       throw ValidationError(
         "what is to be changed? As in: durable edit \(id) -- sleep 10, or: durable edit \(id) --cwd FOLDER")
@@ -46,10 +46,7 @@
     }
 
     func run() async throws {
-      let start: JobTime? =
-        if let delay { .after(try DurationArgument.parse(delay).duration) } else {
-          try at.map { .at(try DateArgument.parse($0).date) }
-        }
+      let start = try StartArgument.parse(delay: delay, at: at)
       let store = try options.existing(for: [id])
       if changesCommand { try await editCommand(in: store) }
       if let priority { try await store.store.change(.setPriority(JobPriority(rawValue: priority)), id) }

@@ -34,9 +34,8 @@
       let filter =
         JobFilter.states(states) && (queue.isEmpty ? .all : .queues(queue))
         && (kind.isEmpty ? .all : .kinds(kind))
-      let latest = Date().addingTimeInterval(-(age ?? .zero).seconds)
-      let ids = try await store.pages(filter, detail: []) { $0 }
-        .filter { $0.finishedAt ?? .distantPast <= latest }.map(\.id)
+      var ids: [JobID] = []
+      try await store.store.bitesOfEnded(where: filter, for: age ?? .zero) { ids += $0 }
       try Confirmation(verb: "Delete", count: ids.count, isNeeded: !yes && !ids.isEmpty).ask()
       var removed: [JobID] = []
       var refused = 0
@@ -59,23 +58,5 @@
   private struct PruneRecord: Encodable {
     var removed: [JobID]
     @OrNull var freedBytes: Int64?
-  }
-
-  /// A question to a person at a terminal, before something is done to many jobs.
-  struct Confirmation {
-    /// As in "Cancel".
-    var verb: String
-    var count: Int
-    var isNeeded: Bool
-
-    /// Throws the exit code unless the answer is yes. Where nobody can be asked, it is.
-    func ask() throws {
-      guard isNeeded, isatty(STDIN_FILENO) == 1, Screen.error.isTerminal else { return }
-      Screen.error.write(Data("\(verb) \(count) job\(count == 1 ? "" : "s")? [y/N] ".utf8))
-      guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
-        Talk.line("Nothing was done")
-        throw ExitCode(.interrupted)
-      }
-    }
   }
 #endif

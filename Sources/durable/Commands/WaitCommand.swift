@@ -40,10 +40,9 @@
         Talk.line("No such job is unfinished")
         return try report([])
       }
-      var didEnd = try await Self.hasEnded(ids, queues, in: store)
-      if !didEnd {
+      if try await !Self.hasEnded(ids, queues, in: store) {
         if Screen.error.isTerminal { try await tellWhatIsWaitedFor(ids, queues, store) }
-        didEnd = try await Self.within(limit) {
+        try await Self.within(limit) {
           for id in ids {
             try await ObstacleReport.telling(
               of: { try await store.store.job(id, detail: [.failures, .edges]) }, in: store
@@ -57,10 +56,6 @@
             }
           }
         }
-      }
-      guard didEnd else {
-        Talk.line("Still not done after \((limit ?? .zero).forPeople)")
-        throw ExitCode(.timedOut)
       }
       var isHeld = false
       for queue in ids.isEmpty ? queues : [] where try await Self.tellWhatIsLeft(store, queue) { isHeld = true }
@@ -119,11 +114,9 @@
       if jobs.contains(where: { $0.state != .succeeded }) { throw ExitCode(.jobFailed) }
     }
 
-    /// Answers whether `work` ended before `limit`.
-    static func within(_ limit: Duration?, _ work: @escaping @Sendable () async throws -> Void) async throws
-      -> Bool
-    {
-      try await withThrowingTaskGroup(of: Bool.self) { group in
+    /// Throws the exit code if `work` has not ended before `limit`, and says so.
+    static func within(_ limit: Duration?, _ work: @escaping @Sendable () async throws -> Void) async throws {
+      let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
         group.addTask {
           try await work()
           return true
@@ -137,6 +130,9 @@
         defer { group.cancelAll() }
         return try await group.next()!
       }
+      guard !isDone, let limit else { return }
+      Talk.line("Still not done after \(limit.forPeople)")
+      throw ExitCode(.timedOut)
     }
   }
 

@@ -32,6 +32,15 @@
     }
   }
 
+  /// When a job starts, of the options --delay and --at.
+  enum StartArgument {
+    static func parse(delay: String?, at: String?) throws -> JobTime? {
+      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
+      if let delay { return .after(try DurationArgument.parse(delay).duration) }
+      return try at.map { .at(try DateArgument.parse($0).date) }
+    }
+  }
+
   /// A moment, or how long it is until then.
   enum DeadlineArgument {
     /// Throws for what is past: the job would be given up at once.

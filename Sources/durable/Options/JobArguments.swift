@@ -52,7 +52,7 @@
 
     /// Throws where anything is wrong. Somebody waits for the job if `isFollowed`.
     func options(isFollowed: Bool) throws -> JobOptions {
-      if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
+      let start = try StartArgument.parse(delay: delay, at: at)
       if interruptWhenLost, requires.isEmpty { throw ValidationError("--interrupt-when-lost needs --requires") }
       if let maxAttempts, maxAttempts < 1 {
         throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
@@ -61,9 +61,6 @@
       if let key, JobID(key) != nil {
         throw ValidationError("--key \(key): a number is a job's id; put a letter in it, so that it can be waited for")
       }
-      var start: JobTime?
-      if let delay { start = .after(try DurationArgument.parse(delay).duration) }
-      if let at { start = .at(try DateArgument.parse(at).date) }
       var limit: Duration?
       if let timeout {
         limit = try DurationArgument.parse(timeout).duration

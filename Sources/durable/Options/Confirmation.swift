@@ -1,0 +1,23 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import Foundation
+
+  /// A question to a person at a terminal, before something is done to many jobs.
+  struct Confirmation {
+    /// As in "Cancel".
+    var verb: String
+    var count: Int
+    var isNeeded: Bool
+
+    /// Throws the exit code unless the answer is yes. Where nobody can be asked, it is.
+    func ask() throws {
+      guard isNeeded, isatty(STDIN_FILENO) == 1, Screen.error.isTerminal else { return }
+      Screen.error.write(Data("\(verb) \(count) job\(count == 1 ? "" : "s")? [y/N] ".utf8))
+      guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
+        Talk.line("Nothing was done")
+        throw ExitCode(.interrupted)
+      }
+    }
+  }
+#endif

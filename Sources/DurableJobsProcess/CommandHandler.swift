@@ -78,11 +78,9 @@
           isFree = await lock.endHolder()
         }
         guard isFree else { throw Self.leftBehind(lock) }
-        guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
-        else { throw CancellationError() }
-        try await clearTheWay(for: job, remains, store, context)
+        try await clearTheWay(remains, store, context)
         try Task.checkCancellation()
-        run = try folder.beginRun(attempt: context.attempt, of: job)
+        run = try folder.beginRun(attempt: context.attempt, jobCreatedAt: context.createdAt)
         // From here on, a run that another worker begins is seen by the supervisor.
         guard await context.isHeld() else {
           folder.forget(run)
@@ -134,10 +132,12 @@
     /// A job that has ended, and whose command may live, had a lane or a unique key that is this job's now, or was waited
     /// for.
     private func clearTheWay(
-      for job: JobSnapshot, _ remains: CommandRemains, _ store: any JobStore, _ context: JobContext
+      _ remains: CommandRemains, _ store: any JobStore, _ context: JobContext
     ) async throws {
-      let noted = remains.noted.subtracting([job.id])
+      let noted = remains.noted.subtracting([context.id])
       guard !noted.isEmpty else { return }
+      guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
+      else { throw CancellationError() }
       let others = try await store.jobs(JobQuery(.ids(noted), limit: noted.count)).filter { job.comesAfter($0) }
       let left = await remains.end(Set(others.map(\.id)), except: own)
       // The time is the command's own, which has not begun.

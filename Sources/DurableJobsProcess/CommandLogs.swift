@@ -87,9 +87,9 @@
       var exitCode: Int32?
     }
 
-    func isOf(_ job: JobSnapshot?) -> Bool {
-      guard let job, let jobCreatedAt = record.jobCreatedAt else { return true }
-      return jobCreatedAt == job.createdAt.milliseconds
+    func isOfJob(createdAt: Date?) -> Bool {
+      guard let createdAt, let jobCreatedAt = record.jobCreatedAt else { return true }
+      return jobCreatedAt == createdAt.milliseconds
     }
 
     public var attempt: Int { record.attempt }

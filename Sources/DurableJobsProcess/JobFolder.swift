@@ -59,7 +59,7 @@
     /// The runs of this job so far, in their order: the last ``mostRuns``. Where it is gone, all that are there. Others had
     /// its number before it, as in a store that was put back from a copy.
     package func runs(of job: JobSnapshot?) -> [CommandRun] {
-      numbers.keys.sorted().compactMap { run($0) }.filter { $0.isOf(job) }
+      numbers.keys.sorted().compactMap { run($0) }.filter { $0.isOfJob(createdAt: job?.createdAt) }
     }
 
     private func run(_ number: Int) -> CommandRun? {
@@ -84,9 +84,9 @@
 
     /// Notes that the command is about to start, under a number that nobody else has. Of the oldest runs nothing is kept, nor
     /// of those of other jobs.
-    func beginRun(attempt: Int, of job: JobSnapshot? = nil) throws -> CommandRun {
+    func beginRun(attempt: Int, jobCreatedAt: Date? = nil) throws -> CommandRun {
       let numbers = numbers
-      let foreign = numbers.keys.filter { self.run($0)?.isOf(job) == false }
+      let foreign = numbers.keys.filter { self.run($0)?.isOfJob(createdAt: jobCreatedAt) == false }
       for number in numbers.keys.sorted().dropLast(Self.mostRuns - 1) + foreign { remove(numbers[number]) }
       var number = (numbers.keys.max() ?? 0) + 1
       while true {
@@ -100,7 +100,7 @@
         number += 1
       }
       let record = CommandRun.Record(
-        jobCreatedAt: job?.createdAt.milliseconds, attempt: attempt, startedAt: Date())
+        jobCreatedAt: jobCreatedAt?.milliseconds, attempt: attempt, startedAt: Date())
       let run = CommandRun(number: number, record: record)
       do {
         try write(run)

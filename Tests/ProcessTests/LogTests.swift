@@ -137,11 +137,11 @@
           id: JobID(rawValue: 1), queue: "q", kind: ShellCommand.kind, state: .running,
           createdAt: Date(milliseconds: 1000 * second))
       }
-      #expect(try folder.beginRun(attempt: 1, of: job(1)).number == 1)
+      #expect(try folder.beginRun(attempt: 1, jobCreatedAt: job(1).createdAt).number == 1)
       try Data("secret".utf8).write(to: URL(filePath: folder.log(1, .stdout)))
       #expect(folder.runs(of: job(2)).isEmpty)
       #expect(folder.runs(of: job(1)).map(\.number) == [1])
-      #expect(try folder.beginRun(attempt: 1, of: job(2)).number == 2)
+      #expect(try folder.beginRun(attempt: 1, jobCreatedAt: job(2).createdAt).number == 2)
       #expect(folder.runs(of: job(2)).map(\.number) == [2])
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["2.run"])
     }

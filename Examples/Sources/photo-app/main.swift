@@ -60,7 +60,10 @@ final class PhotoModel {
 }
 
 let arguments = CommandLine.arguments.dropFirst()
-guard let folder = arguments.first else { fatalError("usage: photo-app FOLDER [PHOTO …]") }
+guard let folder = arguments.first else {
+  print("usage: photo-app FOLDER [PHOTO …]")
+  exit(2)
+}
 let model = try PhotoModel(folder: folder)
 for photo in arguments.dropFirst() { try await model.queue.enqueue(Resize(photo: photo)) }
 model.open()

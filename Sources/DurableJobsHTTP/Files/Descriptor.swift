@@ -10,14 +10,7 @@
 
     /// What was written is on the disk when this returns, with the file's size and times.
     func flush(_ path: String) throws {
-      #if canImport(Darwin)
-        var result = fcntl(number, F_FULLFSYNC)
-        // Not all file systems know it: those of other machines don't.
-        if result != 0, [ENOTSUP, EINVAL, ENOTTY].contains(errno) { result = fsync(number) }
-      #else
-        let result = fsync(number)
-      #endif
-      guard result == 0 else { throw DownloadError.disk("flush", path) }
+      guard flushToDisk(number) == 0 else { throw DownloadError.disk("flush", path) }
     }
 
     /// Of the first `length` bytes.

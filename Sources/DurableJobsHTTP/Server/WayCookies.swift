@@ -31,7 +31,7 @@
 
     /// What a request to `url` is to bring; nil if nothing.
     func header(for url: HTTPURL) -> String? {
-      let path = url.target.prefix { $0 != "?" }
+      let path = url.path
       let sent = cookies.filter { cookie in
         (url.host == cookie.host || cookie.isOfDomain && url.host.hasSuffix("." + cookie.host))
           && (url.isSecure || !cookie.isSecure)
@@ -48,8 +48,7 @@
         parts[0].utf8.allSatisfy({ (0x20..<0x7f).contains($0) })
       else { return nil }
       // Where nothing else is said, for the folder of what was asked for.
-      let asked = url.target.prefix { $0 != "?" }
-      let folder = asked.lastIndex(of: "/").map { String(asked[..<$0]) } ?? ""
+      let folder = url.path.lastIndex(of: "/").map { String(url.path[..<$0]) } ?? ""
       var cookie = Cookie(
         name: String(parts[0][..<equals]), value: String(parts[0][parts[0].index(after: equals)...]), host: url.host,
         path: folder.isEmpty ? "/" : folder)

@@ -135,8 +135,6 @@
       }
       for _ in 0..<count { bell.signal() }
     }
-
-    var isEnded: Bool { state.withLock { $0.isClosed && $0.threads.isEmpty } }
   }
 
   extension Pool.State {

@@ -19,9 +19,11 @@ public struct TestJobs: Sendable {
   public let worker: JobWorker
   public let clock: ManualClock
 
-  public init(_ name: String = "default", clock: ManualClock = ManualClock()) {
+  public init(
+    _ name: String = "default", clock: ManualClock = ManualClock(), middleware: [any JobMiddleware] = []
+  ) {
     self.clock = clock
-    queue = JobQueue(name, store: InMemoryStore(clock: clock))
+    queue = JobQueue(name, store: InMemoryStore(clock: clock), middleware: middleware)
     worker = JobWorker(queue, maxConcurrentJobs: 1)
   }
 

@@ -57,7 +57,8 @@ struct JobDraft: Sendable {
       return JobEdge(target, wait.dependency.condition, slot: wait.slot)
     }
     let terms = JobTerms(queue.defaults.overridden(by: options))
-    let job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
+    var job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
+    for middleware in queue.middleware { try middleware.enqueue(&job) }
     try job.check()
     return job
   }

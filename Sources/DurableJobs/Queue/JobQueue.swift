@@ -11,11 +11,17 @@ public struct JobQueue: Sendable, Hashable {
   public let store: any JobStore
   /// What jobs get that are enqueued by this value, where neither they, nor their kind, nor the call says otherwise.
   public let defaults: JobOptions
+  /// What stands around the jobs that this value enqueues, and those that a worker runs which was made with it.
+  public let middleware: [any JobMiddleware]
 
-  public init(_ name: String = "default", store: any JobStore, defaults: JobOptions = JobOptions()) {
+  public init(
+    _ name: String = "default", store: any JobStore, defaults: JobOptions = JobOptions(),
+    middleware: [any JobMiddleware] = []
+  ) {
     self.name = name
     self.store = store
     self.defaults = defaults
+    self.middleware = middleware
   }
 
   public static func == (a: JobQueue, b: JobQueue) -> Bool { a.name == b.name && a.store === b.store }

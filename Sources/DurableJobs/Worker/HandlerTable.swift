@@ -10,6 +10,8 @@ struct HandlerTable: Sendable {
     let run: @Sendable (ClaimedJob, JobContext) async throws -> Data?
   }
 
+  /// Of the queues, by name.
+  var middleware: [String: [any JobMiddleware]] = [:]
   private var handlers: [String: Handler] = [:]
   private var formerHandlers: [String: Handler] = [:]
 
@@ -25,6 +27,15 @@ struct HandlerTable: Sendable {
 }
 
 extension HandlerTable.Handler {
+  /// Within what stands around the jobs of its queue, the nearest to the store outermost.
+  func run(_ claim: ClaimedJob, within context: JobContext) async throws -> Data? {
+    var whole = run
+    for middleware in context.middleware {
+      whole = { [next = whole] in try await middleware.run($0, context: $1, next: next) }
+    }
+    return try await whole(claim, context)
+  }
+
   init<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy, _ body: @escaping @Sendable (P, JobContext) async throws -> P.Output
   ) {
@@ -52,7 +63,11 @@ extension HandlerTable.Handler {
 }
 
 /// The stored payload is no payload of the kind: the job is suspended, not failed, until a program comes that reads it.
-struct Undecodable: Error { let reason: String }
+package struct Undecodable: Error {
+  let reason: String
+
+  package init(reason: String) { self.reason = reason }
+}
 
 /// The handler succeeded, and what it returned can't be stored: to run it again would not help.
 struct OutputRefused: Error, CustomStringConvertible {

@@ -30,10 +30,12 @@ public struct JobContext: Sendable {
   let running: RunningAttempt
   /// What jobs of its kind give, if that is a type.
   let output: Any.Type?
+  let middleware: [any JobMiddleware]
   private let workersLogger: Logger
 
   init(
-    _ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, output: Any.Type?, logger: Logger
+    _ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, output: Any.Type?,
+    middleware: [any JobMiddleware]?, logger: Logger
   ) {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
@@ -41,6 +43,7 @@ public struct JobContext: Sendable {
     createdAt = claim.createdAt ?? store.clock.now
     (self.store, self.worker, self.running, workersLogger) = (store, worker, running, logger)
     self.output = output
+    self.middleware = middleware ?? []
   }
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
@@ -81,7 +84,7 @@ public struct JobContext: Sendable {
   public func enqueueOnSuccess<P: JobPayload>(
     _ job: P, on queue: JobQueue? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) throws {
-    let queue = queue ?? JobQueue(self.queue, store: store)
+    let queue = queue ?? JobQueue(self.queue, store: store, middleware: middleware)
     guard queue.store === store else {
       throw JobError(.invalidArgument, "'\(P.kind)' can't follow in another store: it would not be one transaction")
     }

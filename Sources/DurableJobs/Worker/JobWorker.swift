@@ -45,7 +45,9 @@ public final class JobWorker: Sendable {
     store = stores.first
     self.logger = logger
     let isOneStore = stores.allSatisfy { $0 === stores[0] }
-    setup = Lock(Setup(limits: isOneStore ? Dictionary(uniqueKeysWithValues: limits.map { ($0.name, $1) }) : [:]))
+    var setup = Setup(limits: isOneStore ? Dictionary(uniqueKeysWithValues: limits.map { ($0.name, $1) }) : [:])
+    for queue in limits.keys where !queue.middleware.isEmpty { setup.handlers.middleware[queue.name] = queue.middleware }
+    self.setup = Lock(setup)
   }
 
   /// A worker on one queue. `maxConcurrentJobs` must be at least 1, or running it throws
@@ -148,11 +150,14 @@ public final class JobWorker: Sendable {
   package func handler(for kind: String) -> (
     @Sendable (ClaimedJob, WorkerID, any JobStore) async throws -> (Data?, [NewJob])
   )? {
-    guard let handler = setup.withLock({ $0.handlers[kind] }) else { return nil }
+    let handlers = setup.withLock(\.handlers)
+    guard let handler = handlers[kind] else { return nil }
     return { [logger] claim, worker, store in
       let attempt = RunningAttempt(claim, at: store.clock.uptime) { _ in }
-      let context = JobContext(attempt, in: store, by: worker, output: handler.output, logger: logger)
-      let output = try await handler.run(claim, context)
+      let context = JobContext(
+        attempt, in: store, by: worker, output: handler.output, middleware: handlers.middleware[claim.queue],
+        logger: logger)
+      let output = try await handler.run(claim, within: context)
       return (output, attempt.end().followUps)
     }
   }

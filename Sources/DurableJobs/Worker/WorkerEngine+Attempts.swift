@@ -4,10 +4,13 @@ import Logging
 extension WorkerEngine {
   func begin(_ attempt: RunningAttempt) {
     let claim = attempt.claim
-    guard let handler = shared.withLock({ $0.handlers[claim.kind] }) else {
+    let (known, middleware) = shared.withLock { ($0.handlers[claim.kind], $0.handlers.middleware[claim.queue]) }
+    guard let handler = known else {
       return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
     }
-    let task = Task { await self.run(attempt, handler) }  // ends by itself, or after `stop`; `drive` waits for it
+    let context = JobContext(
+      attempt, in: store, by: id, output: handler.output, middleware: middleware, logger: logger)
+    let task = Task { await self.run(attempt, handler, context) }  // ends by itself, or after `stop`; `drive` waits for it
     let timeout = claim.timeout.map { limit in
       store.clock.schedule(after: limit) { [weak self] in
         guard let self else { return }
@@ -17,11 +20,12 @@ extension WorkerEngine {
     attempt.attach(task, timeout: timeout)
   }
 
-  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
+  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler, _ context: JobContext) async {
     let claim = attempt.claim
-    let context = JobContext(attempt, in: store, by: id, output: handler.output, logger: logger)
     do {
-      let output = try await Self.$handler.withValue((self, claim.token)) { try await handler.run(claim, context) }
+      let output = try await Self.$handler.withValue((self, claim.token)) {
+        try await handler.run(claim, within: context)
+      }
       end(attempt, AttemptEnd.result(ofOutput: output))
     } catch {
       let result = AttemptEnd.result(

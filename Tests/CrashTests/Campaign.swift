@@ -121,13 +121,7 @@ final class Campaign {
     return try #require(try deeds().recovered.last)
   }
 
-  private static let probe: URL = {
-    // Beside the test bundle, wherever the build system puts it.
-    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-    let folder =
-      bundle?.deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    return folder.appending(path: "CrashProbe")
-  }()
+  private static let probe = URL.built("CrashProbe")
 
   // MARK: What they did
 

@@ -56,12 +56,6 @@
     /// The most memory that it used, in bytes.
     var memory: Int { said("memory").first.flatMap(Int.init).map { $0 * 1024 } ?? 0 }
 
-    private static let program: URL = {
-      // Beside the test bundle, wherever the build system puts it.
-      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      let folder =
-        bundle?.deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-      return folder.appending(path: "DownloadProbe")
-    }()
+    private static let program = URL.built("DownloadProbe")
   }
 #endif

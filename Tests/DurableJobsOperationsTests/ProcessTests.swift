@@ -16,11 +16,7 @@ import Testing
     private var record: String { url.appending(path: "record").path }
 
     func start(_ arguments: [String]) throws -> ChildProcess {
-      // Beside the test bundle, wherever the build system puts it.
-      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      let beside =
-        bundle?.deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-      return try ChildProcess(beside.appending(path: "OperationProbe").path, [store, record] + arguments)
+      try ChildProcess(URL.built("OperationProbe").path, [store, record] + arguments)
     }
 
     /// What was said, without who said it.

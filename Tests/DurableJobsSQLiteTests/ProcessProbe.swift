@@ -77,12 +77,5 @@ final class ProcessProbe: Sendable {
     return true
   }()
 
-  static var executable: URL {
-    #if canImport(Darwin)
-      let tests = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
-      return tests.bundleURL.deletingLastPathComponent().appendingPathComponent("ProcessProbe")
-    #else
-      return Bundle.main.bundleURL.appendingPathComponent("ProcessProbe")
-    #endif
-  }
+  static let executable = URL.built("ProcessProbe")
 }

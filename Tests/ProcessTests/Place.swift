@@ -47,13 +47,7 @@
     /// Makes a named pipe in the folder.
     func pipe(_ name: String) throws -> NamedPipe { try NamedPipe(folder + "/" + name) }
 
-    /// Beside the test bundle, wherever the build system puts it.
-    static let probe: String = {
-      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      let folder =
-        bundle?.deletingLastPathComponent() ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-      return folder.appending(path: "CommandProbe").path
-    }()
+    static let probe = URL.built("CommandProbe").path
   }
 
   /// A named pipe, by which a command and a test wait for each other.

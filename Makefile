@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 SWIFT_FLAGS ?=
 KILLS ?= 1000
 FUZZ ?= 5000
-SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Examples/Package.swift Examples/Sources scripts/apple-stand-ins
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Examples/Package.swift Examples/Sources Examples/Server scripts/apple-stand-ins
 INSTALL_SCRATCH = .build-install
 # What is installed should not need the toolchain any more; on macOS the system has Swift's libraries.
 ifeq ($(shell uname),Linux)

@@ -14,6 +14,8 @@ let package = Package(
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
+    .library(name: "DurableJobsService", targets: ["DurableJobsService"]),
+    .library(name: "DurableJobsEncryption", targets: ["DurableJobsEncryption"]),
     .library(name: "DurableJobsApp", targets: ["DurableJobsApp"]),
     .library(name: "DurableJobsTesting", targets: ["DurableJobsTesting"]),
     .executable(name: "durable", targets: ["durable"]),
@@ -27,6 +29,12 @@ let package = Package(
       enabledTraits: ["HTTP", "Process"]),
     .trait(name: "Postgres", description: "A store on a PostgreSQL server: libpq."),
     .trait(
+      name: "Service",
+      description: "For servers: a worker as a service, metrics and traces by the packages of swift-server."),
+    .trait(name: "Encryption", description: "Payloads that are stored encrypted: swift-crypto."),
+    .trait(
+      name: "Examples", description: "The example server of docs/servers.md: Hummingbird.", enabledTraits: ["Service"]),
+    .trait(
       name: "FaultPoints",
       description: "Named places where a test may have the process killed. Never in what is shipped."),
   ],
@@ -39,6 +47,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0"),
   ],
   targets: [
     .target(
@@ -75,6 +88,37 @@ let package = Package(
     .target(
       name: "DurableJobsOperations",
       dependencies: ["DurableJobs", .product(name: "Logging", package: "swift-log")]),
+    .target(
+      name: "DurableJobsService",
+      dependencies: [
+        "DurableJobs",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Service"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Service"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Service"])),
+      ]),
+    .target(
+      name: "DurableJobsEncryption",
+      dependencies: [
+        "DurableJobs", .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
+      ]),
+    .executableTarget(
+      name: "mail-server",
+      dependencies: [
+        "DurableJobs", "DurableJobsSQLite", "DurableJobsService", .product(name: "Logging", package: "swift-log"),
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Examples"])),
+      ],
+      path: "Examples/Server"),
+    .testTarget(
+      name: "DurableJobsServiceTests",
+      dependencies: [
+        "DurableJobsService", "DurableJobsEncryption", "DurableJobsTesting", "TestProcesses", "mail-server",
+        .product(name: "Logging", package: "swift-log"),
+        .product(
+          name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: .when(traits: ["Service"])),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Service"])),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Service"])),
+      ]),
     .target(name: "DurableJobsTesting", dependencies: ["DurableJobs"]),
     .target(
       name: "DurableJobsProcess",
@@ -179,8 +223,12 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsTesting", "TestProcesses",
+        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsTesting", "DurableJobsService",
+        "DurableJobsEncryption", "TestProcesses",
         .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Service"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ]),
     .testTarget(
       name: "DurableCommandTests",

@@ -20,6 +20,15 @@ import DurableJobsPostgres
 #if Process
 import DurableJobsProcess
 #endif
+#if Service
+import DurableJobsService
+import Logging
+import ServiceLifecycle
+#endif
+#if Encryption
+import Crypto
+import DurableJobsEncryption
+#endif
 
 // README.md, block 1
 func snippet1() async throws {
@@ -807,8 +816,69 @@ func snippet68() async throws {
 }
 #endif
 
-// docs/steps.md, block 1
+// docs/servers.md, block 1
+#if Service
 func snippet69() async throws {
+  let mail = JobQueue("mail", store: store)
+  let worker = JobWorker(mail, maxConcurrentJobs: 8)
+  worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
+
+  var configuration = ServiceGroupConfiguration(
+    services: [worker.service(grace: .seconds(20))], gracefulShutdownSignals: [.sigterm], logger: Logger(label: "mail"))
+  configuration.maximumGracefulShutdownDuration = .seconds(25)
+  try await ServiceGroup(configuration: configuration).run()
+}
+#endif
+
+// docs/servers.md, block 2
+func snippet70() async throws {
+  func accept(_ text: String, requestID: String) async throws -> String {
+    // A request that the client repeats leads to the same job.
+    let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
+    return "/jobs/\(job.id)"  // 202 Accepted, and where to look
+  }
+  _ = try await accept("hello", requestID: "7")
+}
+
+// docs/servers.md, block 3
+struct Tenants: JobMiddleware {
+  let tenant: String
+
+  func enqueue(_ job: inout NewJob) throws {
+    guard job.terms.tags.count < 10 else { throw JobError(.invalidArgument, "a job has too many tags") }
+    job.terms.tags.insert("tenant-\(tenant)")
+  }
+
+  func run(
+    _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
+  ) async throws -> Data? {
+    context.logger.info("begins")
+    return try await next(job, context)
+  }
+}
+
+// docs/servers.md, block 4
+#if Service
+func snippet71() async throws {
+  let metrics = JobMetrics()
+  let mail = JobQueue("mail", store: store, middleware: [metrics])
+  let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
+  _ = services
+}
+#endif
+
+// docs/servers.md, block 5
+#if Encryption
+func snippet72() async throws {
+  let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
+  let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
+  let mail = JobQueue("mail", store: store, middleware: [encryption])
+  try await mail.enqueue(SendMessage(text: "for your eyes only"))
+}
+#endif
+
+// docs/steps.md, block 1
+func snippet73() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -820,7 +890,7 @@ func snippet69() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet70() async throws {
+func snippet74() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -840,7 +910,7 @@ func snippet70() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet71() async throws {
+func snippet75() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -880,7 +950,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet72() async throws {
+func snippet76() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -891,7 +961,7 @@ func snippet72() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet73() async throws {
+func snippet77() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -901,21 +971,21 @@ func snippet73() async throws {
 }
 
 // docs/watching.md, block 1
-func snippet74() async throws {
+func snippet78() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet75() async throws {
+func snippet79() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet76() async throws {
+func snippet80() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

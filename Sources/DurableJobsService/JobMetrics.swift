@@ -1,0 +1,111 @@
+#if Service
+  import CoreMetrics
+  import DurableJobs
+  import Foundation
+  import Metrics
+  import ServiceLifecycle
+
+  /// What a queue does, as metrics of swift-metrics. It is a middleware, which measures the attempts that this process runs, and
+  /// a service, which counts the jobs of the store:
+  ///
+  ///     let metrics = JobMetrics()
+  ///     let mail = JobQueue("mail", store: store, middleware: [metrics])
+  ///     let group = ServiceGroup(services: [metrics.gauges(of: [mail]), JobWorker(mail).service()], logger: logger)
+  ///
+  /// | name | is | dimensions |
+  /// |---|---|---|
+  /// | `durable_jobs_wait` | timer, of each first attempt: from when its job was stored until it began; a wanted delay counts | `queue`, `kind` |
+  /// | `durable_jobs_run` | timer, of each attempt: from its begin until its handler returned | `queue`, `kind`, `outcome` |
+  /// | `durable_jobs_jobs` | gauge, jobs of the store in a state, by all processes together | `queue`, `state` |
+  /// | `durable_jobs_paused` | gauge, 1 while the queue is paused, else 0 | `queue` |
+  ///
+  /// An outcome is ``Outcome``. How many attempts ended so is the timer's count, and failures of jobs are the growth of
+  /// `durable_jobs_jobs{state="failed"}`.
+  public struct JobMetrics: JobMiddleware {
+    /// How an attempt ended, for its handler.
+    public enum Outcome: String, CaseIterable, Sendable {
+      case succeeded
+      /// It threw, or took longer than its time-out: the job is tried again if its policy says so.
+      case failed
+      /// It asked for a later time, or for a person.
+      case putOff = "put_off"
+      /// It was stopped by a cancel, a shutdown, its deadline, or since what it requires is gone.
+      case stopped
+      /// Another worker has the job: this process was taken for dead.
+      case claimLost = "claim_lost"
+    }
+
+    private let factory: any MetricsFactory
+
+    /// `factory` is the process's own if it is not given.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
+
+    public func run(
+      _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
+    ) async throws -> Data? {
+      let dimensions = [("queue", job.queue), ("kind", job.kind)]
+      if job.attempt == 1, let createdAt = job.createdAt {
+        record(.seconds(Date.now.timeIntervalSince(createdAt)), "durable_jobs_wait", dimensions)
+      }
+      let begin = ContinuousClock.now
+      func ended(_ outcome: Outcome) {
+        record(ContinuousClock.now - begin, "durable_jobs_run", dimensions + [("outcome", outcome.rawValue)])
+      }
+      do {
+        let output = try await next(job, context)
+        ended(context.stopReason == .claimLost ? .claimLost : .succeeded)
+        return output
+      } catch {
+        ended(Outcome(of: error, context.stopReason))
+        throw error
+      }
+    }
+
+    private func record(_ duration: Duration, _ name: String, _ dimensions: [(String, String)]) {
+      Timer(label: name, dimensions: dimensions, factory: factory).record(duration: max(.zero, duration))
+    }
+
+    /// A service that sets the gauges of these queues, of one store or several, at once and then `every` so often. One process
+    /// of a fleet is enough. While a store does not answer, its gauges stay as they are.
+    public func gauges(of queues: [JobQueue], every interval: Duration = .seconds(15)) -> some Service {
+      JobGauges(queues: queues, interval: interval, factory: factory)
+    }
+  }
+
+  extension JobMetrics.Outcome {
+    init(of error: any Error, _ stopReason: StopReason?) {
+      switch (stopReason, (error as? JobExit)?.way) {
+      case (.claimLost, _): self = .claimLost
+      case (nil, .snooze), (nil, .suspend): self = .putOff
+      case (nil, _), (.timedOut, _): self = .failed
+      default: self = .stopped
+      }
+    }
+  }
+
+  struct JobGauges: Service {
+    let queues: [JobQueue]
+    let interval: Duration
+    let factory: any MetricsFactory
+
+    func run() async throws {
+      await cancelWhenGracefulShutdown {
+        repeat {
+          for queue in queues { await look(at: queue) }
+        } while (try? await Task.sleep(for: interval)) != nil
+      }
+    }
+
+    private func look(at queue: JobQueue) async {
+      guard let counts = try? await queue.counts(), let isPaused = try? await queue.isPaused else { return }
+      for state in JobState.allCases {
+        set("durable_jobs_jobs", [("queue", queue.name), ("state", state.rawValue)], counts[state])
+      }
+      set("durable_jobs_paused", [("queue", queue.name)], isPaused ? 1 : 0)
+    }
+
+    private func set(_ name: String, _ dimensions: [(String, String)], _ value: Int) {
+      Gauge(label: name, dimensions: dimensions, factory: factory).record(value)
+    }
+  }
+#endif

@@ -1,0 +1,69 @@
+#if Service
+  import DurableJobs
+  import DurableJobsService
+  import DurableJobsTesting
+  import Foundation
+  import MetricsTestKit
+  import ServiceLifecycle
+  import ServiceLifecycleTestKit
+  import Testing
+
+  private struct Broken: Error {}
+
+  @Suite struct MetricsTests {
+    let factory = TestMetrics()
+    var metrics: JobMetrics { JobMetrics(factory: factory) }
+
+    private func runs(_ outcome: JobMetrics.Outcome) throws -> Int {
+      let dimensions = [("queue", "default"), ("kind", "errand"), ("outcome", outcome.rawValue)]
+      return try factory.expectTimer("durable_jobs_run", dimensions).values.count
+    }
+
+    @Test func `Each attempt is timed under its outcome, and the first one's wait`() async throws {
+      let jobs = TestJobs(middleware: [metrics])
+      jobs.worker.register(Errand.self, retry: .constant(.zero)) { errand, context in
+        switch (errand.name, context.attempt) {
+        case ("fails once", 1): throw Broken()
+        case ("snoozes", _): throw .snooze(for: .seconds(600))
+        case ("asks", _): throw .suspend(because: "who pays?")
+        default: return
+        }
+      }
+      for name in ["shop", "fails once", "snoozes", "asks"] { try await jobs.queue.enqueue(Errand(name: name)) }
+      try await jobs.advance(by: .seconds(1))
+      #expect(try runs(.succeeded) == 2)
+      #expect(try runs(.failed) == 1)
+      #expect(try runs(.putOff) == 2)
+      #expect(
+        try factory.expectTimer("durable_jobs_wait", [("queue", "default"), ("kind", "errand")]).values.count == 4)
+    }
+
+    @Test func `An attempt that was cancelled counts as stopped`() async throws {
+      let queue = JobQueue(store: InMemoryStore(), middleware: [metrics])
+      let worker = JobWorker(queue)
+      worker.register(Errand.self) { _, context in
+        try await queue.cancel(context.id)
+        while context.stopReason == nil { await Task.yield() }
+        throw CancellationError()
+      }
+      try await queue.enqueue(Errand())
+      try await worker.runUntilIdle()
+      #expect(try runs(.stopped) == 1)
+    }
+
+    @Test func `Gauges tell how many jobs are in each state, and whether the queue is paused`() async throws {
+      let queue = JobQueue("mail", store: InMemoryStore())
+      try await queue.enqueue(contentsOf: [Errand(), Errand()])
+      try await queue.pause()
+      try await testGracefulShutdown { trigger in
+        trigger.triggerGracefulShutdown()
+        try await metrics.gauges(of: [queue]).run()
+      }
+      func jobs(_ state: String) throws -> Double? {
+        try factory.expectGauge("durable_jobs_jobs", [("queue", "mail"), ("state", state)]).lastValue
+      }
+      #expect(try (jobs("ready"), jobs("running"), jobs("failed")) == (2, 0, 0))
+      #expect(try factory.expectGauge("durable_jobs_paused", [("queue", "mail")]).lastValue == 1)
+    }
+  }
+#endif

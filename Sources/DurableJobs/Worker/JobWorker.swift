@@ -46,7 +46,9 @@ public final class JobWorker: Sendable {
     self.logger = logger
     let isOneStore = stores.allSatisfy { $0 === stores[0] }
     var setup = Setup(limits: isOneStore ? Dictionary(uniqueKeysWithValues: limits.map { ($0.name, $1) }) : [:])
-    for queue in limits.keys where !queue.middleware.isEmpty { setup.handlers.middleware[queue.name] = queue.middleware }
+    for queue in limits.keys where !queue.middleware.isEmpty {
+      setup.handlers.middleware[queue.name] = queue.middleware
+    }
     self.setup = Lock(setup)
   }
 

@@ -8,6 +8,7 @@ import Testing
   enum Crowd: String, CaseIterable {
     case readyBehind = "ready, behind on the same route"
     case scheduled = "scheduled far ahead, of higher priority"
+    case blocked = "waiting for others, of higher priority"
     case absentConstraint = "ready, of a constraint that does not hold and higher priority"
     case otherKind = "ready, of another kind and higher priority"
     case succeeded
@@ -17,6 +18,7 @@ import Testing
       switch self {
       case .readyBehind: "1,4,10,-10"
       case .scheduled: "1,3,9000000000000,10"
+      case .blocked: "1,2,-10,10"
       case .absentConstraint: "3,4,-10,10"
       case .otherKind: "2,4,-10,10"
       case .succeeded: "1,7,0,0"
@@ -55,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "C61 Enqueue, and settle with claim, cost with 100,000 rows in the way what they cost with 1,000",
+    "C35 C61 Enqueue, and settle with claim, cost with 100,000 rows in the way what they cost with 1,000",
     arguments: Crowd.allCases)
   func flat(crowd: Crowd) async throws {
     let few = try await cost(of: crowd, 1_000)

@@ -17,7 +17,7 @@ import Testing
     store = try folder.store()
   }
 
-  @Test func `A file of version 1 opens, and has all that was in it`() async throws {
+  @Test func `C74 A file of version 1 opens, and has all that was in it`() async throws {
     let jobs = try await store.jobs(JobQuery(detail: .all))
     #expect(jobs.map(\.state) == [.succeeded, .scheduled, .suspended, .scheduled, .running, .cancelled])
     #expect(jobs[0].payload == Data(#"{"name":"world"}"#.utf8))
@@ -46,7 +46,7 @@ import Testing
     #expect(try await again.counts(where: .all).total == 7)
   }
 
-  @Test func `A file of version 1 goes on: new jobs run, and what was left waits`() async throws {
+  @Test func `C74 A file of version 1 goes on: new jobs run, and what was left waits`() async throws {
     let new = try await store.insert(.plain("greet"))
     #expect(new.map(\.rawValue) == [7])
     let jobs = try await store.claim(.of(9, kinds: ["greet", "other"])).jobs

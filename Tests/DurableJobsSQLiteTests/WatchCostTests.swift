@@ -22,8 +22,14 @@ import Testing
     }
   }
 
-  /// Steps of SQLite's virtual machine, and jobs that came.
   private func cost(_ query: JobQuery) async throws -> (steps: Int, jobs: Int) {
+    try await cost { try readJobs(query, now: 0, on: $0).count }
+  }
+
+  /// Steps of SQLite's virtual machine, and jobs that came.
+  private func cost(
+    _ read: @escaping @Sendable (OpaquePointer) throws -> Int
+  ) async throws -> (steps: Int, jobs: Int) {
     try await store.engine.read { connection in
       let steps = Lock(0)
       return try withExtendedLifetime(steps) {
@@ -35,7 +41,7 @@ import Testing
             return 0
           }, context)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
-        let jobs = try readJobs(query, now: 0, on: connection).count
+        let jobs = try read(connection)
         return (steps.withLock { $0 }, jobs)
       }
     }
@@ -58,6 +64,18 @@ import Testing
     }
     let more = try await cost(JobQuery(filter, limit: 12)).steps
     #expect(more > few[0] + 20, "two rows more would show")
+  }
+
+  @Test func `C64 Counts for a screen cost of 100,000 jobs what they cost of 100`() async throws {
+    func counts() async throws -> (steps: Int, jobs: Int) {
+      try await cost { try readCounts(where: .queue("default"), on: $0).total }
+    }
+    try await insert(100)
+    let few = try await counts()
+    try await insert(100_000)
+    let many = try await counts()
+    #expect((few.jobs, many.jobs) == (100, 100_100))
+    #expect(abs(many.steps - few.steps) <= 2)
   }
 
   @Test func `How far a batch is costs by the jobs that run, and not by those that are in it`() async throws {

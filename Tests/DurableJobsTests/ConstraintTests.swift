@@ -63,6 +63,26 @@ private struct Busy: Error {}
     #expect(try await !worker.runNext())
   }
 
+  @Test func `C25 a job that is resumed twice, first offline and then online, runs once`() async throws {
+    let (network, runs) = (ManualConstraint(false), Recorder<JobID>())
+    let worker = JobWorker(queue)
+    worker.provide(.network, network)
+    worker.register(kind: "k") { _, context in
+      runs.add(context.id)
+      return nil
+    }
+    let id = try await add([.network])
+    try await queue.suspend(id)
+    try await queue.resume(id)
+    try await worker.runUntilIdle()
+    #expect(runs.all == [])
+    network.isSatisfied = true
+    let error = await #expect(throws: JobError.self) { try await queue.resume(id) }
+    #expect(error?.code == .wrongState)
+    try await worker.runUntilIdle()
+    #expect(runs.all == [id])
+  }
+
   @Test func `a worker that runs until it is idle waits for the first word of its monitors`() async throws {
     struct Late: ConstraintMonitor {
       let gate: Gate

@@ -23,6 +23,46 @@ import Testing
     #expect(kind.overridden(by: JobOptions(unique: UniqueKey("v"))).unique == UniqueKey("v"))
   }
 
+  // MARK: Payloads
+
+  private struct Words: JobPayload {
+    static let kind = "words"
+    var words: [String: Int]
+  }
+
+  @Test("C49 The bytes of a payload depend neither on the process nor on the order of its keys")
+  func sortedKeys() throws {
+    let words = Dictionary(uniqueKeysWithValues: (0..<9).map { ("k\($0)", $0) })
+    let job = try JobQueue(store: InMemoryStore()).prepare(Words(words: words))
+    #expect(
+      String(decoding: job.payload, as: UTF8.self)
+        == #"{"words":{"k0":0,"k1":1,"k2":2,"k3":3,"k4":4,"k5":5,"k6":6,"k7":7,"k8":8}}"#)
+  }
+
+  /// Notes whether it is encoded on the main actor's queue.
+  private struct Placed: JobPayload {
+    static let kind = "placed"
+    static let mark = DispatchSpecificKey<Bool>()
+    static let places = Lock<[Bool]>([])
+    static var isOnMain: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+
+    func encode(to encoder: any Encoder) throws {
+      Self.places.withLock { $0.append(Self.isOnMain) }
+      try Words(words: [:]).encode(to: encoder)
+    }
+  }
+
+  @MainActor
+  @Test("C62 Of 5,000 jobs that the main actor enqueues, none is encoded there")
+  func mainActor() async throws {
+    DispatchQueue.main.setSpecific(key: Placed.mark, value: true)
+    let queue = JobQueue(store: InMemoryStore())
+    try await queue.enqueue(contentsOf: Array(repeating: Placed(), count: 4_900))
+    for _ in 0..<100 { try await queue.enqueue(Placed()) }
+    #expect(Placed.isOnMain)
+    #expect(Placed.places.withLock(\.self) == Array(repeating: false, count: 5_000))
+  }
+
   // MARK: Times
 
   @Test("A time that is not ahead is now")

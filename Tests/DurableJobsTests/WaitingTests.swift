@@ -203,7 +203,7 @@ import Testing
     return worker
   }
 
-  @Test func `a handler that waits in the last slot for a job of its own worker is told that it can't`() async throws {
+  @Test func `C23 a handler that waits in the last slot for a job of its own worker is told that it can't`() async throws {
     let parent = try await queue.enqueue(kind: "parent", payload: Data())
     try await family(slots: 1).runUntilIdle()
     let job = try await queue.job(parent)
@@ -221,7 +221,7 @@ import Testing
     #expect(try await queue.job(parent).output == Data("done".utf8))
   }
 
-  @Test func `of handlers that wait in all slots one is told, and the others go on`() async throws {
+  @Test func `C23 of handlers that wait in all slots one is told, and the others go on`() async throws {
     for _ in 1...3 { try await queue.enqueue(kind: "parent", payload: Data()) }
     let counts = try await family(slots: 3).runUntilIdle()
     #expect(counts == JobCounts([.failed: 1, .succeeded: 5]))

@@ -115,6 +115,18 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(try await queue.job(id).state == .succeeded)
   }
 
+  @Test func `C10 one of a batch that can't be run is held, and those claimed with it run`() async throws {
+    let texts = (0..<10).map { $0 == 4 ? #"{"txt":"4"}"# : #"{"text":"\#($0)"}"# }
+    let new = texts.map { NewJob(queue: queue.name, kind: "message", payload: Data($0.utf8)) }
+    let ids = try await queue.store.insert(JobInsertion(new)).ids
+    let runs = Recorder<String>()
+    let worker = JobWorker(queue, maxConcurrentJobs: 10)
+    worker.register(Message.self) { message, _ in runs.add(message.text) }
+    try await worker.runUntilIdle()
+    #expect(runs.all.sorted() == ["0", "1", "2", "3", "5", "6", "7", "8", "9"])
+    #expect(try await queue.job(ids[4]).state == .suspended)
+  }
+
   @Test func `C3 a job of a former kind runs`() async throws {
     let runs = Recorder<String>()
     let id = try await queue.enqueue(kind: "mail", payload: Data(#"{"text":"old"}"#.utf8))

@@ -30,7 +30,7 @@ extension StoreConformance {
           "who needed success, any end, a failure, and success later, after \(end)")
       }
     },
-    Case("A skipped job says whose end skipped it, and so do all that need it") { subject in
+    Case("C20 A skipped job says whose end skipped it, and so do all that need it") { subject in
       let trial = try await Trial(subject)
       let root = try await trial.add(.attempts(1))
       let child = try await trial.add(after: [.job(root)])
@@ -46,7 +46,7 @@ extension StoreConformance {
       let failure = JobFailure(job: root, kind: "k", message: "boom", attempts: 1)
       try same(try await trial.start(clean).inputs, [0: .failed(failure)], "what the one that needs a failure gets")
     },
-    Case("A retry takes all along that were skipped because of it, and each waits again for what it waited for") {
+    Case("C20 A retry takes all along that were skipped because of it, and each waits again for what it waited for") {
       subject in
       let trial = try await Trial(subject)
       let (root, other) = (try await trial.add(), try await trial.add(.priority(.low)))
@@ -76,7 +76,7 @@ extension StoreConformance {
       try holds(refusal.contains("retry job \(root)"), "'\(refusal)' names job \(root)")
       try same(try await trial.states([second]), [.ready], "one that needs any end")
     },
-    Case("Jobs of one insertion wait for those before them, and for none after or unknown: then nothing is stored") {
+    Case("C21 Jobs of one insertion wait for those before them, and for none after or unknown: then nothing is stored") {
       subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add([
@@ -106,7 +106,7 @@ extension StoreConformance {
       try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
       try await trial.end(try await trial.start(child), .succeeded(output: nil), as: .succeeded)
     },
-    Case("A job that is needed is neither removed nor deleted by time, and a removal frees nobody") { subject in
+    Case("C21 A job that is needed is neither removed nor deleted by time, and a removal frees nobody") { subject in
       var policy = StorePolicy()
       policy.retention = .seconds(100)
       policy.failedRetention = .seconds(100)

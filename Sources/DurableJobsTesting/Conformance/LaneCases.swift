@@ -14,7 +14,7 @@ extension StoreConformance {
       try await trial.end(claimed[0], .succeeded(output: nil), as: .succeeded)
       try await trial.end(try await trial.start(second), .succeeded(output: nil), as: .succeeded)
     },
-    Case("A lane's first job keeps its place over retries, snoozes and suspensions") { subject in
+    Case("C41 A lane's first job keeps its place over retries, snoozes and suspensions") { subject in
       let trial = try await Trial(subject)
       let (first, second) = (try await trial.add(JobTerms(lane: "a")), try await trial.add(JobTerms(lane: "a")))
       try await trial.end(try await trial.start(first), .retry(.after(.seconds(5)), message: "r"), as: .scheduled)

@@ -1,6 +1,7 @@
 #if Postgres
   import DurableJobs
   import Foundation
+  import PostgresTestServer
   import Testing
 
   /// What is counted or noted beside jobs, derived again from the jobs themselves. Each is a question that must have no answer.

@@ -94,6 +94,7 @@ let package = Package(
       dependencies: [
         "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsPostgres", "DurableJobsHTTP", "DurableJobsProcess",
         "DurableJobsSystem", .product(name: "Logging", package: "swift-log"),
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),

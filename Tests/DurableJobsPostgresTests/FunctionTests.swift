@@ -123,7 +123,7 @@
       await store.close()
       func goBack() throws {
         for text in [
-          "DROP FUNCTION enqueue", "DROP FUNCTION complete", "ALTER TABLE meta DROP identity",
+          "DROP FUNCTION enqueue", "DROP FUNCTION complete", "DROP TABLE origin", "ALTER TABLE meta DROP identity",
           "UPDATE meta SET version=1",
         ] { _ = try sql(text) }
       }

@@ -137,6 +137,18 @@
       return name
     }
 
+    /// Runs `body` while a transaction stands open that has done `sql`.
+    package func holding<R>(_ sql: String, database: String, _ body: () async throws -> R) async throws -> R {
+      let connection = PQconnectdb(string(database: database))
+      defer { PQfinish(connection) }
+      let result = PQexec(connection, "BEGIN; \(sql)")
+      defer { PQclear(result) }
+      guard PQresultStatus(result) == PGRES_COMMAND_OK else {
+        throw Missing(description: String(cString: PQerrorMessage(connection)))
+      }
+      return try await body()
+    }
+
     /// Runs SQL as another program might, and gives the rows as text.
     @discardableResult
     package func psql(_ sql: String, schema: String = "public", database: String = "postgres") throws -> [[String]] {

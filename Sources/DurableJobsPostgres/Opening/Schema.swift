@@ -87,6 +87,8 @@
     private static let identity = """
       -- Which store it is, by whatever name it is reached.
       ALTER TABLE §meta ADD COLUMN identity uuid NOT NULL DEFAULT gen_random_uuid();
+      -- Stores that were moved here.
+      CREATE TABLE §origin(source text PRIMARY KEY, job bigint NOT NULL, at bigint NOT NULL);
       UPDATE §meta SET version=2;
       """
 

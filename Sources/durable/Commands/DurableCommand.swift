@@ -40,7 +40,9 @@
           ]),
         CommandGroup(
           name: "Look after:",
-          subcommands: [CheckCommand.self, RepairCommand.self, PruneCommand.self, MigrateCommand.self]),
+          subcommands: [
+            CheckCommand.self, RepairCommand.self, PruneCommand.self, MigrateCommand.self, MoveCommand.self,
+          ]),
       ])
   }
 #endif

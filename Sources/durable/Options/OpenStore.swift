@@ -63,8 +63,9 @@
 
     #if Postgres
       /// What belongs to the machine, as the logs of its commands, is in the data folder of its user.
-      static func open(server string: String, isMade: Bool) async throws -> PostgresStore {
+      static func open(server string: String, isMade: Bool, callLimit: Duration? = nil) async throws -> PostgresStore {
         var configuration = PostgresStore.Configuration()
+        configuration.callLimit = callLimit ?? configuration.callLimit
         configuration.makesStore = isMade
         configuration.folder = StoreOptions.dataFolder
         try StoreOptions.make(folder: StoreOptions.dataFolder)

@@ -48,18 +48,32 @@
       #expect(refusal("SELECT enqueue('q','k','no JSON')").contains("json"))
     }
 
-    @Test("The commit of another program's transaction wakes a worker that sleeps")
+    @Test("What another program commits is told at once, and a worker that has slept does it")
     func wakes() async throws {
-      let worker = JobWorker(JobQueue(store: store))
+      let (told, continuation) = AsyncStream.makeStream(of: ForeignChange.self)
+      let subscription = store.signals.listen {
+        if case .changedElsewhere(let change) = $0 { continuation.yield(change) }
+      }
+      var changes = told.makeAsyncIterator()
+      // It listens from now on.
+      while await changes.next() != .all {}
+      _ = try sql("BEGIN; SELECT enqueue('default','work','{}'); ROLLBACK")
+      let shout = try sql("SELECT enqueue('default','shout','{}')")[0][0]
+      #expect(await changes.next() == .work)
+      _ = try sql("SELECT complete(\(shout))")
+      #expect(await changes.next() == .results)
+      withExtendedLifetime(subscription) {}
+
+      let queue = JobQueue(store: store)
+      let worker = JobWorker(queue)
       worker.register(Greet.self) { greet, _ in "hello, \(greet.name)" }
+      worker.register(Shout.self) { _, _ in }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await worker.run() }
-        // It has slept once it has done one, and there is nothing more.
-        let first = try await JobQueue(store: store).enqueue(Greet(name: "a"))
-        #expect(try await first.value == "hello, a")
+        try await queue.enqueue(Shout()).value
+        // Of a kind that no job had before.
         let id = try sql("SELECT enqueue('default','greet','{\"name\": \"b\"}')")[0][0]
-        let second = JobQueue(store: store).handle(try #require(JobID(id)), as: Greet.self)
-        #expect(try await second.value == "hello, b")
+        #expect(try await queue.handle(try #require(JobID(id)), as: Greet.self).value == "hello, b")
         await worker.stop()
         try await group.waitForAll()
       }
@@ -86,6 +100,7 @@
       #expect(try sql("SELECT complete(\(ids[0]))") == [["f"]])
       #expect(try sql("SELECT complete(\(ids[1])),complete(\(ids[2]))") == [["t", "t"]])
       #expect(try await store.counts(where: .all)[.succeeded] == 3)
+      #expect(try sql("SELECT count(*) FROM deadline") == [["0"]])
       try WholeStore.expect(of: server, schema: schema)
     }
 
@@ -146,6 +161,10 @@
       #expect(try await store.jobs(JobQuery()).count == 1)
       #expect(try sql("SELECT version FROM meta") == [["2"]])
     }
+  }
+
+  private struct Shout: JobPayload {
+    static let kind = "shout"
   }
 
   private struct Greet: JobPayload {

@@ -33,10 +33,16 @@
           throw ValidationError("--to is a file; a store is moved to a server: postgres://user@host/database")
         }
         guard access(given, F_OK) == 0 else { throw JobError(.notFound, "there is no store: \(given) does not exist") }
-        let path = try await checkSource(given)
+        let source = try SQLiteStore(path: given)
+        let path = source.path ?? given
+        try await askTheSilent(in: source)
+        try await checkThatNobodyWorks(on: source)
         let store = try await OpenStore.open(server: string, isMade: true, callLimit: .seconds(30 * 24 * 3600))
         let name = try PostgresStore.describe(to)
         let file = try MovedFile(path: path)
+        // From here on nobody can begin to.
+        try await checkThatNobodyWorks(on: source)
+        await source.close()
         let sums = try file.sums()
         let target = store.path ?? ""
         let isNew: Bool
@@ -66,23 +72,22 @@
         }
       }
 
-      /// Brings the file up if it is older, and sees to it that nobody works on it.
-      private func checkSource(_ path: String) async throws -> String {
-        let source = try SQLiteStore(path: path)
-        var workers: [StoredWorker] { get async throws { try await source.workers().filter { $0.standing != .dead } } }
-        // Who does not answer is asked once more, and is gone then, as for any other worker.
-        while try await !workers.isEmpty, try await workers.allSatisfy({ $0.standing == .silent }),
-          let wait = try await source.recover(RecoveryRequest()).comeAgain
-        {
+      /// Who does not answer now is gone, as for any other worker.
+      private func askTheSilent(in source: SQLiteStore) async throws {
+        while true {
+          let workers = try await source.workers().filter { $0.standing != .dead }
+          guard !workers.isEmpty, workers.allSatisfy({ $0.standing == .silent }),
+            let wait = try await source.recover(RecoveryRequest()).comeAgain
+          else { return }
           try await Task.sleep(for: wait)
         }
-        let living = try await workers
-        await source.close()
-        guard living.isEmpty else {
-          let numbers = living.map { "\($0.process)" }.joined(separator: ", ")
-          throw JobError(.alreadyRunning, "process \(numbers) works on \(path): stop it first. Nothing was moved")
-        }
-        return source.path ?? path
+      }
+
+      private func checkThatNobodyWorks(on source: SQLiteStore) async throws {
+        let workers = try await source.workers().filter { $0.standing != .dead }
+        guard !workers.isEmpty else { return }
+        let numbers = Set(workers.map(\.process)).sorted().map { "\($0)" }.joined(separator: ", ")
+        throw JobError(.alreadyRunning, "process \(numbers) works on \(from): stop it first. Nothing was moved")
       }
 
       /// The same file, wherever it is seen from.

@@ -91,6 +91,28 @@
       #expect(try await durable("log", "\(id)").stderr.contains("attempt 1"))
     }
 
+    @Test("A server that is killed and comes back is waited for by who works, and by who waits")
+    func serverKilled() async throws {
+      let server = try TestServer()
+      let durable = try Durable(store: server.string())
+      let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "goOn"))
+      let id = try await durable.add("--", "sh", "-c", "echo runs >\(runs.path); cat \(goOn.path)")
+      _ = try await durable.work { worker in
+        #expect(await runs.said() == "runs")
+        async let waited = durable("wait", "\(id)")
+        while try server.psql("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'").count < 2 {
+          await Task.yield()
+        }
+        try server.kill()
+        try server.start()
+        await goOn.say("on")
+        try await worker.says("ended", id)
+        #expect(try await waited.status == .exited(0))
+      }
+      #expect(try await durable.state(id) == "succeeded")
+      #expect(try await durable("log", "\(id)").text == "on\n")
+    }
+
     @Test("The log of a command is where it ran, and others say so")
     func logElsewhere() async throws {
       let id = try await durable.add("--", "echo", "hello")

@@ -6,6 +6,8 @@ KILLS ?= 1000
 FUZZ ?= 5000
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Examples/Package.swift Examples/Sources Examples/Server scripts/apple-stand-ins
 INSTALL_SCRATCH = .build-install
+# With stores on servers where libpq is there.
+INSTALL_TRAITS = Shell$(shell pkg-config --exists libpq 2>/dev/null && echo ,Postgres)
 # What is installed should not need the toolchain any more; on macOS the system has Swift's libraries.
 ifeq ($(shell uname),Linux)
 INSTALL_FLAGS = --static-swift-stdlib -Xlinker -s
@@ -56,7 +58,7 @@ MANUAL = $(SHARE)/man/man1/durable.1
 COMPLETIONS = bash-completion/completions/durable zsh/site-functions/_durable fish/vendor_completions.d/durable.fish
 
 install: setup ## Build `durable` for release and put it into PREFIX/bin, with its manual and completions
-	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits Shell --product durable $(INSTALL_FLAGS) $(SWIFT_FLAGS)
+	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits $(INSTALL_TRAITS) --product durable $(INSTALL_FLAGS) $(SWIFT_FLAGS)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(INSTALL_SCRATCH)/release/durable $(DESTDIR)$(PREFIX)/bin/durable
 	install -d $(dir $(MANUAL)) $(dir $(addprefix $(SHARE)/,$(COMPLETIONS)))

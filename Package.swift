@@ -136,8 +136,9 @@ let package = Package(
     .executableTarget(
       name: "durable",
       dependencies: [
-        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSystem",
-        .product(name: "Logging", package: "swift-log"),
+        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsPostgres", "DurableJobsHTTP", "DurableJobsProcess",
+        "DurableJobsSystem", .product(name: "Logging", package: "swift-log"),
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
@@ -166,9 +167,16 @@ let package = Package(
     .testTarget(
       name: "DurableJobsPostgresTests",
       dependencies: [
-        "CrashProbe", "DurableJobsPostgres", "DurableJobsTesting", "TestProcesses",
+        "CrashProbe", "DurableJobsPostgres", "DurableJobsTesting", "PostgresTestServer", "TestProcesses",
         .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
+    .target(
+      name: "PostgresTestServer",
+      dependencies: [
+        "DurableJobs", "DurableJobsPostgres", "TestProcesses",
+        .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+      ],
+      path: "Tests/PostgresTestServer"),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
     .executableTarget(
       name: "ProcessProbe",
@@ -234,7 +242,7 @@ let package = Package(
       name: "DurableCommandTests",
       dependencies: [
         "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer",
-        "durable", "durable-demo",
+        "PostgresTestServer", "durable", "durable-demo",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

@@ -28,6 +28,11 @@
       public var pollInterval = Duration.seconds(2)
       /// Whether the tables are made if there are none.
       public var makesTables = true
+      /// Whether a store is made where there is none; one that is older is brought up all the same.
+      package var makesStore = true
+      /// Where this machine keeps what is beside stores, as the logs of commands. Each has a name of its own there, which does
+      /// not depend on how its server is reached.
+      package var folder: String?
       /// Whether a server with `fsync=off` will do, as for tests.
       public var acceptsWeakDurability = false
       /// The time that is taken as now, where that is not the server's.
@@ -79,11 +84,29 @@
 
     /// The statements that make a store in a schema, for who makes tables by hand.
     public static func script(schema: String = Configuration().schema) -> String {
-      Schema.script(schema).joined(separator: ";\n") + ";\n"
+      Schema.creation(of: schema) + ";\n\n" + Schema.script(schema)
+    }
+
+    /// The statements that bring a store of that version up.
+    package static func script(schema: String = Configuration().schema, from version: Int64) -> String {
+      Schema.script(schema, from: version)
+    }
+
+    package static var version: Int64 { Schema.version }
+    /// Of the store before it was opened; nil if there was none.
+    package var versionBefore: Int64? { engine.versionBefore }
+    /// What a person may be told of a connection string. Throws `JobError.Code.invalidArgument` for what is none.
+    package static func describe(_ connectionString: String) throws -> String {
+      try ServerName(connectionString).description
+    }
+    /// Whether it has a password.
+    package static func hasPassword(_ connectionString: String) throws -> Bool {
+      try ServerName(connectionString).hasPassword
     }
 
     public var signals: StoreSignals { engine.signals }
     public var clock: any JobClock { engine.clock }
+    public var path: String? { engine.path }
 
     // MARK: JobStore
 

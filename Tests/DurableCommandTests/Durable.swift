@@ -7,10 +7,13 @@
   final class Durable: Sendable {
     let folder: String
     let program: String
-    var store: String { folder + "/jobs.sqlite" }
+    /// A file in the folder, unless it was given.
+    var store: String { server ?? folder + "/jobs.sqlite" }
+    private let server: String?
 
     /// Of the products of this package, "durable" or "durable-demo".
-    init(_ product: String = "durable") throws {
+    init(_ product: String = "durable", store: String? = nil) throws {
+      server = store
       program = Self.products + "/" + product
       let base = FileManager.default.temporaryDirectory.path
       var template = Array("\(base)/durable-test-XXXXXX".utf8CString)
@@ -117,6 +120,11 @@
 
     func environment(_ more: [Environment.Key: String?]) -> Environment {
       var values: [Environment.Key: String?] = ["DURABLE_STORE": store, "NO_COLOR": "1"]
+      if server != nil {
+        // Of a machine of its own.
+        values["HOME"] = folder
+        values["XDG_DATA_HOME"] = .some(nil)
+      }
       values.merge(more) { $1 }
       return .inherit.updating(values)
     }

@@ -1,6 +1,7 @@
 #if Shell
   import Foundation
   import LyingServer
+  import PostgresTestServer
   import Testing
 
   @Suite("The JSON of every command is as docs/json.md says")
@@ -93,6 +94,23 @@
       try check(try await durable("get", "--detach", "--json", server.url("/c.bin")), "job")
       try check(try await durable("send", "--follow", "--json", "POST", server.url("/orders")), "job", "log")
     }
+
+    #if Postgres
+      @Test("of those that are about servers")
+      func servers() async throws {
+        let server = try TestServer.shared.get()
+        let onServer = try Durable(store: server.string(database: server.database()))
+        for _ in 0..<2 { try check(try await onServer("migrate", "--json"), "migration") }
+        _ = try await durable.add("--", "true")
+        for _ in 0..<2 {
+          try check(
+            try await durable("move", "--from", durable.store, "--to", onServer.store, "--json"), "move")
+        }
+        try check(try await onServer("status", "--json"), "status")
+        try check(try await onServer("work", "--drain", "--json"), "event")
+        try check(try await onServer("show", "1", "--json"), "job")
+      }
+    #endif
 
     @Test(
       "of errors, which are lines on stderr",

@@ -21,7 +21,7 @@
         ["work", "--concurrency", "0"], ["work", "--concurrency", "-1"], ["work", "--queue", ""],
         ["wait", "--timeout", "x"], ["show", "abc"], ["show", "0"], ["log", "1", "--attempt", "0"],
         ["status", "--state", "odd"], ["status", "--limit", "-1"], ["complete", "1", "--output", "{"], ["bogus"],
-        ["cancel"], ["add", "--store", "postgres://host/db", "--", "true"],
+        ["cancel"], ["add", "--store", "mysql://host/db", "--", "true"],
       ])
     func usage(arguments: [String]) async throws {
       let outcome = try await durable.run(arguments.map { Array($0.utf8) })

@@ -2,6 +2,7 @@
   import DurableJobs
   import DurableJobsTesting
   import Foundation
+  import PostgresTestServer
   import Testing
 
   @testable import DurableJobsPostgres

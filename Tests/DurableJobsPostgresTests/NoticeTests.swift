@@ -3,6 +3,7 @@
   import DurableJobsPostgres
   import DurableJobsTesting
   import Foundation
+  import PostgresTestServer
   import Testing
 
   private struct Double: Job {
@@ -48,6 +49,25 @@
       #expect(running.map(\.token.job) == [ids[1]])
       _ = try await other.change(.cancel(reason: nil), where: .id(ids[1]), after: nil, limit: 1)
       #expect(await heard.first { $0.contains(.stops) } != nil)
+      await one.close()
+      await other.close()
+    }
+
+    @Test("Who ends a job of a kind that it never saw tells its own process which job that was")
+    func unseenKind() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let (one, other) = (try await server.store(schema), try await server.store(schema))
+      _ = try await one.insert(JobInsertion([.plain()]))
+      let claimed = try await one.claim(.of(1)).jobs
+      let told = Lock<[JobTransition]>([])
+      let subscription = other.signals.listen { signal in
+        if case .committed(let transitions) = signal { told.withLock { $0 += transitions } }
+      }
+      _ = try await other.settle(claimed.map { $0.settled() }, thenClaim: nil)
+      #expect(
+        told.withLock { $0 }.map { [$0.kind, $0.queue, $0.state.rawValue] } == [["work", "default", "succeeded"]])
+      withExtendedLifetime(subscription) {}
       await one.close()
       await other.close()
     }

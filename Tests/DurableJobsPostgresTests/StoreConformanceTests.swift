@@ -3,6 +3,7 @@
   import DurableJobsPostgres
   import DurableJobsTesting
   import Foundation
+  import PostgresTestServer
   import Testing
 
   @Suite struct PostgresConformanceTests {

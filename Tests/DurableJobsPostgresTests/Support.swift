@@ -1,6 +1,8 @@
 #if Postgres
   import DurableJobs
   import Foundation
+  import PostgresTestServer
+  import Testing
 
   extension NewJob {
     static func plain(_ kind: String = "work", terms: JobTerms = JobTerms(), after edges: [JobEdge] = []) -> NewJob {
@@ -17,6 +19,13 @@
   extension ClaimedJob {
     func settled(_ result: ClaimSettlement.Result = .succeeded(output: nil)) -> ClaimSettlement {
       ClaimSettlement(token: token, result: result)
+    }
+  }
+
+  extension WholeStore {
+    static func expect(of server: TestServer, schema: String, sourceLocation: SourceLocation = #_sourceLocation) throws
+    {
+      #expect(try faults(of: server, schema: schema) == [], sourceLocation: sourceLocation)
     }
   }
 #endif

@@ -2,6 +2,7 @@
   import DurableJobs
   import DurableJobsPostgres
   import Foundation
+  import PostgresTestServer
   import TestProcesses
   import Testing
 

@@ -18,7 +18,15 @@
 
     func path(of name: String) -> String { path + "/" + name }
 
-    func remove(_ name: String) { unlink(path(of: name)) }
+    package func remove(_ name: String) { unlink(path(of: name)) }
+
+    /// Nil if there are more.
+    package func bytes(of name: String, atMost limit: Int) -> Data? {
+      guard let data = try? Data(contentsOf: URL(fileURLWithPath: path(of: name)), options: .mappedIfSafe) else {
+        return nil
+      }
+      return data.count <= limit ? data : nil
+    }
 
     /// Copies `beginning` and all that follows in `source`, and flushes it. Returns the copy's name. `what` is for errors,
     /// which are ``RequestError``. The copy is locked while it is made, for what comes through a pipe may be long in coming.

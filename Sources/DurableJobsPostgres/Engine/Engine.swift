@@ -19,6 +19,10 @@
     /// Damaged rows that were met, to be told with the next report.
     let unreadable = Lock<[JobID]>([])
     let notices: Notices
+    /// Of the store before it was opened; nil if there was none.
+    let versionBefore: Int64?
+    /// Where this machine keeps what is beside the store.
+    let path: String?
     private let pool: Pool
     private let process = getpid()
 
@@ -29,12 +33,9 @@
       let schema = configuration.schema
       serverClock = configuration.clock == nil ? ServerClock() : nil
       clock = configuration.clock ?? serverClock ?? SystemClock()
-      let seed = schema.utf8.reduce(into: UInt64(14_695_981_039_346_656_037)) { hash, byte in
-        hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
-      }
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, workers: OwnWorkers(),
-        lockSeed: Int64(bitPattern: seed) << 4, isPooled: configuration.isPooled)
+        lockSeed: Schema.lockSeed(schema), isPooled: configuration.isPooled)
       let connection = try Connection(
         server, schema: Schema.quoted(schema) + ".", isPreparing: !configuration.isPooled)
       connection.deadline = SystemClock().uptime + configuration.callLimit
@@ -42,6 +43,8 @@
         connection: connection, schema: schema, seed: context.lockSeed, configuration: configuration)
       let found = try opening.open(serverClock)
       epoch = Lock(found.epoch)
+      versionBefore = found.before
+      path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }
       time = StoreTime(clock: clock, latest: found.latest)
       pool = Pool(size: configuration.connections)
       notices = Notices(server: server, schema: schema, session: context.session)

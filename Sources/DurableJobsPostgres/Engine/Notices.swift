@@ -34,8 +34,10 @@
     init(server: ServerName, schema: String, session: String) {
       self.server = server
       self.session = session
-      channel = "durable_jobs:\(schema)"
+      channel = Self.channel(of: schema)
     }
+
+    static func channel(of schema: String) -> String { "durable_jobs:\(schema)" }
 
     func begin(
       post: @escaping @Sendable (ForeignChange) -> Void, send: @escaping @Sendable (ForeignChange, String?) -> Void

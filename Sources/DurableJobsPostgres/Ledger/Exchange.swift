@@ -38,6 +38,7 @@
         if ownRows[worker] == nil { look(at: worker) }
       }
       try sync()
+      try placeMoves()
       try claim?.finish(self, answer)
       try loadAgain(request.load, answer)
       if let worker = request.load.worker { answer.reply.workers = ownRows[worker] ?? [] }

@@ -28,6 +28,8 @@
     let share: Int64
     let isHeard: Bool
     var news: LedgerNews
+    /// Moves of jobs whose queue and kind are not known yet.
+    private var unplaced: [(id: JobID, route: Int64, from: JobState?, to: JobState?)] = []
     /// Rows of workers that gave a sign of life.
     var signsOfLife: [Int64] = []
     /// Damaged rows that were met.
@@ -163,7 +165,16 @@
     func place(_ route: Int64) -> (queue: String, kind: String)? { routes.byID[route].map { ($0.queue, $0.kind) } }
 
     func moved(_ id: JobID, route: Int64, from old: JobState?, to new: JobState?) {
+      guard !isHeard || routes.byID[route] != nil else { return unplaced.append((id, route, old, new)) }
       news.moved(id, route: route, from: old, to: new) { place(route) }
+    }
+
+    /// Others may have made routes that this connection has not read.
+    func placeMoves() throws {
+      guard !unplaced.isEmpty else { return }
+      try readRoutes()
+      for (id, route, old, new) in unplaced { news.moved(id, route: route, from: old, to: new) { place(route) } }
+      unplaced = []
     }
 
     // MARK: Names

@@ -22,31 +22,67 @@
               SELECT 1 FROM pg_attribute a WHERE a.attrelid=c.oid AND a.attname='epoch_job'))),
         (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace WHERE n.nspname=$1)
       """
-    static let versionSQL = """
-      SELECT version,coalesce((SELECT created_at FROM §spec WHERE id>m.epoch_job ORDER BY id DESC LIMIT 1),m.epoch_at),
-        m.epoch
+    static let versionSQL = "SELECT version FROM §meta WHERE id=1"
+    static let stateSQL = """
+      SELECT coalesce((SELECT created_at FROM §spec WHERE id>m.epoch_job ORDER BY id DESC LIMIT 1),m.epoch_at),m.epoch,
+        m.identity::text
       FROM §meta m WHERE id=1
       """
 
-    /// What the store was last seen at.
-    func open(_ clock: ServerClock?) throws -> (latest: Int64, epoch: Int64) {
+    struct Found {
+      /// Of the store as it was met; nil if there was none.
+      var before: Int64?
+      /// What the store was last seen at.
+      var latest: Int64
+      var epoch: Int64
+      var identity: String
+    }
+
+    func open(_ clock: ServerClock?) throws -> Found {
       try checkServer(clock)
-      if try !isThere() {
-        connection.send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
-        connection.send("SELECT pg_advisory_xact_lock($1)", [.int(seed)])
+      var before = try version()
+      if before ?? 0 < Schema.version { before = try migrate(from: before) }
+      var found = try read()
+      found.before = before
+      return found
+    }
+
+    /// Returns the version of the store that it met, which may have been another's work since `seen`.
+    private func migrate(from seen: Int64?) throws -> Int64? {
+      guard configuration.makesTables, seen != nil || configuration.makesStore else { throw refusal(seen) }
+      connection.send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+      connection.send("SELECT pg_advisory_xact_lock($1)", [.int(seed)])
+      try connection.sync()
+      do {
+        // Somebody else may have done it meanwhile.
+        let before = try version()
+        if before == nil, try !hasSchema() { connection.send(Schema.creation(of: schema), isFixed: false) }
+        for statement in Schema.statements(schema, from: before ?? 0) { connection.send(statement, isFixed: false) }
+        connection.send("COMMIT")
         try connection.sync()
-        do {
-          // Somebody else may have made it meanwhile.
-          if try !isThere() { try make() }
-          connection.send("COMMIT")
-          try connection.sync()
-        } catch {
-          connection.send("ROLLBACK")
-          try? connection.sync()
-          throw error
-        }
+        return before
+      } catch {
+        connection.send("ROLLBACK")
+        try? connection.sync()
+        guard let seen, (error as? PostgresFailure)?.sqlState == "42501" else { throw error }
+        throw JobError(
+          .unusableFile,
+          "the store in the schema \(schema) is of version \(seen), and only who owns its tables can make it \(Schema.version): "
+            + "have that user run `durable migrate`", cause: error)
       }
-      return try read()
+    }
+
+    private func refusal(_ seen: Int64?) -> JobError {
+      guard let seen else {
+        return JobError(
+          .notAStore,
+          "there is no store in the schema \(schema), and none is to be made. `PostgresStore.script` has the statements",
+          cause: NoStore())
+      }
+      return JobError(
+        .unusableFile,
+        "the store in the schema \(schema) is of version \(seen), and this library needs \(Schema.version): run `durable migrate`"
+      )
     }
 
     static func check(version: Int) throws {
@@ -81,47 +117,55 @@
       }
     }
 
-    private func isThere() throws -> Bool {
+    private func hasSchema() throws -> Bool {
+      var has = false
+      connection.send("SELECT EXISTS(SELECT 1 FROM pg_namespace WHERE nspname=$1)", [.text(schema)]) {
+        has = $0.bool(0, 0)
+      }
+      try connection.sync()
+      return has
+    }
+
+    /// Nil if there is no store.
+    private func version() throws -> Int64? {
       var (hasSchema, hasMeta, known, all) = (false, false, 0, 0)
       connection.send(Self.findSQL, [.text(schema)]) { rows in
         (hasSchema, hasMeta, known, all) = (rows.bool(0, 0), rows.bool(0, 1), rows.count(0, 2), rows.count(0, 3))
       }
       try connection.sync()
-      guard hasSchema, all > 0 else { return false }
+      guard hasSchema, all > 0 else { return nil }
       guard hasMeta, known == 6 else {
         throw JobError(
           .notAStore,
           "the schema \(schema) is no store: it has tables of something else. It was left as it is; choose another schema"
         )
       }
-      return true
-    }
-
-    private func make() throws {
-      guard configuration.makesTables else {
-        throw JobError(
-          .notAStore,
-          "there is no store in the schema \(schema), and none is to be made. `PostgresStore.script` has the statements"
-        )
-      }
-      for statement in Schema.script(schema) { connection.send(statement, isFixed: false) }
+      var version: Int64?
+      connection.send(Self.versionSQL, isFixed: false) { rows in if rows.count == 1 { version = rows.int(0, 0) } }
       try connection.sync()
-    }
-
-    private func read() throws -> (latest: Int64, epoch: Int64) {
-      var found: (version: Int64, latest: Int64, epoch: Int64)?
-      connection.send(Self.versionSQL, isFixed: false) { rows in
-        if rows.count == 1 { found = (rows.int(0, 0), rows.int(0, 1), rows.int(0, 2)) }
+      guard let version else {
+        throw JobError(.notAStore, "the schema \(schema) is no store: its table 'meta' is empty")
       }
-      try connection.sync()
-      guard let found else { throw JobError(.notAStore, "the schema \(schema) is no store: its table 'meta' is empty") }
-      guard found.version <= Schema.version else {
+      guard version <= Schema.version else {
         throw JobError(
           .newerVersion,
-          "the store in the schema \(schema) is of version \(found.version), and this library knows \(Schema.version). It was "
+          "the store in the schema \(schema) is of version \(version), and this library knows \(Schema.version). It was "
             + "left as it is; update the library")
       }
-      return (found.latest, found.epoch)
+      return version
+    }
+
+    private func read() throws -> Found {
+      var found: Found?
+      connection.send(Self.stateSQL, isFixed: false) { rows in
+        found = Found(latest: rows.int(0, 0), epoch: rows.int(0, 1), identity: rows.text(0, 2) ?? "")
+      }
+      try connection.sync()
+      guard let found else { throw JobError(.notAStore, "the schema \(schema) is no store") }
+      return found
     }
   }
+
+  /// There is no store, and none was to be made.
+  package struct NoStore: Error {}
 #endif

@@ -5,11 +5,13 @@
   /// The tables of a store, in a schema of their own. Times are milliseconds since 1970.
   enum Schema {
     /// What this version of the library writes into `meta`.
-    static let version: Int64 = 1
+    static var version: Int64 { Int64(steps.count) }
     static let oldestServer = 130_000
 
-    /// `§` stands for the schema.
-    static let tables = """
+    /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
+    private static let steps = [[tables], [identity, enqueue, complete]]
+
+    private static let tables = """
       -- `changes` counts changes of routes, pauses and conditions, which processes keep in memory. `epoch`: how often the
       -- clock was seen to be set back, the time at which it was last, and the highest job of before.
       CREATE TABLE §meta(id smallint PRIMARY KEY CHECK(id=1), version bigint NOT NULL, changes bigint NOT NULL,
@@ -79,21 +81,49 @@
       CREATE TABLE §crash(job bigint PRIMARY KEY, in_row bigint NOT NULL, total bigint NOT NULL);
       CREATE TABLE §note(job bigint PRIMARY KEY, text text NOT NULL, cause bigint);
       CREATE TABLE §step(job bigint, name text COLLATE "C", value bytea NOT NULL, PRIMARY KEY(job,name));
-      INSERT INTO §meta VALUES(1,\(version),0,0,0,0);
+      INSERT INTO §meta VALUES(1,1,0,0,0,0);
+      """
+
+    private static let identity = """
+      -- Which store it is, by whatever name it is reached.
+      ALTER TABLE §meta ADD COLUMN identity uuid NOT NULL DEFAULT gen_random_uuid();
+      -- Stores that were moved here.
+      CREATE TABLE §origin(source text PRIMARY KEY, job bigint NOT NULL, at bigint NOT NULL);
+      UPDATE §meta SET version=2;
       """
 
     /// `name` as SQL has it.
     static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
-    /// All that makes a store in the schema `name`.
-    static func script(_ name: String) -> [String] {
-      ["CREATE SCHEMA IF NOT EXISTS \(quoted(name))"] + statements.map { $0.replacing("§", with: quoted(name) + ".") }
+    /// The number under which the schema's names are locked.
+    static func lockSeed(_ name: String) -> Int64 {
+      let hash = name.utf8.reduce(into: UInt64(14_695_981_039_346_656_037)) { hash, byte in
+        hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
+      }
+      return Int64(bitPattern: hash) << 4
     }
 
-    /// One by one: a prepared statement is one.
-    private static var statements: [String] {
-      tables.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("--") }.joined(separator: "\n")
-        .split(separator: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+    /// All that makes a store in the schema `name` of one of that version, or of none, for people.
+    static func script(_ name: String, from version: Int64 = 0) -> String {
+      parts(name, from: version).map { $0 + "\n" }.joined(separator: "\n")
     }
+
+    /// The same one by one: a prepared statement is one.
+    static func statements(_ name: String, from version: Int64) -> [String] {
+      parts(name, from: version).flatMap { part in
+        guard !part.contains("$$") else { return [part] }
+        return part.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("--") }.joined(separator: "\n")
+          .split(separator: ";").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+      }
+    }
+
+    private static func parts(_ name: String, from version: Int64) -> [String] {
+      steps.dropFirst(Int(version)).joined().map {
+        $0.replacing("§", with: quoted(name) + ".").replacing("¤", with: Notices.channel(of: name))
+          .replacing("¶", with: "\(lockSeed(name) &+ Transaction.NameSpace.route.rawValue)")
+      }
+    }
+
+    static func creation(of name: String) -> String { "CREATE SCHEMA IF NOT EXISTS \(quoted(name))" }
   }
 #endif

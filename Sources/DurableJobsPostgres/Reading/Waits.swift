@@ -62,7 +62,7 @@
     }
 
     /// Who works on the store, the oldest first.
-    private func storedWorkers(now: Int64) throws -> [StoredWorker] {
+    func storedWorkers(now: Int64) throws -> [StoredWorker] {
       var claims: [Int64: Set<JobID>] = [:]
       connection.send(Self.claimsSQL) { rows in
         for row in 0..<rows.count { claims[rows.int(row, 0), default: []].insert(rows.id(row, 1)) }

@@ -8,6 +8,7 @@
   struct ServerName: Sendable, CustomStringConvertible {
     private let string: String
     let description: String
+    let hasPassword: Bool
     /// What libpq takes where the string says nothing: a host that is silent for long is none.
     private static let defaults = [
       "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
@@ -30,7 +31,13 @@
       }
       let user = values["user"].map { "\($0)@" } ?? ""
       let port = values["port"].map { ":\($0)" } ?? ""
-      description = "postgres://\(user)\(values["host"] ?? values["hostaddr"] ?? "")\(port)/\(values["dbname"] ?? "")"
+      let host = values["host"] ?? values["hostaddr"] ?? ""
+      let database = values["dbname"] ?? ""
+      // The folder of a socket has no place where hosts stand.
+      description =
+        host.hasPrefix("/")
+        ? "postgres://\(user)\(port)/\(database)?host=\(host)" : "postgres://\(user)\(host)\(port)/\(database)"
+      hasPassword = values["password"] != nil || values["sslpassword"] != nil
     }
 
     /// Blocks until it has connected, or knows that it can't. Never on Swift's pool.

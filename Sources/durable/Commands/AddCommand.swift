@@ -47,7 +47,7 @@
       if let list { return try await addAll(of: list) }
       let command = try place.command(try words())
       let jobOptions = try checkedOptions(for: command)
-      let store = try options.open()
+      let store = try await options.open()
       let new = try store.queue(job.queue).prepare(command, after: job.connections.dependencies, options: jobOptions)
       let added = try await store.store.add([new], to: job.connections.batch)[0]
       let id = added.id
@@ -125,7 +125,7 @@
         throw ValidationError("nothing to add: \(path == "-" ? "standard input" : path) has no command")
       }
       let jobOptions = try checkedOptions(for: first)
-      let store = try options.open()
+      let store = try await options.open()
       let queue = store.queue(job.queue)
       let new = try commands.map { try queue.prepare($0, after: job.connections.dependencies, options: jobOptions) }
       let ids = try await store.store.add(new, to: job.connections.batch).map(\.id)

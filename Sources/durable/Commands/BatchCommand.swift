@@ -26,8 +26,8 @@
       var name: String
 
       func batch(_ options: StoreOptions) async throws -> (store: OpenStore, batch: JobBatch) {
-        guard let store = try options.existing() else {
-          throw JobError(.notFound, "there is no batch '\(name)': \(try options.path) does not exist")
+        guard let store = try await options.existing() else {
+          throw JobError(.notFound, "there is no batch '\(name)': \(try options.missing)")
         }
         return (store, store.queue("default").batch(try await store.store.batch(name).id))
       }
@@ -46,7 +46,7 @@
       }
 
       func run() async throws {
-        guard let store = try options.existing() else {
+        guard let store = try await options.existing() else {
           return options.json ? Screen.out.json([BatchRecord]()) : Screen.out.line("no batches")
         }
         var records: [BatchRecord] = []

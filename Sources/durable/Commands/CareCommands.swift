@@ -14,7 +14,10 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let findings = try await options.existing()?.store.check(mending: mend) ?? []
+      _ = try options.place.file(
+        instead:
+          "The server looks after its files itself: pg_amcheck checks them, and backups of the database have the jobs")
+      let findings = try await (options.existing()?.store as? SQLiteStore)?.check(mending: mend) ?? []
       if options.json {
         Screen.out.json(
           findings.map {
@@ -41,7 +44,8 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let salvage = try await SQLiteStore.repair(from: options.path, to: path)
+      let damaged = try options.place.file(instead: "Put it back from a backup of the database, with pg_restore")
+      let salvage = try await SQLiteStore.repair(from: damaged, to: path)
       if options.json {
         Screen.out.json(
           SalvageRecord(jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), cutTables: salvage.cutTables))

@@ -2,7 +2,6 @@
   import ArgumentParser
   import Console
   import DurableJobs
-  import DurableJobsSQLite
   import Foundation
 
   struct ConstraintCommand: AsyncParsableCommand {
@@ -51,7 +50,7 @@
         let setting = StoreSetting.constraint(
           JobConstraint(rawValue: name), satisfied: value == .clear ? nil : value == .yes)
         try setting.check()
-        let store = try options.open()
+        let store = try await options.open()
         try await store.store.configure([setting])
         guard let record = try await store.constraints(and: name).first(where: { $0.name == name }) else { return }
         if options.json {

@@ -38,7 +38,11 @@
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
             EditCommand.self,
           ]),
-        CommandGroup(name: "Look after:", subcommands: [CheckCommand.self, RepairCommand.self, PruneCommand.self]),
+        CommandGroup(
+          name: "Look after:",
+          subcommands: [
+            CheckCommand.self, RepairCommand.self, PruneCommand.self, MigrateCommand.self, MoveCommand.self,
+          ]),
       ])
   }
 #endif

@@ -47,7 +47,7 @@
 
     func run() async throws {
       let start = try StartArgument.parse(delay: delay, at: at)
-      let store = try options.existing(for: [id])
+      let store = try await options.existing(for: [id])
       if changesCommand { try await editCommand(in: store) }
       if let priority { try await store.store.change(.setPriority(JobPriority(rawValue: priority)), id) }
       if let start { try await store.store.change(.setStart(start), id) }

@@ -14,7 +14,7 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let store = try options.existing(for: [id])
+      let store = try await options.existing(for: [id])
       guard let (job, explanation) = try await store.explain(id) else {
         throw JobError(.notFound, "there is no job \(id)")
       }

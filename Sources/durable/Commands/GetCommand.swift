@@ -120,7 +120,7 @@
         throw ValidationError(
           "--after waits for other jobs, and this would fetch now; --detach leaves it to 'durable work'")
       }
-      let store = try options.open()
+      let store = try await options.open()
       let intake = try await DownloadIntake(
         store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline,
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), tags: Set(connections.tag),

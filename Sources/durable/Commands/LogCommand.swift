@@ -40,7 +40,9 @@
       var printer = LogPrinter(store.folder(id), attempt: attempt, json: options.json)
       printer.show(job, isFinal: true)
       guard !printer.hasShown else { return }
-      if let attempt {
+      if store.isOnServer, job.kind == ShellCommand.kind, job.startedAt != nil {
+        Talk.line("Job \(id) has no log here: logs are kept by the machine, and the user, that ran it")
+      } else if let attempt {
         Talk.line("Job \(id) has no log of attempt \(attempt)")
       } else {
         Talk.line(

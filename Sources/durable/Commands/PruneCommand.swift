@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsSQLite
   import Foundation
 
   struct PruneCommand: AsyncParsableCommand {
@@ -27,15 +28,17 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+      if compact { _ = try options.place.file(instead: "There it is VACUUM that gives room back; leave out --compact") }
       let age = try olderThan.map { try DurationArgument.parse($0).duration }
-      guard let store = try options.existing() else { return tell([], refused: 0, freed: nil) }
+      guard let store = try await options.existing() else { return tell([], refused: 0, freed: nil) }
       var states: Set<JobState> = [.succeeded, .cancelled, .skipped]
       if failed { states.insert(.failed) }
       let filter =
         JobFilter.states(states) && (queue.isEmpty ? .all : .queues(queue))
         && (kind.isEmpty ? .all : .kinds(kind))
-      var ids: [JobID] = []
-      try await store.store.bitesOfEnded(where: filter, for: age ?? .zero) { ids += $0 }
+      let latest = store.store.clock.now.addingTimeInterval(-(age ?? .zero).seconds)
+      let ended = try await store.pages(filter, detail: []) { (id: $0.id, at: $0.finishedAt ?? .distantFuture) }
+      let ids = ended.filter { $0.at <= latest }.map(\.id)
       try Confirmation(verb: "Delete", count: ids.count, isNeeded: !yes && !ids.isEmpty).ask()
       var removed: [JobID] = []
       var refused = 0
@@ -45,7 +48,7 @@
         refused += report.refused.count
         for id in report.changed { store.folder(id).removeIfFree() }
       }
-      tell(removed, refused: refused, freed: compact ? try await store.store.compact() : nil)
+      tell(removed, refused: refused, freed: compact ? try await (store.store as? SQLiteStore)?.compact() : nil)
     }
 
     private func tell(_ removed: [JobID], refused: Int, freed: Int64?) {

@@ -77,8 +77,8 @@
           maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key, tags: jobOptions.tags,
           requires: jobOptions.requires)
       ).check()
-      let store = try options.open()
-      request.body = try body.body(keptIn: store.store)
+      let store = try await options.open()
+      request.body = try body.body(keptIn: store)
       try check(request)
       let new = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
       let sent = try await store.store.add([new], to: job.connections.batch)[0]

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsPostgres
   import DurableJobsProcess
   import Foundation
 
@@ -49,8 +50,8 @@
 
       func run() async throws {
         for name in queue { try NewJob.check(queue: name) }
-        let path = print ? try options.path : try options.open().path
-        var words = [Program.path, "work", "--store", path, "--concurrency", "\(concurrency)"]
+        let (place, path) = try await placeAndPath()
+        var words = [Program.path, "work", "--store", place, "--concurrency", "\(concurrency)"]
         for name in queue { words += ["--queue", name] }
         let file = ServiceFile(name: name.name, words: words, log: path + "-worker.log")
         let manager = ServiceManager()
@@ -69,6 +70,23 @@
           throw JobError(error.code, "\(target) is written, but it does not work yet: \(error.message)")
         }
         try await ServiceCommand.report(file, options)
+      }
+
+      /// What the file says of the store, where everybody may read it, and where the worker's log is.
+      private func placeAndPath() async throws -> (String, String) {
+        switch try options.place {
+        case .file(let path):
+          let path = print ? path : try await options.open().path
+          return (path, path)
+        case .server(let string):
+          #if Postgres
+            guard try !PostgresStore.hasPassword(string) else {
+              throw ValidationError(
+                "a file of a service is no place for a password; put it into ~/.pgpass, or name a service=")
+            }
+          #endif
+          return (string, try await options.open().path)
+        }
       }
     }
 

@@ -4,7 +4,6 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
-  import DurableJobsSQLite
   import Foundation
 
   struct ShowCommand: AsyncParsableCommand {

@@ -2,7 +2,6 @@
   import ArgumentParser
   import Console
   import DurableJobs
-  import DurableJobsSQLite
   import Foundation
 
   struct StatusCommand: AsyncParsableCommand {
@@ -30,12 +29,12 @@
     }
 
     func run() async throws {
-      let path = try options.path
-      guard let store = try options.existing() else {
+      let place = try options.place.name
+      guard let store = try await options.existing() else {
         if options.json {
-          Screen.out.json(StatusRecord(store: path))
+          Screen.out.json(StatusRecord(store: place))
         } else {
-          Talk.line("Store: \(path.withVisibleControls) (not created yet)")
+          Talk.line("Store: \(place.withVisibleControls) (not created yet)")
           Screen.out.line("no jobs")
         }
         return
@@ -43,7 +42,7 @@
       let filter = try await filter.filter(in: store)
       if watch { return try await watch(store, filter) }
       if options.json { return Screen.out.json(try await record(store, filter)) }
-      Talk.line("Store: \(path.withVisibleControls)")
+      Talk.line("Store: \(place.withVisibleControls)")
       let (overview, rest) = (try await Overview(store, filter, limits), try await remarks(store))
       for line in overview.lines(for: .out, width: Screen.out.width) { Screen.out.line(line) }
       for line in rest { Talk.line(line) }
@@ -102,7 +101,7 @@
         ).reversed()
       let holders = try await store.workers(of: jobs)
       return StatusRecord(
-        store: store.path, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
+        store: store.name, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
         counts: CountsRecord(counts: counts), paused: try await store.pausedQueues.sorted(),
         constraints: try await store.constraints(), workers: try await workers(store).map { WorkerRecord($0) })
     }

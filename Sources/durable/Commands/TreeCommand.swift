@@ -2,7 +2,6 @@
   import ArgumentParser
   import Console
   import DurableJobs
-  import DurableJobsSQLite
   import Foundation
 
   struct TreeCommand: AsyncParsableCommand {
@@ -18,7 +17,7 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let store = try options.existing(for: [id])
+      let store = try await options.existing(for: [id])
       var tree = JobTree(store: store.store)
       let roots = try await tree.load(around: try await store.store.job(id))
       if options.json {
@@ -36,7 +35,7 @@
       case lane(String)
     }
 
-    let store: SQLiteStore
+    let store: any ShellStore
     private(set) var jobs: [JobID: JobSnapshot] = [:]
     private var below: [Node: [Node]] = [:]
     private var drawn: Set<JobID> = []
@@ -44,7 +43,7 @@
     /// Of a lane, so many at most.
     private static let mostOfLane = 200
 
-    init(store: SQLiteStore) { self.store = store }
+    init(store: any ShellStore) { self.store = store }
 
     /// Loads all that hangs together with a job. Returns lanes, and jobs that wait for nobody who is still there.
     mutating func load(around job: JobSnapshot) async throws -> [Node] {

@@ -32,7 +32,7 @@
       // Who reads no further still gets the verdict.
       Screen.onClosed.withLock { $0 = {} }
       let named = selection.isByName ? selection.ids.map(\.ids.lowerBound) : []
-      guard let store = named.isEmpty ? try options.existing() : try options.existing(for: named) else { return }
+      guard let store = try await named.isEmpty ? options.existing() : options.existing(for: named) else { return }
       let queues = selection.filter.queue.isEmpty ? ["default"] : selection.filter.queue
       let ids = isForQueues ? [] : try await selection.jobs(in: store, states: Deed.unfinished)
       for id in named { _ = try await store.store.job(id, detail: []) }

@@ -59,12 +59,12 @@
 
     func run() async throws {
       for name in queue { try NewJob.check(queue: name) }
-      if verb == .stop { return try stop() }
+      if verb == .stop { return try await stop() }
       let limit = grace
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
-      if detach { return try goOnInBackground(grace: limit) }
+      if detach { return try await goOnInBackground(grace: limit) }
       Program.raiseLimitOfOpenFiles()
-      let store = try options.open()
+      let store = try await options.open()
       let background = BackgroundWorker(store: store.path)
       if inBackground, !background.begin() {
         throw JobError(.alreadyRunning, "another worker is at work in the background already")
@@ -94,7 +94,7 @@
       let interruption = await Interruption(worker, handler, grace: grace)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       if inBackground { BackgroundWorker.hasBegun() }
-      if !drain { Talk.line("Working on \(store.path)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
+      if !drain { Talk.line("Working on \(store.name)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
       do {
         if interruption.wasAsked {
         } else if drain {
@@ -116,16 +116,21 @@
 
     // MARK: In the background
 
-    private func goOnInBackground(grace: String?) throws {
+    private func goOnInBackground(grace: String?) async throws {
       // What is wrong with the store is told here.
-      let path = try options.open().path
-      let worker = BackgroundWorker(store: path)
+      let store = try await options.open()
+      let worker = BackgroundWorker(store: store.path)
       if let process = worker.process {
         throw JobError(
           .alreadyRunning,
-          "process \(process) works on \(path) in the background already; end it with: durable work stop")
+          "process \(process) works on \(store.name) in the background already; end it with: durable work stop")
       }
-      var words = ["work", "--in-background", "--store", path, "--concurrency", "\(concurrency)"]
+      var words = ["work", "--in-background", "--concurrency", "\(concurrency)"]
+      switch try options.place {
+      case .file: words += ["--store", store.path]
+      // Everybody sees the words of a process, and it may have a password.
+      case .server(let string): setenv("DURABLE_STORE", string, 1)
+      }
       for name in queue { words += ["--queue", name] }
       if let perHost { words += ["--per-host", "\(perHost)"] }
       if let grace { words += ["--grace", grace] }
@@ -139,9 +144,9 @@
       }
     }
 
-    private func stop() throws {
-      let worker = BackgroundWorker(store: try options.existing()?.path ?? options.path)
-      let process = worker.stop()
+    private func stop() async throws {
+      let worker = try await options.existing().map { BackgroundWorker(store: $0.path) }
+      let process = worker?.stop()
       if options.json {
         Screen.out.json(StopRecord(process: process))
       } else if let process {

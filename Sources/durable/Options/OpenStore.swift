@@ -3,6 +3,7 @@
   import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsPostgres
   import DurableJobsProcess
   import DurableJobsSQLite
   import DurableJobsSystem
@@ -10,10 +11,15 @@
 
   /// A store that is open, and where it is.
   struct OpenStore: Sendable {
-    let store: SQLiteStore
-    /// Without symbolic links, so that all who open one file find the same locks beside it.
+    let store: any ShellStore
+    /// What this machine keeps for it has names that begin with this: without symbolic links, so that all who open one file
+    /// find the same locks beside it.
     let path: String
-    /// As it was given to `--store`, if it was.
+    /// What is told of where it is.
+    let name: String
+    /// Other machines may use it, and do not see what this one keeps beside it.
+    var isOnServer: Bool { !(store is SQLiteStore) }
+    /// As it was given to `--store`, if it was, but for a password.
     private let named: String?
 
     /// What 'durable work' runs.
@@ -21,7 +27,7 @@
     /// The same, where all holds that it knows of.
     static let reach = WorkerReach(kinds: kinds, satisfied: [.network, .externalPower, .diskSpace])
 
-    private static let opened = Lock<[SQLiteStore]>([])
+    private static let opened = Lock<[any ShellStore]>([])
 
     /// Has the process end without letting go of its stores: what was stored is as safe, and who lets go last moves SQLite's log
     /// into the file, with three more waits for the disk. Only for who listens to nothing and runs no worker.
@@ -39,13 +45,37 @@
       for store in stores { await store.close() }
     }
 
-    init(_ path: String, named: String? = nil) throws {
-      let store = try SQLiteStore(path: path)
-      self.store = store
-      self.named = named
-      Self.opened.withLock { $0.append(store) }
-      self.path = store.path ?? path
+    /// Opens the store, and makes it if there is none and it `isMade`.
+    init(_ place: StorePlace, isMade: Bool, named: String? = nil) async throws {
+      name = try place.name
+      switch place {
+      case .file(let path):
+        store = try SQLiteStore(path: path)
+        self.path = store.path ?? path
+        self.named = named
+      case .server(let string):
+        store = try await Self.open(server: string, isMade: isMade)
+        path = store.path ?? ""
+        self.named = named == nil ? nil : name
+      }
+      Self.opened.withLock { [store] in $0.append(store) }
     }
+
+    #if Postgres
+      /// What belongs to the machine, as the logs of its commands, is in the data folder of its user.
+      static func open(server string: String, isMade: Bool, callLimit: Duration? = nil) async throws -> PostgresStore {
+        var configuration = PostgresStore.Configuration()
+        configuration.callLimit = callLimit ?? configuration.callLimit
+        configuration.makesStore = isMade
+        configuration.folder = StoreOptions.dataFolder
+        try StoreOptions.make(folder: StoreOptions.dataFolder)
+        return try await PostgresStore(string, configuration: configuration)
+      }
+    #else
+      private static func open(server string: String, isMade: Bool) async throws -> SQLiteStore {
+        throw StorePlace.notBuilt
+      }
+    #endif
 
     func queue(_ name: String) -> JobQueue { JobQueue(name, store: store) }
 

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsPostgres
   import DurableJobsProcess
   import Foundation
 
@@ -10,84 +11,107 @@
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "The store's file. Else DURABLE_STORE, else a file in your data folder.", valueName: "path"))
+        "The store's file, or postgres://user@host/database. Else DURABLE_STORE, else a file in your data folder.",
+        valueName: "store"))
     var store: String?
 
     @Flag(help: "Print JSON.")
     var json = false
 
     /// Where the store is, or would be.
-    var path: String {
+    var place: StorePlace {
       get throws {
-        let environment = ProcessInfo.processInfo.environment
-        let named = store ?? environment["DURABLE_STORE"].flatMap { $0.isEmpty ? nil : $0 }
-        if let named {
-          guard !named.isEmpty else { throw ValidationError("--store is empty; give it the path of a file") }
-          guard !named.contains("://") else {
-            throw ValidationError(
-              "\(named.withoutPasswords) is an address; only a store in a file can be opened so far")
-          }
-          return absolute(NSString(string: named).expandingTildeInPath)
-        }
-        return Self.dataFolder(environment) + "/jobs.sqlite"
+        guard let named = store ?? Self.variable else { return .file(Self.dataFolder + "/jobs.sqlite") }
+        guard !named.isEmpty else { throw ValidationError("--store is empty; give it the path of a file") }
+        return try StorePlace(named)
       }
     }
 
+    private static var variable: String? {
+      ProcessInfo.processInfo.environment["DURABLE_STORE"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// The store if it exists. Looking creates none.
-    func existing() throws -> OpenStore? {
-      let path = try path
-      guard access(path, F_OK) == 0 || errno != ENOENT else { return nil }
-      return try OpenStore(path, named: store)
+    func existing() async throws -> OpenStore? {
+      let place = try place
+      if case .file(let path) = place, access(path, F_OK) != 0, errno == ENOENT { return nil }
+      do {
+        return try await OpenStore(place, isMade: false, named: store)
+      } catch let error as JobError where error.saysThatThereIsNoStore {
+        return nil
+      }
     }
 
     /// The store. Throws ``JobError/Code/notFound`` if it does not exist, as then there is no job either.
-    func existing(for ids: [JobID]) throws -> OpenStore {
-      if let store = try existing() { return store }
+    func existing(for ids: [JobID]) async throws -> OpenStore {
+      if let store = try await existing() { return store }
       let jobs = ids.map(\.description).joined(separator: ", ")
-      throw JobError(.notFound, "there is no job \(jobs): \(try path) does not exist")
+      throw JobError(.notFound, "there is no job \(jobs): \(try missing)")
     }
 
     /// The store, and that job of it, or the newest that matches. Throws ``JobError/Code/notFound`` if there is none.
     func existing(for job: JobID?, else filter: JobFilter) async throws -> (OpenStore, JobID) {
-      if let job { return (try existing(for: [job]), job) }
-      guard let store = try existing() else {
-        throw JobError(.notFound, "there are no jobs: \(try path) does not exist")
-      }
+      if let job { return (try await existing(for: [job]), job) }
+      guard let store = try await existing() else { throw JobError(.notFound, "there are no jobs: \(try missing)") }
       let newest = try await store.store.jobs(JobQuery(filter, order: .newestFirst, limit: 1)).first
-      guard let newest else { throw JobError(.notFound, "there is no such job in \(store.path)") }
+      guard let newest else { throw JobError(.notFound, "there is no such job in \(store.name)") }
       return (store, newest.id)
     }
 
-    /// The store, created if need be. Only the default one's folder is created with it.
-    func open() throws -> OpenStore {
-      let path = try path
-      // What stands beside a store that is gone belongs to nobody; a new one counts from 1 again.
-      if access(path, F_OK) != 0, errno == ENOENT {
-        for id in JobFolder.ids(beside: path) { JobFolder(store: path, id: id).removeIfFree() }
-      }
-      if store == nil, ProcessInfo.processInfo.environment["DURABLE_STORE"] == nil {
-        let folder = (path as NSString).deletingLastPathComponent
-        do {
-          try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-          throw JobError(.unusableFile, "the folder \(folder) can't be created: \(error.briefly)", cause: error)
+    /// That there is no store, in words.
+    var missing: String {
+      get throws {
+        switch try place {
+        case .file(let path): "\(path) does not exist"
+        case .server: "\(try place.name) has no store yet"
         }
       }
-      return try OpenStore(path, named: store)
     }
 
-    private func absolute(_ path: String) -> String {
-      path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    /// The store, created if need be. Only the default one's folder is created with it.
+    func open() async throws -> OpenStore {
+      let place = try place
+      if case .file(let path) = place {
+        // What stands beside a store that is gone belongs to nobody; a new one counts from 1 again.
+        if access(path, F_OK) != 0, errno == ENOENT {
+          for id in JobFolder.ids(beside: path) { JobFolder(store: path, id: id).removeIfFree() }
+        }
+        if store == nil, Self.variable == nil {
+          try Self.make(folder: (path as NSString).deletingLastPathComponent)
+        }
+      }
+      return try await OpenStore(place, isMade: true, named: store)
     }
 
-    private static func dataFolder(_ environment: [String: String]) -> String {
+    /// For its user alone.
+    static func make(folder: String) throws {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      } catch {
+        throw JobError(.unusableFile, "the folder \(folder) can't be created: \(error.briefly)", cause: error)
+      }
+    }
+
+    /// Where this machine keeps the default store, and what is beside stores on servers.
+    static var dataFolder: String {
+      let environment = ProcessInfo.processInfo.environment
       func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
       let home = folder("HOME") ?? NSHomeDirectory()
       #if os(Linux)
         return (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/durable"
       #else
         return home + "/Library/Application Support/durable"
+      #endif
+    }
+  }
+
+  extension JobError {
+    fileprivate var saysThatThereIsNoStore: Bool {
+      #if Postgres
+        cause is NoStore
+      #else
+        false
       #endif
     }
   }

@@ -2,7 +2,6 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
-  import DurableJobsSQLite
   import Foundation
 
   /// A job in JSON, with the names that every command uses for it.

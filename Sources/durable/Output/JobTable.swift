@@ -1,7 +1,6 @@
 #if Shell
   import Console
   import DurableJobs
-  import DurableJobsSQLite
   import Foundation
 
   /// Jobs, one a line: id, state, time, what it is and why it is so, cut to the width of the terminal. On a narrow one time and

@@ -1,7 +1,6 @@
 #if Shell
   import Console
   import DurableJobs
-  import DurableJobsSQLite
   import Foundation
 
   /// Where everything stands: what runs first, then what failed, what waits and what ended last.

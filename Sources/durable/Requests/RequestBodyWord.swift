@@ -37,8 +37,22 @@
       }
     }
 
-    /// What is large is kept beside the store.
-    func body(keptIn store: any JobStore) throws -> SendRequest.Body {
+    /// What is large is kept beside the store. Of one on a server that is nowhere where all workers can read it.
+    func body(keptIn store: OpenStore) throws -> SendRequest.Body {
+      let body = try copied(beside: store.store)
+      guard store.isOnServer, let copy = body.copy else { return body }
+      let folder = BodyFolder(of: store.store)
+      defer { folder.remove(copy) }
+      let type = body.type
+      guard let data = folder.bytes(of: copy, atMost: SendRequest.Body.mostBytes) else {
+        throw ValidationError(
+          "the body is larger than 1 MB, and a copy on this machine could not be read by the workers of others; send it with a "
+            + "store in a file, or put it where they can fetch it")
+      }
+      return .data(data, type: type)
+    }
+
+    private func copied(beside store: any JobStore) throws -> SendRequest.Body {
       switch self {
       case .none: return .none
       case .text(let text, let type): return .data(Data(text.utf8), type: type)

@@ -3,7 +3,6 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
-  import DurableJobsSQLite
   import Foundation
 
   extension SendRequest {
@@ -97,7 +96,7 @@
   extension Outbox {
     /// As this program sends: secrets are variables of its environment.
     convenience init(
-      of store: SQLiteStore, netrc: URL?, onEvent: @escaping @Sendable (JobContext, SendRequest, Event) -> Void
+      of store: any JobStore, netrc: URL?, onEvent: @escaping @Sendable (JobContext, SendRequest, Event) -> Void
     ) {
       self.init(
         store: store, netrc: netrc, secret: { ProcessInfo.processInfo.environment[$0] }, onEvent: onEvent)

@@ -24,7 +24,7 @@
     func run(_ selection: JobSelection, _ options: StoreOptions) async throws {
       guard
         let store = selection.isByName
-          ? try options.existing(for: selection.ids.map(\.ids.lowerBound)) : try options.existing()
+          ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
       else { return report([], [:], [], selection, options) }
       let ids = try await selection.jobs(in: store, states: states)
       if asks { try selection.ask(verb, ids.count) }

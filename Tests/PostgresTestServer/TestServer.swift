@@ -1,20 +1,19 @@
 #if Postgres
   import CPostgres
   import DurableJobs
+  import DurableJobsPostgres
   import Foundation
   import TestProcesses
-
-  @testable import DurableJobsPostgres
 
   /// A PostgreSQL server of the tests' own, on a socket in a folder that goes with it.
   ///
   /// A shell stands between: it starts and stops the server as it is told, and when the test process ends, however that ends,
   /// it ends the server and deletes the folder. Servers refuse to run as root, so the shell is another user then.
-  final class TestServer: Sendable {
+  package final class TestServer: Sendable {
     /// One for all tests that let it live.
-    static let shared = Result { try TestServer() }
+    package static let shared = Result { try TestServer() }
 
-    let folder: String
+    package let folder: String
     private let commands: FileHandle
     private let answers: Lock<FileHandle>
     /// It ends when its input does.
@@ -41,7 +40,7 @@
       if ! "$1/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale -N >"$folder/log" 2>&1; then
         echo "failed: $(tail -n 3 "$folder/log" | tr '\\n' ' ')"
       else
-        sed -i '1i local all locked scram-sha-256' "$folder/data/pg_hba.conf"
+        sed -i '1i local all locked,sealed scram-sha-256' "$folder/data/pg_hba.conf"
         while read -r command; do
           case $command in
             start) start "$1" "$2" ;;
@@ -56,12 +55,12 @@
       rm -rf "$folder"
       """
 
-    struct Missing: Error, CustomStringConvertible {
-      let description: String
+    package struct Missing: Error, CustomStringConvertible {
+      package let description: String
     }
 
     /// `options`: of the server's own.
-    init(options: String = "") throws {
+    package init(options: String = "") throws {
       let binaries = try Self.findBinaries()
       let (input, output) = (Pipe(), Pipe())
       let command = ["sh", "-c", Self.script, "sh", binaries, options]
@@ -81,12 +80,12 @@
       shell.wait()
     }
 
-    func start() throws { _ = try Self.tell("start", commands, answers) }
+    package func start() throws { _ = try Self.tell("start", commands, answers) }
     /// As a power cut would: the server has no time for anything.
-    func kill() throws { _ = try Self.tell("kill", commands, answers) }
+    package func kill() throws { _ = try Self.tell("kill", commands, answers) }
     /// Whether it follows another server from its next start on, and can't be written.
-    func follow(_ follows: Bool) throws { _ = try Self.tell(follows ? "follow" : "lead", commands, answers) }
-    func stop() throws { _ = try Self.tell("stop", commands, answers) }
+    package func follow(_ follows: Bool) throws { _ = try Self.tell(follows ? "follow" : "lead", commands, answers) }
+    package func stop() throws { _ = try Self.tell("stop", commands, answers) }
 
     private static func tell(_ command: String, _ commands: FileHandle, _ answers: Lock<FileHandle>) throws -> String {
       try answers.withLock { answers in
@@ -113,13 +112,13 @@
 
     // MARK: Stores
 
-    func string(user: String = "postgres", database: String = "postgres", more: String = "") -> String {
+    package func string(user: String = "postgres", database: String = "postgres", more: String = "") -> String {
       "host=\(folder) user=\(user) dbname=\(database) \(more)"
     }
 
-    static func schema() -> String { "t_" + UUID().uuidString.lowercased().replacing("-", with: "") }
+    package static func schema() -> String { "t_" + UUID().uuidString.lowercased().replacing("-", with: "") }
 
-    func store(
+    package func store(
       _ schema: String = TestServer.schema(), _ more: String = "", clock: (any JobClock)? = nil,
       _ change: (inout PostgresStore.Configuration) -> Void = { _ in }
     ) async throws -> PostgresStore {
@@ -131,11 +130,29 @@
       return try await PostgresStore(string(more: more), configuration: configuration)
     }
 
+    /// Makes a database, and gives its name.
+    package func database() throws -> String {
+      let name = "d" + UUID().uuidString.lowercased().replacing("-", with: "")
+      try psql("CREATE DATABASE \(name)")
+      return name
+    }
+
+    /// Runs `body` while a transaction stands open that has done `sql`.
+    package func holding<R>(_ sql: String, database: String, _ body: () async throws -> R) async throws -> R {
+      let connection = PQconnectdb(string(database: database))
+      defer { PQfinish(connection) }
+      let result = PQexec(connection, "BEGIN; \(sql)")
+      defer { PQclear(result) }
+      guard PQresultStatus(result) == PGRES_COMMAND_OK else {
+        throw Missing(description: String(cString: PQerrorMessage(connection)))
+      }
+      return try await body()
+    }
+
     /// Runs SQL as another program might, and gives the rows as text.
     @discardableResult
-    func psql(_ sql: String, schema: String = "public", database: String = "postgres") throws -> [[String]] {
-      let server = try ServerName(string(database: database))
-      let connection = try server.connect()
+    package func psql(_ sql: String, schema: String = "public", database: String = "postgres") throws -> [[String]] {
+      let connection = PQconnectdb(string(database: database))
       defer { PQfinish(connection) }
       PQclear(PQexec(connection, "SET search_path=\"\(schema)\""))
       let result = PQexec(connection, sql)

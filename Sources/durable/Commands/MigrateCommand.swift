@@ -1,0 +1,58 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsPostgres
+  import Foundation
+
+  struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "migrate", abstract: "Make the tables of a store on a server, or bring them up to this version.",
+      discussion: """
+        Every command that stores something does this by itself, if its user may; where only another user may, that one runs \
+        this. Any number of processes may do it at once. With --print the statements are printed, for who likes to run them by \
+        hand: durable migrate --print | psql
+        """)
+
+    @Flag(help: "Print the SQL, and do nothing.") var print = false
+    @Option(help: ArgumentHelp("Print what a store of this version lacks.", valueName: "version")) var from: Int64?
+    @OptionGroup var options: StoreOptions
+
+    func validate() throws {
+      if from != nil, !print { throw ValidationError("--from goes with --print; what a store lacks is found out") }
+    }
+
+    #if Postgres
+      func run() async throws {
+        if print {
+          guard (0...PostgresStore.version).contains(from ?? 0) else {
+            throw ValidationError("--from is \(from ?? 0); this program knows versions up to \(PostgresStore.version)")
+          }
+          let script = from.map { PostgresStore.script(from: $0) } ?? PostgresStore.script()
+          return Screen.out.write(Data("BEGIN;\n\(script)COMMIT;\n".utf8))
+        }
+        guard case .server(let string) = try options.place else {
+          throw ValidationError(
+            "a store in a file is brought up whenever it is opened; this is for one on a server: --store postgres://…")
+        }
+        let store = try await OpenStore.open(server: string, isMade: true)
+        let (before, now) = (store.versionBefore, PostgresStore.version)
+        await store.close()
+        if options.json { return Screen.out.json(MigrationRecord(version: now, before: before)) }
+        switch before {
+        case nil: Screen.out.line("made, version \(now)")
+        case now: Screen.out.line("version \(now): nothing to do")
+        case let old?: Screen.out.line("version \(old) became \(now)")
+        }
+      }
+    #else
+      func run() async throws { throw StorePlace.notBuilt }
+    #endif
+  }
+
+  private struct MigrationRecord: Encodable {
+    var version: Int64
+    /// Null where there was no store.
+    @OrNull var before: Int64?
+  }
+#endif

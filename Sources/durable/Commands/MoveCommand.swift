@@ -1,0 +1,122 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsProcess
+  import DurableJobsSQLite
+  import Foundation
+
+  struct MoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "move", abstract: "Take all that a store in a file has to a server.",
+      discussion: """
+        Every job with its number, state, errors, output, edges, lane, keys, batch, steps and tags, what is paused and set, and \
+        the logs. The new store must be empty, and nobody may work on either. All of it comes or nothing does: if it is \
+        interrupted, do it again. What came is counted before it holds. The file stays as it is.
+
+        durable move --from jobs.sqlite --to postgres://jobs@db.example.com/app
+        """)
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("The store's file.", valueName: "path")) var from: String
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("The server, as postgres://user@host/database.", valueName: "store"))
+    var to: String
+    @Flag(help: "Print JSON.") var json = false
+
+    #if Postgres
+      func run() async throws {
+        guard case .file(let given) = try StorePlace(from) else {
+          throw ValidationError("--from is a server; a store is moved from a file")
+        }
+        guard case .server(let string) = try StorePlace(to) else {
+          throw ValidationError("--to is a file; a store is moved to a server: postgres://user@host/database")
+        }
+        guard access(given, F_OK) == 0 else { throw JobError(.notFound, "there is no store: \(given) does not exist") }
+        let source = try SQLiteStore(path: given)
+        let path = source.path ?? given
+        try await askTheSilent(in: source)
+        try await checkThatNobodyWorks(on: source)
+        let store = try await OpenStore.open(server: string, isMade: true, callLimit: .seconds(30 * 24 * 3600))
+        let name = try PostgresStore.describe(to)
+        let file = try MovedFile(path: path)
+        // From here on nobody can begin to.
+        try await checkThatNobodyWorks(on: source)
+        await source.close()
+        let sums = try file.sums()
+        let target = store.path ?? ""
+        let isNew: Bool
+        do {
+          isNew = try await store.takeOver(from: Self.source(path), numbers: file.numbers(), sums: sums) {
+            for kind in ["-jobs", "-outbox"] { try Self.copy(path + kind, to: target + kind) }
+          } rows: {
+            try file.read($0, $1)
+          }
+        } catch {
+          await store.close()
+          throw error
+        }
+        try file.close()
+        await store.close()
+        let jobs = sums.numbers["job"] ?? 0
+        if json { return Screen.out.json(MoveRecord(moved: isNew, jobs: jobs, to: name)) }
+        Screen.out.line(
+          isNew
+            ? "\(jobs) job\(jobs == 1 ? "" : "s") moved to \(name)" : "it was moved to \(name) before: nothing was done"
+        )
+        Talk.line(
+          "Use it with: export DURABLE_STORE=…, or --store. \(path) stays as it is; put it away, so that nobody goes on with it"
+        )
+        if FileManager.default.fileExists(atPath: target + "-outbox") {
+          Talk.line("Bodies of requests are files of this machine: have a worker here until those have been sent")
+        }
+      }
+
+      /// Who does not answer now is gone, as for any other worker.
+      private func askTheSilent(in source: SQLiteStore) async throws {
+        while true {
+          let workers = try await source.workers().filter { $0.standing != .dead }
+          guard !workers.isEmpty, workers.allSatisfy({ $0.standing == .silent }),
+            let wait = try await source.recover(RecoveryRequest()).comeAgain
+          else { return }
+          try await Task.sleep(for: wait)
+        }
+      }
+
+      private func checkThatNobodyWorks(on source: SQLiteStore) async throws {
+        let workers = try await source.workers().filter { $0.standing != .dead }
+        guard !workers.isEmpty else { return }
+        let numbers = Set(workers.map(\.process)).sorted().map { "\($0)" }.joined(separator: ", ")
+        throw JobError(.alreadyRunning, "process \(numbers) works on \(from): stop it first. Nothing was moved")
+      }
+
+      /// The same file, wherever it is seen from.
+      private static func source(_ path: String) -> String {
+        var status = stat()
+        stat(path, &status)
+        return "\(ProcessInfo.processInfo.hostName):\(path):\(status.st_ino)"
+      }
+
+      /// What a move that was interrupted has left is made anew.
+      private static func copy(_ folder: String, to target: String) throws {
+        let files = FileManager.default
+        guard files.fileExists(atPath: folder) else { return }
+        do {
+          if files.fileExists(atPath: target) { try files.removeItem(atPath: target) }
+          try files.copyItem(atPath: folder, toPath: target)
+        } catch {
+          throw JobError(.unusableFile, "\(folder) can't be copied to \(target): \(error.briefly)", cause: error)
+        }
+      }
+    #else
+      func run() async throws { throw StorePlace.notBuilt }
+    #endif
+  }
+
+  private struct MoveRecord: Encodable {
+    /// False where that was done before.
+    var moved: Bool
+    var jobs: Int64
+    var to: String
+  }
+#endif

@@ -1,0 +1,77 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsSQLite
+  import Foundation
+
+  /// Where a store is: in a file, or on a server.
+  enum StorePlace: Sendable {
+    /// By its absolute path.
+    case file(String)
+    /// By libpq's connection string, which may have a password.
+    case server(String)
+
+    /// What people write for it. A file whose name looks like a connection string is written with a folder, as `./host=x`.
+    init(_ text: String) throws {
+      if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+        || text.prefixMatch(of: /\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/) != nil
+      {
+        self = .server(text)
+        return
+      }
+      guard !text.contains("://") else {
+        throw ValidationError(
+          "\(text.withoutPasswords) is no store; give it the path of a file, or postgres://user@host/database")
+      }
+      let path = NSString(string: text).expandingTildeInPath
+      self = .file(path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)
+    }
+
+    /// What is told of it: no password.
+    var name: String {
+      get throws {
+        switch self {
+        case .file(let path): path
+        case .server(let string): try Self.describe(string)
+        }
+      }
+    }
+
+    /// The path of the file. Throws what to do `instead` if it is on a server.
+    func file(instead: String) throws -> String {
+      guard case .file(let path) = self else {
+        throw ValidationError("this is for a store in a file, and \(try name) is on a server. \(instead)")
+      }
+      return path
+    }
+
+    #if Postgres
+      private static func describe(_ string: String) throws -> String { try PostgresStore.describe(string) }
+    #else
+      /// Without libpq, what is its password can't be told.
+      private static func describe(_ string: String) throws -> String { throw notBuilt }
+
+      static let notBuilt = ValidationError(
+        "this program was built without libpq, and opens stores in files alone. Install libpq (libpq-dev on Debian and Ubuntu, "
+          + "brew install libpq on macOS), and build it again: make install, or swift build --traits Shell,Postgres")
+    #endif
+  }
+
+  /// What the commands ask of a store beside the queue's own questions.
+  protocol ShellStore: JobStore {
+    /// Who works on it, the oldest first.
+    func workers() async throws -> [StoredWorker]
+    /// How many unfinished jobs require each condition.
+    func required() async throws -> [JobConstraint: Int]
+    /// The jobs that wait for this one, or waited for it, by id.
+    func children(of id: JobID) async throws -> [JobID]
+    func close() async
+  }
+
+  extension SQLiteStore: ShellStore {}
+  #if Postgres
+    extension PostgresStore: ShellStore {}
+  #endif
+#endif

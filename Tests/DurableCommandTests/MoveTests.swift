@@ -1,0 +1,182 @@
+#if Shell && Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsSQLite
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import Testing
+
+  @Suite struct MoveTests {
+    private let server: TestServer
+    private let database: String
+    private let durable: Durable
+    private var file: String { durable.folder + "/old.sqlite" }
+
+    init() throws {
+      server = try TestServer.shared.get()
+      database = try server.database()
+      durable = try Durable(store: server.string(database: database))
+    }
+
+    private func sql(_ text: String) throws -> [[String]] {
+      try server.psql(text, schema: "durable_jobs", database: database)
+    }
+
+    private func move() async throws -> Durable.Outcome {
+      try await durable("move", "--from", file, "--to", durable.store)
+    }
+
+    /// Both stores answer alike.
+    private func expectSame(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+      let old = try SQLiteStore(path: file)
+      let new = try await PostgresStore(durable.store)
+      let detail: JobQuery.Detail = [.payload, .output, .failures, .edges, .steps]
+      let (before, after) = (
+        try await old.jobs(JobQuery(detail: detail, limit: 100_000)),
+        try await new.jobs(JobQuery(detail: detail, limit: 100_000))
+      )
+      #expect(before.count == after.count, sourceLocation: sourceLocation)
+      for (before, after) in zip(before, after) where before != after {
+        Issue.record("\(before)\nbecame\n\(after)", sourceLocation: sourceLocation)
+      }
+      #expect(try await old.counts(where: .all) == new.counts(where: .all), sourceLocation: sourceLocation)
+      #expect(try await old.settings() == new.settings(), sourceLocation: sourceLocation)
+      #expect(
+        try await old.batches(.newest(1000)) == new.batches(.newest(1000)), sourceLocation: sourceLocation)
+      let faults = try WholeStore.faults(of: server, schema: "durable_jobs", database: database)
+      #expect(faults == [], sourceLocation: sourceLocation)
+      let highest = before.last?.id.rawValue ?? 0
+      let next = try await new.insert(
+        JobInsertion([NewJob(queue: "new", kind: "k", payload: Data(), terms: JobTerms(), edges: [])]))
+      #expect(next.ids[0].rawValue > highest, sourceLocation: sourceLocation)
+      await old.close()
+      await new.close()
+    }
+
+    @Test("What a random life has left in a file is on the server after a move", arguments: 1...6)
+    func random(seed: Int) async throws {
+      let file = file
+      let store = Lock<SQLiteStore?>(nil)
+      let subject = StoreUnderTest { policy in
+        // Its workers are long gone by the clock of the program that moves it.
+        let clock = ManualClock(now: Date(timeIntervalSinceNow: -6 * 3600))
+        var configuration = SQLiteStore.Configuration()
+        configuration.policy = policy
+        configuration.clock = clock
+        let made = try SQLiteStore(path: file, configuration: configuration)
+        store.withLock { $0 = made }
+        return (made, clock)
+      }
+      try await RandomHistory(seed: UInt64(seed), steps: 150).run(subject)
+      await store.withLock { $0 }?.close()
+      let outcome = try await move()
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      try await expectSame()
+    }
+
+    @Test("A store with everything is moved with its logs, and goes on where it was; again, nothing is done")
+    func everything() async throws {
+      let old = try Durable(store: file)
+      let first = try await old.add("--key", "é", "--tag", "t", "--", "echo", "hello")
+      let bad = try await old.add("--", "false")
+      #expect(try await old("work", "--drain").status == .exited(1))
+      #expect(try await old("batch", "create", "b").status == .exited(0))
+      let next = try await old.add("--after", "\(first)", "--lane", "l", "--unique", "u", "--batch", "b", "--", "true")
+      let later = try await old.add("--after", "k", "--lane", "l", "--", "true")
+      let due = try await old.add("--delay", "1h", "--deadline", "2h", "--requires", "office", "--", "true")
+      let fifo = try Fifo(in: old)
+      let lost = try await old.add("--queue", "killed", "--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      _ = try await old.work("--queue", "killed") { worker in
+        #expect(await fifo.said() == "runs")
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      let gone = try await old.add("--", "true")
+      try await old("pause", "--queue", "slow")
+      try await old("constraint", "set", "office", "no")
+      #expect(try await old("cancel", "\(gone)").status == .exited(0))
+      #expect(try await old("remove", "\(gone)").status == .exited(0))
+      let moved = try await move()
+      #expect(moved.status == .exited(0) && moved.line.hasPrefix("6 jobs moved to postgres://"), "\(moved.stderr)")
+      #expect(moved.stderr.contains("DURABLE_STORE"))
+      let again = try await move()
+      #expect(again.status == .exited(0) && again.line.contains("before: nothing was done"), "\(again.stderr)")
+      #expect(try await durable("log", "\(first)").text == "hello\n")
+      try await expectSame()
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await [durable.state(bad), durable.state(next)] == ["failed", "succeeded"])
+      #expect(try await [durable.state(later), durable.state(due)] == ["blocked", "scheduled"])
+      #expect(try await durable.state(lost) == "running")
+      let new = try await durable.add("--", "true")
+      #expect(new > gone)
+    }
+
+    @Test("Waits that were put right after the clock was set back stay so")
+    func epoch() async throws {
+      var configuration = SQLiteStore.Configuration()
+      configuration.clock = ManualClock(now: Date(timeIntervalSinceNow: 100 * 24 * 3600))
+      let store = try SQLiteStore(path: file, configuration: configuration)
+      _ = try await store.insert(
+        JobInsertion([
+          NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(start: .after(.seconds(3600))), edges: [])
+        ]))
+      await store.close()
+      #expect(try await durable("pause", "--store", file).status == .exited(0))
+      let outcome = try await move()
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      try await expectSame()
+    }
+
+    @Test("A move that is killed in its middle leaves nothing, and is done again")
+    func killed() async throws {
+      let old = try Durable(store: file)
+      for _ in 0..<3 { _ = try await old.add("--tag", "t", "--", "true") }
+      #expect(try await durable("migrate").status == .exited(0))
+      let (server, database) = (server, database)
+      // Whoever holds this table stops the move after its jobs were written.
+      try await server.holding("LOCK TABLE durable_jobs.step IN ACCESS EXCLUSIVE MODE", database: database) {
+        let ended = try await durable.run("move", "--from", file, "--to", durable.store) { move in
+          let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname='\(database)' AND wait_event_type='Lock'"
+          while try server.psql(waiting).isEmpty { await Task.yield() }
+          kill(move.process, SIGKILL)
+        }
+        #expect(ended.status == .signaled(SIGKILL))
+      }
+      // The server finds out once its client has what it waits for.
+      while try sql("SELECT 1 FROM pg_locks WHERE relation='job'::regclass").count > 0 { await Task.yield() }
+      #expect(try sql("SELECT count(*) FROM job") == [["0"]])
+      let outcome = try await move()
+      #expect(outcome.status == .exited(0) && outcome.line.hasPrefix("3 jobs moved"), "\(outcome.stderr)")
+      try await expectSame()
+    }
+
+    @Test("Nothing is moved while somebody works on the file, or to where there is something")
+    func refused() async throws {
+      let old = try Durable(store: file)
+      _ = try await old.add("--", "true")
+      let (durable, file) = (durable, file)
+      let fifo = try Fifo(in: old)
+      let id = try await old.add("--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      _ = try await old.work { worker in
+        #expect(await fifo.said() == "runs")
+        let refused = try await durable("move", "--from", file, "--to", durable.store)
+        #expect(
+          refused.status != .exited(0) && refused.stderr.contains("\(worker.process) works on"), "\(refused.stderr)")
+        try await old("cancel", "\(id)")
+        try await worker.says("ended", id)
+      }
+      #expect(try await durable("add", "--", "true").line == "1")
+      let used = try await move()
+      #expect(used.status != .exited(0) && used.stderr.contains("where there is nothing"), "\(used.stderr)")
+      #expect(try sql("SELECT count(*) FROM job") == [["1"]])
+      for (from, to, says) in [
+        (durable.folder + "/none.sqlite", durable.store, "does not exist"), (file, "/x/y", "--to is a file"),
+        (durable.store, durable.store, "--from is a server"),
+      ] {
+        let outcome = try await durable("move", "--from", from, "--to", to)
+        #expect(outcome.status != .exited(0) && outcome.stderr.contains(says), "\(outcome.stderr)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,246 @@
+#if Shell && Postgres
+  import DurableJobs
+  import Foundation
+  import PostgresTestServer
+  import Subprocess
+  import Testing
+
+  @Suite struct ServerStoreTests {
+    private let server: TestServer
+    private let database: String
+    private let durable: Durable
+
+    init() throws {
+      server = try TestServer.shared.get()
+      database = try server.database()
+      durable = try Durable(store: server.string(database: database))
+    }
+
+    private func sql(_ text: String) throws -> [[String]] {
+      try server.psql(text, schema: "durable_jobs", database: database)
+    }
+
+    /// Where a machine keeps the folders of jobs.
+    private func folders(_ durable: Durable) throws -> String {
+      #if os(Linux)
+        let data = durable.folder + "/.local/share/durable"
+      #else
+        let data = durable.folder + "/Library/Application Support/durable"
+      #endif
+      let identity = try sql("SELECT identity FROM meta")[0][0]
+      return "\(data)/postgres-\(identity)-jobs"
+    }
+
+    @Test("Jobs of a store on a server are added, run and shown, and looking makes no store")
+    func wholeWay() async throws {
+      #expect(try await durable("status").stderr.contains("not created yet"))
+      #expect(try sql("SELECT 1 FROM pg_namespace WHERE nspname='durable_jobs'") == [])
+      let id = try await durable.add("--tag", "t", "--", "echo", "hello")
+      let bad = try await durable.add("--", "false")
+      let later = try await durable.add("--after", "\(id)", "--", "true")
+      #expect(try await durable("explain", "\(later)").text.contains("\(id)"))
+      #expect(try await durable("tree", "\(id)").text.contains("\(later)"))
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable("log", "\(id)").text == "hello\n")
+      #expect(try await durable("wait", "\(id)", "\(later)").status == .exited(0))
+      #expect(try await durable.state(bad) == "failed")
+      #expect(try await durable("retry", "\(bad)").status == .exited(0))
+      #expect(try await durable.state(bad) == "ready")
+      let status = try await durable("status", "--json", "--tag", "t").json
+      #expect((status["jobs"] as? [[String: Any]])?.map { $0["id"] as? Int } == [id])
+      #expect(try #require(status["store"] as? String).contains(database))
+      #expect(try await durable("constraint", "set", "office", "yes").line.contains("holds"))
+      #expect(try await durable("batch", "list").line == "no batches")
+      #expect(try await durable("prune", "-y").line == "2 removed")
+    }
+
+    @Test("A command that runs is cancelled by another process")
+    func cancel() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      let durable = durable
+      _ = try await durable.work { worker in
+        #expect(await fifo.said() == "runs")
+        #expect(try await durable("cancel", "\(id)").line == "\(id) runs; it is asked to stop")
+        try await worker.says("ended", id)
+      }
+      #expect(try await durable.state(id) == "cancelled")
+    }
+
+    @Test("What a killed worker ran is run again by another one of the machine, and never beside itself")
+    func takeover() async throws {
+      let fifo = try Fifo(in: durable)
+      let place = durable.folder
+      let script = """
+        exec 9>\(place)/mutex; flock -n 9 || echo twin >\(place)/twin
+        [ -e \(place)/again ] && exit 0
+        echo runs >\(fifo.path); exec sleep 1000
+        """
+      let id = try await durable.add("--", "bash", "-c", script)
+      _ = try await durable.work { worker in
+        #expect(await fifo.said() == "runs")
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      try Data().write(to: URL(filePath: place + "/again"))
+      // As if the lease had lapsed.
+      try server.psql("UPDATE worker SET lease_until=1", schema: "durable_jobs", database: database)
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+      #expect(!FileManager.default.fileExists(atPath: place + "/twin"))
+      #expect(try await durable("log", "\(id)").stderr.contains("attempt 1"))
+    }
+
+    @Test("A server that is killed and comes back is waited for by who works, and by who waits")
+    func serverKilled() async throws {
+      let server = try TestServer()
+      let durable = try Durable(store: server.string())
+      let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "goOn"))
+      let id = try await durable.add("--", "sh", "-c", "echo runs >\(runs.path); cat \(goOn.path)")
+      _ = try await durable.work { worker in
+        #expect(await runs.said() == "runs")
+        async let waited = durable("wait", "\(id)")
+        while try server.psql("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'").count < 2 {
+          await Task.yield()
+        }
+        try server.kill()
+        try server.start()
+        await goOn.say("on")
+        try await worker.says("ended", id)
+        #expect(try await waited.status == .exited(0))
+      }
+      #expect(try await durable.state(id) == "succeeded")
+      #expect(try await durable("log", "\(id)").text == "on\n")
+    }
+
+    @Test("The log of a command is where it ran, and others say so")
+    func logElsewhere() async throws {
+      let id = try await durable.add("--", "echo", "hello")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let elsewhere = try Durable(store: durable.store)
+      let log = try await elsewhere("log", "\(id)")
+      #expect(log.text == "" && log.stderr.contains("has no log here"))
+      #expect(try await durable("log", "\(id)").text == "hello\n")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folders(durable)).contains("\(id)"))
+    }
+
+    @Test("A worker in the background has no password among its words, and ends when it is asked to")
+    func background() async throws {
+      try server.psql("DO $$ BEGIN CREATE ROLE sealed LOGIN PASSWORD 'hunter2'; EXCEPTION WHEN OTHERS THEN END $$")
+      try server.psql("GRANT CREATE ON DATABASE \(database) TO sealed")
+      let secret = "postgres://sealed:hunter2@/\(database)?host=\(server.folder)"
+      let started = try await durable("work", "--detach", "--store", secret)
+      let process = try #require(Int(started.line), "\(started.stderr)")
+      #if os(Linux)
+        let words = try String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)
+        #expect(words.contains("--in-background") && !words.contains("hunter2"))
+      #endif
+      let id = try await durable("add", "--store", secret, "--", "true").line
+      #expect(try await durable("wait", id, "--store", secret).status == .exited(0))
+      let status = try await durable("status", "--store", secret)
+      #expect(!(status.text + status.stderr).contains("hunter2"))
+      #expect(try await durable("work", "stop", "--store", secret).line == "\(process) has stopped")
+    }
+
+    @Test(
+      "What is wrong with a server is told by each command alike, and never its password",
+      arguments: [
+        ["status"], ["add", "--", "true"], ["work", "--drain"], ["work", "--detach"], ["wait"], ["show", "1"], ["log"],
+        ["cancel", "1"], ["retry", "--all"], ["get", "--detach", "http://localhost/x"],
+        ["send", "POST", "http://localhost/x"], ["batch"], ["explain", "1"], ["pause"], ["constraint"], ["prune"],
+        ["migrate"],
+      ])
+    func badServers(words: [String]) async throws {
+      try server.psql("DO $$ BEGIN CREATE ROLE sealed LOGIN PASSWORD 'hunter2'; EXCEPTION WHEN OTHERS THEN END $$")
+      let cases: [(store: String, status: Int32, says: String)] = [
+        ("postgres://me:hunter2@[::1/x", 2, "connection string"),
+        ("postgres://sealed:hunter3@/\(database)?host=\(server.folder)", 5, "password"),
+        ("postgres://sealed:hunter2@/nope?host=\(server.folder)", 5, "createdb"),
+        ("host=127.0.0.1 port=1 user=me password=hunter2", 5, "can't be reached"),
+        ("postgres://me:hunter2@db.invalid/x", 5, "host"),
+      ]
+      for (store, status, says) in cases {
+        let outcome = try await durable.run(
+          words.map { Array($0.utf8) }, environment: ["DURABLE_STORE": store])
+        #expect(outcome.status == .exited(status), "\(words) \(says): \(outcome.stderr)")
+        #expect(outcome.stderr.contains(says), "\(words): \(outcome.stderr)")
+        #expect(!(outcome.text + outcome.stderr).contains("hunter"), "\(words): \(outcome.stderr)")
+      }
+    }
+
+    @Test(
+      "A right that is missing is told with the GRANT that gives it",
+      arguments: [["add", "--", "true"], ["work", "--drain"], ["migrate"]])
+    func missingRight(words: [String]) async throws {
+      try server.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN OTHERS THEN END $$")
+      let store = server.string(user: "poor", database: database)
+      let outcome = try await durable.run(words.map { Array($0.utf8) }, environment: ["DURABLE_STORE": store])
+      #expect(outcome.status == .exited(5) && outcome.stderr.contains("GRANT CREATE ON DATABASE"), "\(outcome.stderr)")
+    }
+
+    @Test("What is about a file says what to do with a server instead")
+    func filesAlone() async throws {
+      try await durable("migrate")
+      for (words, says) in [
+        (["check"], "pg_amcheck"), (["repair", "new.sqlite"], "pg_restore"), (["prune", "--compact"], "VACUUM"),
+        (["service", "install", "--print", "--store", "postgres://a:hunter2@/b"], ".pgpass"),
+      ] {
+        let outcome = try await durable.run(words.map { Array($0.utf8) })
+        #expect(outcome.status == .exited(2) && outcome.stderr.contains(says), "\(words): \(outcome.stderr)")
+        #expect(!outcome.stderr.contains("hunter2"))
+      }
+      let file = try await durable("migrate", "--store", durable.folder + "/x.sqlite")
+      #expect(file.status == .exited(2) && file.stderr.contains("--store postgres://"))
+    }
+
+    @Test("The body of a request is in the store itself, and refused where it is too large for that")
+    func bodies() async throws {
+      let (small, large) = (durable.folder + "/small", durable.folder + "/large")
+      try Data(repeating: 65, count: 100_000).write(to: URL(filePath: small))
+      try Data(repeating: 65, count: 2 << 20).write(to: URL(filePath: large))
+      #expect(try await durable("send", "POST", "http://localhost/x", "--data", "@" + small).status == .exited(0))
+      #expect(try sql("SELECT octet_length(payload)>100000 FROM spec") == [["t"]])
+      let refused = try await durable("send", "POST", "http://localhost/x", "--data", "@" + large)
+      #expect(refused.status == .exited(2) && refused.stderr.contains("1 MB"), "\(refused.stderr)")
+      let left = try FileManager.default.contentsOfDirectory(
+        atPath: try folders(durable).replacing(/-jobs$/, with: "-outbox"))
+      #expect(left == [])
+    }
+
+    // MARK: Tables
+
+    @Test("What is printed makes the store that is made otherwise, and nothing is left to do to it")
+    func printed() async throws {
+      let other = try server.database()
+      let applied = try await durable.shell(
+        """
+        set -o pipefail
+        "$DURABLE" migrate --print | psql -X -q -v ON_ERROR_STOP=1 -h \(server.folder) -U postgres \(other)
+        """)
+      #expect(applied.status == .exited(0), "\(applied.stderr)")
+      let printed = try Durable(store: server.string(database: other))
+      #expect(try await printed("migrate").line == "version 2: nothing to do")
+      #expect(try await durable("migrate").line == "made, version 2")
+      #expect(try await durable("migrate", "--json").json["before"] as? Int == 2)
+      var dumps: [String] = []
+      for name in [database, other] {
+        let dump = try await durable.shell(
+          "pg_dump --schema-only -h \(server.folder) -U postgres \(name) | grep -v restrict")
+        #expect(dump.status == .exited(0), "\(dump.stderr)")
+        dumps.append(dump.text)
+      }
+      #expect(dumps[0] == dumps[1] && dumps[0].contains("CREATE FUNCTION"))
+      #expect(try await printed.add("--", "true") == 1)
+    }
+
+    @Test("Twenty that migrate at once make one store")
+    func migrateAtOnce() async throws {
+      let durable = durable
+      let said = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<20 { group.addTask { try await durable("migrate").line } }
+        return try await group.reduce(into: []) { $0.append($1) }.sorted()
+      }
+      #expect(said == ["made, version 2"] + [String](repeating: "version 2: nothing to do", count: 19))
+    }
+  }
+#endif

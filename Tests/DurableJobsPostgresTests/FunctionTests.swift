@@ -1,0 +1,175 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import Testing
+
+  /// What SQL alone can do to a store.
+  @Suite struct FunctionTests {
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let store: PostgresStore
+
+    init() async throws {
+      server = try TestServer.shared.get()
+      store = try await server.store(schema)
+    }
+
+    private func sql(_ text: String) throws -> [[String]] { try server.psql(text, schema: schema) }
+    private func refusal(_ text: String) -> String {
+      do { return "\(try sql(text))" } catch { return "\(error)" }
+    }
+
+    @Test("A job of a transaction that is rolled back was never there")
+    func rollback() async throws {
+      #expect(try sql("BEGIN; SELECT enqueue('default','work','{}'); ROLLBACK") == [])
+      #expect(try await store.jobs(JobQuery()) == [])
+      #expect(try sql("SELECT count(*) FROM tally") == [["0"]])
+    }
+
+    @Test("A job has what it was asked for with")
+    func terms() async throws {
+      let id = try sql(
+        "SELECT enqueue('e\u{301}','work','{\"a\": 1}',priority=>7,max_attempts=>3)")[0][0]
+      let job = try #require(try await store.jobs(JobQuery(detail: .all)).first)
+      #expect("\(job.id)" == id && job.queue == "é" && job.kind == "work" && job.state == .ready)
+      #expect(
+        job.payload == Data("{\"a\": 1}".utf8) && job.priority == JobPriority(rawValue: 7) && job.maxAttempts == 3)
+      _ = try sql("SELECT enqueue('default','work','{}',run_at=>now()+interval '1 hour')")
+      _ = try sql("SELECT enqueue('default','work','{}',run_at=>now()-interval '1 hour')")
+      #expect(try await store.jobs(JobQuery()).map(\.state) == [.ready, .scheduled, .ready])
+      try WholeStore.expect(of: server, schema: schema)
+      #expect(refusal("SELECT enqueue('','work','{}')").contains("1 to 512 bytes"))
+      #expect(refusal("SELECT enqueue('q',NULL,'{}')").contains("1 to 512 bytes"))
+      #expect(refusal("SELECT enqueue('q','k',NULL)").contains("payload"))
+      #expect(refusal("SELECT enqueue('q','k','{}',max_attempts=>0)").contains("max_attempts"))
+      #expect(refusal("SELECT enqueue('q','k','no JSON')").contains("json"))
+    }
+
+    @Test("What another program commits is told at once, and a worker that has slept does it")
+    func wakes() async throws {
+      let (told, continuation) = AsyncStream.makeStream(of: ForeignChange.self)
+      let subscription = store.signals.listen {
+        if case .changedElsewhere(let change) = $0 { continuation.yield(change) }
+      }
+      var changes = told.makeAsyncIterator()
+      // It listens from now on.
+      while await changes.next() != .all {}
+      _ = try sql("BEGIN; SELECT enqueue('default','work','{}'); ROLLBACK")
+      let shout = try sql("SELECT enqueue('default','shout','{}')")[0][0]
+      #expect(await changes.next() == .work)
+      _ = try sql("SELECT complete(\(shout))")
+      #expect(await changes.next() == .results)
+      withExtendedLifetime(subscription) {}
+
+      let queue = JobQueue(store: store)
+      let worker = JobWorker(queue)
+      worker.register(Greet.self) { greet, _ in "hello, \(greet.name)" }
+      worker.register(Shout.self) { _, _ in }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await worker.run() }
+        try await queue.enqueue(Shout()).value
+        // Of a kind that no job had before.
+        let id = try sql("SELECT enqueue('default','greet','{\"name\": \"b\"}')")[0][0]
+        #expect(try await queue.handle(try #require(JobID(id)), as: Greet.self).value == "hello, b")
+        await worker.stop()
+        try await group.waitForAll()
+      }
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("A job is finished in another program's transaction, and what waits for its value goes on")
+    func complete() async throws {
+      let ids = try await store.insert(
+        JobInsertion([
+          .plain("greet"), .plain(),
+          .plain(
+            "work",
+            terms: JobTerms(
+              start: .after(.seconds(3600)), deadline: .end(by: .after(.seconds(7200))))),
+        ])
+      ).ids
+      _ = try await store.change(.suspend(reason: "for a call"), where: .id(ids[1]), after: nil, limit: 1)
+      #expect(try sql("BEGIN; SELECT complete(\(ids[0]),'\"x\"'); ROLLBACK") == [])
+      #expect(try await store.counts(where: .all)[.succeeded] == 0)
+      let value = Task { try await JobQueue(store: store).handle(ids[0], as: Greet.self).value }
+      #expect(try sql("SELECT complete(\(ids[0]),'\"x\"')") == [["t"]])
+      #expect(try await value.value == "x")
+      #expect(try sql("SELECT complete(\(ids[0]))") == [["f"]])
+      #expect(try sql("SELECT complete(\(ids[1])),complete(\(ids[2]))") == [["t", "t"]])
+      #expect(try await store.counts(where: .all)[.succeeded] == 3)
+      #expect(try sql("SELECT count(*) FROM deadline") == [["0"]])
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("A worker whose job was finished by another program is told so, and its result is refused")
+    func completeRunning() async throws {
+      _ = try await store.insert(JobInsertion([.plain()]))
+      let claimed = try #require(try await store.claim(.of(1)).jobs.first)
+      #expect(try sql("SELECT complete(\(claimed.token.job),'1')") == [["t"]])
+      let reply = try await store.settle([claimed.settled(.succeeded(output: Data("2".utf8)))], thenClaim: nil)
+      #expect(reply.replies.map(\.isAccepted) == [false])
+      #expect(try await store.jobs(JobQuery(detail: .all)).first?.output == Data("1".utf8))
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("What others wait for is left to the queue's own, with a hint")
+    func entangled() async throws {
+      let parent = try await store.insert(JobInsertion([.plain()])).ids[0]
+      let ids =
+        try await store.insert(
+          JobInsertion([
+            .plain(after: [JobEdge(.job(parent), .succeeded)]), .plain(terms: JobTerms(unique: UniqueKey("k"))),
+            .plain(terms: JobTerms(lane: JobLane("l"))),
+          ])
+        ).ids
+      for id in [parent] + ids {
+        #expect(refusal("SELECT complete(\(id))").contains("waits for others"), "\(id)")
+      }
+      #expect(refusal("SELECT complete(999)").contains("there is no job 999"))
+      _ = try await store.change(.cancel(reason: nil), where: .id(ids[1]), after: nil, limit: 1)
+      #expect(refusal("SELECT complete(\(ids[1]))").contains("has ended already"))
+    }
+
+    @Test("A store of the version before is brought up by who opens it, as far as it may be")
+    func older() async throws {
+      await store.close()
+      func goBack() throws {
+        for text in [
+          "DROP FUNCTION enqueue", "DROP FUNCTION complete", "DROP TABLE origin", "ALTER TABLE meta DROP identity",
+          "UPDATE meta SET version=1",
+        ] { _ = try sql(text) }
+      }
+      try goBack()
+      let error = await #expect(throws: JobError.self) { try await server.store(schema) { $0.makesTables = false } }
+      #expect(error?.code == .unusableFile && error?.message.contains("durable migrate") == true)
+      try server.psql("DO $$ BEGIN CREATE ROLE guest LOGIN; EXCEPTION WHEN OTHERS THEN END $$")
+      for text in ["USAGE ON SCHEMA \(schema)", "ALL ON ALL TABLES IN SCHEMA \(schema)"] {
+        _ = try sql("GRANT \(text) TO guest")
+      }
+      var configuration = PostgresStore.Configuration()
+      configuration.schema = schema
+      let asGuest = await #expect(throws: JobError.self) {
+        try await PostgresStore(server.string(user: "guest"), configuration: configuration)
+      }
+      #expect(asGuest?.message.contains("durable migrate") == true, "\(asGuest.map { "\($0)" } ?? "")")
+      let store = try await server.store(schema)
+      #expect(store.versionBefore == 1)
+      #expect(try sql("SELECT enqueue('default','work','{}')") == [["1"]])
+      #expect(try await store.jobs(JobQuery()).count == 1)
+      #expect(try sql("SELECT version FROM meta") == [["2"]])
+    }
+  }
+
+  private struct Shout: JobPayload {
+    static let kind = "shout"
+  }
+
+  private struct Greet: JobPayload {
+    static let kind = "greet"
+    typealias Output = String
+    var name: String
+  }
+#endif

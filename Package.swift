@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "DurableJobsPostgres", targets: ["DurableJobsPostgres"]),
     .library(name: "DurableJobsSystem", targets: ["DurableJobsSystem"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
+    .library(name: "DurableJobsSchedules", targets: ["DurableJobsSchedules"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
     .library(name: "DurableJobsApp", targets: ["DurableJobsApp"]),
@@ -57,6 +58,18 @@ let package = Package(
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
+    .target(name: "DurableJobsSchedules", dependencies: ["DurableJobs"]),
+    .testTarget(
+      name: "DurableJobsSchedulesTests",
+      dependencies: [
+        "DurableJobsSchedules", "DurableJobsSQLite", "DurableJobsTesting", "ScheduleProbe", "TestProcesses",
+      ]),
+    .executableTarget(
+      name: "ScheduleProbe",
+      dependencies: [
+        "DurableJobsSchedules", "DurableJobsSQLite", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/ScheduleProbe"),
     .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
     .testTarget(
       name: "DurableJobsAppTests", dependencies: ["DurableJobsApp", "DurableJobsSQLite", "DurableJobsTesting"]),
@@ -92,7 +105,8 @@ let package = Package(
     .executableTarget(
       name: "durable",
       dependencies: [
-        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSystem",
+        "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSchedules",
+        "DurableJobsSystem",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
         .product(
@@ -122,7 +136,7 @@ let package = Package(
     .testTarget(
       name: "DurableJobsPostgresTests",
       dependencies: [
-        "CrashProbe", "DurableJobsPostgres", "DurableJobsTesting", "TestProcesses",
+        "CrashProbe", "DurableJobsPostgres", "DurableJobsSchedules", "DurableJobsTesting", "TestProcesses",
         .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .testTarget(name: "SystemTests", dependencies: ["DurableJobsSystem", "DurableJobsTesting"]),
@@ -179,14 +193,15 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsTesting", "TestProcesses",
+        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsSchedules", "DurableJobsTesting",
+        "TestProcesses",
         .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [
-        "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer",
-        "durable", "durable-demo",
+        "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSchedules", "DurableJobsSQLite",
+        "DurableJobsTesting", "LyingServer", "durable", "durable-demo",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

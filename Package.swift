@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "DurableJobsPostgres", targets: ["DurableJobsPostgres"]),
     .library(name: "DurableJobsSystem", targets: ["DurableJobsSystem"]),
     .library(name: "DurableJobsHTTP", targets: ["DurableJobsHTTP"]),
+    .library(name: "DurableJobsSchedules", targets: ["DurableJobsSchedules"]),
     .library(name: "DurableJobsOperations", targets: ["DurableJobsOperations"]),
     .library(name: "DurableJobsProcess", targets: ["DurableJobsProcess"]),
     .library(name: "DurableJobsService", targets: ["DurableJobsService"]),
@@ -70,6 +71,18 @@ let package = Package(
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
+    .target(name: "DurableJobsSchedules", dependencies: ["DurableJobs"]),
+    .testTarget(
+      name: "DurableJobsSchedulesTests",
+      dependencies: [
+        "DurableJobsSchedules", "DurableJobsSQLite", "DurableJobsTesting", "ScheduleProbe", "TestProcesses",
+      ]),
+    .executableTarget(
+      name: "ScheduleProbe",
+      dependencies: [
+        "DurableJobsSchedules", "DurableJobsSQLite", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/ScheduleProbe"),
     .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
     .testTarget(
       name: "DurableJobsAppTests", dependencies: ["DurableJobsApp", "DurableJobsSQLite", "DurableJobsTesting"]),
@@ -137,8 +150,8 @@ let package = Package(
       name: "durable",
       dependencies: [
         "Console", "DurableJobs", "DurableJobsSQLite", "DurableJobsPostgres", "DurableJobsHTTP", "DurableJobsProcess",
-        "DurableJobsSystem", .product(name: "Logging", package: "swift-log"),
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "DurableJobsSchedules", "DurableJobsSystem",
+        .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
@@ -167,7 +180,8 @@ let package = Package(
     .testTarget(
       name: "DurableJobsPostgresTests",
       dependencies: [
-        "CrashProbe", "DurableJobsPostgres", "DurableJobsTesting", "PostgresTestServer", "TestProcesses",
+        "CrashProbe", "DurableJobsPostgres", "DurableJobsSchedules", "DurableJobsTesting", "PostgresTestServer",
+        "TestProcesses",
         .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .target(
@@ -231,8 +245,8 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "DurableJobs", "DurableJobsSQLite", "DurableJobsOperations", "DurableJobsSystem", "DurableJobsHTTP",
-        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsTesting", "DurableJobsService",
-        "DurableJobsEncryption", "TestProcesses",
+        "DurableJobsApp", "DurableJobsPostgres", "DurableJobsProcess", "DurableJobsSchedules", "DurableJobsTesting",
+        "DurableJobsService", "DurableJobsEncryption", "TestProcesses",
         .product(name: "Logging", package: "swift-log"), .product(name: "GRDB", package: "GRDB.swift"),
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Service"])),
@@ -241,8 +255,8 @@ let package = Package(
     .testTarget(
       name: "DurableCommandTests",
       dependencies: [
-        "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer",
-        "PostgresTestServer", "durable", "durable-demo",
+        "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSchedules", "DurableJobsSQLite",
+        "DurableJobsTesting", "LyingServer", "PostgresTestServer", "durable", "durable-demo",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

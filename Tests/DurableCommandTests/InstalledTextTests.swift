@@ -12,7 +12,7 @@
     func completions(shell: String) async throws {
       let script = try await durable("--generate-completion-script", shell)
       #expect(script.status == .exited(0))
-      for word in ["retry", "batch", "older-than"] { #expect(script.text.contains(word), "\(word)") }
+      for word in ["retry", "batch", "older-than", "catch-up"] { #expect(script.text.contains(word), "\(word)") }
       try script.text.write(toFile: durable.folder + "/script", atomically: true, encoding: .utf8)
       let read = try await durable.shell("command -v \(shell) > /dev/null || exit 0; \(shell) -n script")
       #expect(read.status == .exited(0), "\(read.stderr)")
@@ -22,7 +22,7 @@
     func manual() async throws {
       let page = try await durable("manual")
       #expect(page.status == .exited(0))
-      for command in ["add", "get", "status", "batch", "service", "prune"] {
+      for command in ["add", "get", "status", "batch", "service", "prune", "schedule"] {
         #expect(page.text.contains(".SS durable \(command)"), "\(command)")
         let help = try await durable(command, "--help").text
         for option in Set(help.matches(of: /--[a-z][a-z\-]+/).map { String($0.output) }).subtracting([

@@ -79,6 +79,13 @@
       try check(try await durable("batch", "--json"), "batches")
       try check(try await durable("batch", "close", "b", "--json"), "batch")
       try check(try await durable("batch", "wait", "b", "--json"), "batchLine")
+      try check(try await durable("schedule", "--json"), "schedules")
+      try check(try await durable("schedule", "add", "s", "@daily", "--json", "--", "true"), "schedule")
+      try check(try await durable("schedule", "add", "t", "--every", "1h", "--json", "--", "true"), "schedule")
+      try check(try await durable("schedule", "--json"), "schedules")
+      for verb in ["pause", "resume", "remove"] {
+        try check(try await durable("schedule", verb, "s", "t", "--json"), "schedule")
+      }
       try check(try await durable("work", "--detach", "--json"), "background")
       try check(try await durable("status", "--json"), "status")
       try check(try await durable("work", "stop", "--json"), "stopped")
@@ -114,7 +121,9 @@
 
     @Test(
       "of errors, which are lines on stderr",
-      arguments: [["show", "7"], ["cancel"], ["show", "x"], ["frob"], ["batch", "show", "b"]])
+      arguments: [
+        ["show", "7"], ["cancel"], ["show", "x"], ["frob"], ["batch", "show", "b"], ["schedule", "pause", "s"],
+      ])
     func errors(arguments: [String]) async throws {
       let outcome = try await durable.run((arguments + ["--json"]).map { Array($0.utf8) })
       #expect(outcome.text == "")

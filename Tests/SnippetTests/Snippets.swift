@@ -5,6 +5,7 @@ import DurableJobs
 import DurableJobsApp
 import DurableJobsOperations
 import DurableJobsSQLite
+import DurableJobsSchedules
 import DurableJobsSystem
 import DurableJobsTesting
 import Foundation
@@ -193,6 +194,12 @@ func snippet18() async throws {
 
 // README.md, block 20
 func snippet19() async throws {
+  worker.register(JobSchedule.self)
+  try await queue.schedule("nightly", .cron("0 4 * * *", timeZone: "Europe/Berlin"), SendMessage(text: "good night"))
+}
+
+// README.md, block 21
+func snippet20() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -202,8 +209,8 @@ func snippet19() async throws {
   }
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 22
+func snippet21() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -215,8 +222,8 @@ func snippet20() async throws {
   }
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     let id = try await context.step("upload") { try await server.upload(photo.file) { _ in } }
     try await context.step("tell") { try await server.send("it is there: \(id.name)") }
@@ -224,23 +231,23 @@ func snippet21() async throws {
   }
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 25
-func snippet24() async throws {
+// README.md, block 26
+func snippet25() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -254,8 +261,8 @@ func snippet24() async throws {
   }
 }
 
-// README.md, block 26
-func snippet25() async throws {
+// README.md, block 27
+func snippet26() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -263,8 +270,8 @@ func snippet25() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 27
-func snippet26() async throws {
+// README.md, block 28
+func snippet27() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -287,8 +294,8 @@ func snippet26() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 28
-func snippet27() async throws {
+// README.md, block 29
+func snippet28() async throws {
   for row in try await queue.jobs(of: UploadPhoto.self, where: .state(.succeeded), order: .newestFirst, limit: 20) {
     print(row.id, row.state, row.payload.file, row.output?.name ?? "")
   }
@@ -296,8 +303,8 @@ func snippet27() async throws {
   print(try job.payload(as: UploadPhoto.self).file, try job.output(as: UploadPhoto.self).name)
 }
 
-// README.md, block 29
-func snippet28() async throws {
+// README.md, block 30
+func snippet29() async throws {
   worker.onFinish { job in
     if job.state == .failed { print("job \(job.id) failed: \(job.failures.last?.message ?? "")") }
   }
@@ -306,15 +313,15 @@ func snippet28() async throws {
   try await queue.waitUntilFinished(where: .kind(UploadPhoto.self))
 }
 
-// README.md, block 30
-func snippet29() async throws {
+// README.md, block 31
+func snippet30() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed)) { print(jobs.count) }  // now, and after changes
   for await event in queue.events { print(event) }  // each change, for a log
 }
 
-// README.md, block 31
+// README.md, block 32
 #if HTTP
-func snippet30() async throws {
+func snippet31() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -326,9 +333,9 @@ func snippet30() async throws {
 }
 #endif
 
-// README.md, block 32
+// README.md, block 33
 #if HTTP
-func snippet31() async throws {
+func snippet32() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -342,9 +349,9 @@ func snippet31() async throws {
 }
 #endif
 
-// README.md, block 33
+// README.md, block 34
 #if Process
-func snippet32() async throws {
+func snippet33() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -357,8 +364,8 @@ func snippet32() async throws {
 }
 #endif
 
-// README.md, block 34
-func snippet33() async throws {
+// README.md, block 35
+func snippet34() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -369,24 +376,24 @@ func snippet33() async throws {
 }
 
 // docs/apps.md, block 1
-func snippet34() async throws {
+func snippet35() async throws {
   worker.start()
 }
 
 // docs/apps.md, block 2
-func snippet35() async throws {
+func snippet36() async throws {
   worker.register(SendMessage.self) { @MainActor message, _ in print(message.text) }
 }
 
 // docs/apps.md, block 3
-func snippet36() async throws {
+func snippet37() async throws {
   let left = try await worker.run(until: Date() + 20)  // some seconds less than the system gives
   print(left.unfinished, "jobs wait")
   if let next = try await queue.nextRun { print("ask the system for", next) }
 }
 
 // docs/apps.md, block 4
-func snippet37() async throws {
+func snippet38() async throws {
   let store = try SQLiteStore(path: "jobs.sqlite")
   await worker.stop(grace: .seconds(2))
   await store.suspendForBackground()  // no lock and no transaction from here on
@@ -396,20 +403,20 @@ func snippet37() async throws {
 }
 
 // docs/apps.md, block 5
-func snippet38() async throws {
+func snippet39() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
   try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
 }
 
 // docs/apps.md, block 6
-func snippet39() async throws {
+func snippet40() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
   try await inbox.takeIn(to: queue.store)  // in the app: at its start, before the worker, and in the foreground
   worker.start()
 }
 
 // docs/articles.md, block 1
-func snippet40() async throws {
+func snippet41() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -442,7 +449,7 @@ func snippet40() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet41() async throws {
+func snippet42() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -458,7 +465,7 @@ func snippet41() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet42() async throws {
+func snippet43() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -495,14 +502,14 @@ func snippet42() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet43() async throws {
+func snippet44() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet44() async throws {
+func snippet45() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -512,7 +519,7 @@ func snippet44() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet45() async throws {
+func snippet46() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -528,7 +535,7 @@ func snippet45() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet46() async throws {
+func snippet47() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -545,7 +552,7 @@ func snippet46() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet47() async throws {
+func snippet48() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -558,7 +565,7 @@ func snippet47() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet48() async throws {
+func snippet49() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
@@ -566,14 +573,14 @@ func snippet48() async throws {
 }
 
 // docs/batches.md, block 3
-func snippet49() async throws {
+func snippet50() async throws {
   let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
   for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
   try await intake.close()
 }
 
 // docs/callbacks.md, block 1
-func snippet50() async throws {
+func snippet51() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -584,7 +591,7 @@ func snippet50() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet51() async throws {
+func snippet52() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -608,7 +615,7 @@ func snippet51() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet52() async throws {
+func snippet53() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -634,7 +641,7 @@ func snippet52() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet53() async throws {
+func snippet54() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -651,7 +658,7 @@ func snippet53() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet54() async throws {
+func snippet55() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -665,7 +672,7 @@ func snippet54() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet55() async throws {
+func snippet56() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -675,7 +682,7 @@ func snippet55() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet56() async throws {
+func snippet57() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -692,12 +699,12 @@ func snippet56() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet57() async throws {
+func snippet58() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet58() async throws {
+func snippet59() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -711,26 +718,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet59() async throws {
+func snippet60() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet60() async throws {
+func snippet61() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet61() async throws {
+func snippet62() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet62() async throws {
+func snippet63() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -752,7 +759,7 @@ func snippet62() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet63() async throws {
+func snippet64() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -761,7 +768,7 @@ func snippet63() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet64() async throws {
+func snippet65() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -775,7 +782,7 @@ func snippet64() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet65() async throws {
+func snippet66() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -785,7 +792,7 @@ func snippet65() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet66() async throws {
+func snippet67() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -794,7 +801,7 @@ func snippet66() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet67() async throws {
+func snippet68() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -809,16 +816,54 @@ func snippet67() async throws {
 
 // docs/postgres.md, block 1
 #if Postgres
-func snippet68() async throws {
+func snippet69() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
 }
 #endif
 
+// docs/schedules.md, block 1
+func snippet70() async throws {
+  struct Cleanup: Job {
+    static let kind = "cleanup"
+    func run(in context: JobContext) async throws {
+      print("of", context.scheduledFor ?? .now)  // its tick; the job may run later
+    }
+  }
+
+  worker.register(Cleanup.self)
+  worker.register(JobSchedule.self)  // who has a worker with this lets schedules tick
+  try await queue.schedule("nightly", .cron("0 4 * * *", timeZone: "Europe/Berlin"), Cleanup())
+  try await queue.schedule("mirror", .every(.seconds(900)), Cleanup(), catchUp: .skip)
+}
+
+// docs/schedules.md, block 2
+func snippet71() async throws {
+  let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
+  print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
+  print(rule.next(3, after: .now))  // the next three times
+}
+
+// docs/schedules.md, block 3
+func snippet72() async throws {
+  try await queue.schedule(
+    "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
+}
+
+// docs/schedules.md, block 4
+func snippet73() async throws {
+  for schedule in try await queue.schedules() {
+    print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
+  }
+  try await queue.pauseSchedule("nightly")  // in every process, also if it is declared anew
+  try await queue.resumeSchedule("nightly")  // with the next tick; what was due meanwhile is left out
+  try await queue.unschedule("nightly")  // the jobs that it has stored stay
+}
+
 // docs/servers.md, block 1
 #if Service
-func snippet69() async throws {
+func snippet74() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -831,7 +876,7 @@ func snippet69() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet70() async throws {
+func snippet75() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -859,7 +904,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet71() async throws {
+func snippet76() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -869,7 +914,7 @@ func snippet71() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet72() async throws {
+func snippet77() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -878,7 +923,7 @@ func snippet72() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet73() async throws {
+func snippet78() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -890,7 +935,7 @@ func snippet73() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet74() async throws {
+func snippet79() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -910,7 +955,7 @@ func snippet74() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet75() async throws {
+func snippet80() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -950,7 +995,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet76() async throws {
+func snippet81() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -961,7 +1006,7 @@ func snippet76() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet77() async throws {
+func snippet82() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -971,21 +1016,21 @@ func snippet77() async throws {
 }
 
 // docs/watching.md, block 1
-func snippet78() async throws {
+func snippet83() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet79() async throws {
+func snippet84() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet80() async throws {
+func snippet85() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

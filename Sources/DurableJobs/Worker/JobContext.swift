@@ -25,7 +25,7 @@ public struct JobContext: Sendable {
   public let queue: String
   /// When the job is given up if it has not ended by then.
   public let deadline: Date?
-  let store: any JobStore
+  package let store: any JobStore
   let worker: WorkerID
   let running: RunningAttempt
   /// What jobs of its kind give, if that is a type.
@@ -88,9 +88,13 @@ public struct JobContext: Sendable {
     guard queue.store === store else {
       throw JobError(.invalidArgument, "'\(P.kind)' can't follow in another store: it would not be one transaction")
     }
-    let new = try queue.prepare(job, after: after, options: options)
-    guard running.follow(with: new) else {
-      throw JobError(.wrongState, "job \(id) has returned; '\(P.kind)' can't follow from it any more")
+    try follow(with: queue.prepare(job, after: after, options: options))
+  }
+
+  /// The same for a job that is prepared already.
+  package func follow(with job: NewJob) throws {
+    guard running.follow(with: job) else {
+      throw JobError(.wrongState, "job \(id) has returned; '\(job.kind)' can't follow from it any more")
     }
   }
 }

@@ -22,8 +22,8 @@
         CommandGroup(
           name: "Run:",
           subcommands: [
-            GetCommand.self, SendCommand.self, AddCommand.self, BatchCommand.self, WorkCommand.self,
-            ServiceCommand.self,
+            GetCommand.self, SendCommand.self, AddCommand.self, ScheduleCommand.self, BatchCommand.self,
+            WorkCommand.self, ServiceCommand.self,
           ]),
         CommandGroup(
           name: "Look:",

@@ -4,6 +4,7 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
+  import DurableJobsSchedules
   import Foundation
 
   struct WorkCommand: AsyncParsableCommand {
@@ -77,6 +78,7 @@
         Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),
         logger: WorkerLog.logger { Talk.error($0) })
       handler.register(with: worker)
+      worker.register(JobSchedule.self)
       store.provideSystemConstraints(to: worker)
       let netrc = try DownloadWords.netrc()
       Outbox(of: store.store, netrc: netrc) { log.tell($0, $1, $2) }.register(with: worker)

@@ -5,6 +5,7 @@
   import DurableJobsHTTP
   import DurableJobsPostgres
   import DurableJobsProcess
+  import DurableJobsSchedules
   import DurableJobsSQLite
   import DurableJobsSystem
   import Foundation
@@ -23,7 +24,7 @@
     private let named: String?
 
     /// What 'durable work' runs.
-    static let kinds: Set = [ShellCommand.kind, Download.kind, SendRequest.kind]
+    static let kinds: Set = [ShellCommand.kind, Download.kind, SendRequest.kind, JobSchedule.kind]
     /// The same, where all holds that it knows of.
     static let reach = WorkerReach(kinds: kinds, satisfied: [.network, .externalPower, .diskSpace])
 

@@ -106,7 +106,7 @@
   }
 
   extension JobSnapshot {
-    /// For everybody's eyes. A payload that is neither a command, a download nor a request is passed on as it is: nobody here knows
+    /// For everybody's eyes. A payload that is neither a command, a download, a request nor a schedule is passed on as it is: nobody here knows
     /// what in it is a secret.
     var withoutSecrets: JobSnapshot {
       var copy = self
@@ -116,6 +116,8 @@
         copy.payload = Self.encode(download.withoutSecrets)
       } else if let request = SendRequest(self) {
         copy.payload = Self.encode(request.withoutSecrets)
+      } else if let schedule {
+        copy.payload = Self.encode(schedule.withoutSecrets)
       }
       copy.key = key?.withoutPasswords
       copy.reason = reason?.withoutPasswords

@@ -3,11 +3,34 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
+  import DurableJobsSchedules
 
   extension JobSnapshot {
-    /// What it does, in a line: a command as one could type it, a download's URL, a request, or the kind. Without passwords.
+    /// What it does, in a line: a command as one could type it, a download's URL, a request, a schedule, or the kind. Without passwords.
     var title: String {
-      ShellCommand(self)?.withoutSecrets.typed ?? Download(self)?.title ?? SendRequest(self)?.title ?? kind
+      ShellCommand(self)?.withoutSecrets.typed ?? Download(self)?.title ?? SendRequest(self)?.title ?? schedule?.title
+        ?? kind
     }
+  }
+
+  extension JobSchedule {
+    var title: String { "schedule \(name): \(recurrence)" }
+
+    /// What a tick stores, as far as it can be shown.
+    var template: JobSnapshot {
+      JobSnapshot(
+        id: JobID(rawValue: 0), queue: job.queue, kind: job.kind, state: .scheduled, createdAt: next,
+        payload: job.payload)
+    }
+
+    var withoutSecrets: JobSchedule {
+      var copy = self
+      if let payload = template.withoutSecrets.payload { copy.job.payload = payload }
+      return copy
+    }
+  }
+
+  extension JobSnapshot {
+    var schedule: JobSchedule? { kind == JobSchedule.kind ? try? payload(as: JobSchedule.self) : nil }
   }
 #endif

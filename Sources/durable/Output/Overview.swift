@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsSchedules
   import Foundation
 
   /// Where everything stands: what runs first, then what failed, what waits and what ended last.
@@ -29,8 +30,13 @@
       let paused = try await store.pausedQueues
       let absent = Set(try await store.constraints().filter { !$0.holds }.map { JobConstraint(rawValue: $0.name) })
       var left = if case .total(let number) = limits { number } else { Int.max }
+      // Of a schedule each tick leaves one that has ended, beside the job that it stored.
+      let ticked = JobFilter.kind(JobSchedule.self) && .state(.succeeded)
+      let hidesTicks = if case .none = limits { false } else { filter == .all }
+      let shown = hidesTicks ? filter && !ticked : filter
+      let hidden = hidesTicks ? try await store.store.counts(where: ticked).total : 0
       for section in Self.sections {
-        let total = section.states.reduce(0) { $0 + counts[$1] }
+        let total = section.states.reduce(section.states.contains(.succeeded) ? -hidden : 0) { $0 + counts[$1] }
         guard total > 0, left > 0 else { continue }
         var most = left
         if case .few = limits { most = section.few }
@@ -39,7 +45,7 @@
         for states in section.order == .newestFirst ? [section.states] : section.states.map({ [$0] }) {
           guard jobs.count < most else { break }
           jobs += try await Self.jobs(
-            store, filter && .states(states), section.order, limits: limits, most: most - jobs.count)
+            store, shown && .states(states), section.order, limits: limits, most: most - jobs.count)
         }
         if section.order == .newestFirst { jobs.sort { ($0.finishedAt ?? now) > ($1.finishedAt ?? now) } }
         left -= jobs.count

@@ -108,7 +108,7 @@
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
     func run() async throws {
-      Program.raiseLimitOfOpenFiles()
+      try Program.provideOpenFiles(forWork: true)
       let downloads = try downloads()
       let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0, "--deadline")) }
       let own = Self.withoutRepeats(downloads)

@@ -21,7 +21,6 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
-      Program.raiseLimitOfOpenFiles()
       let code = Lock<(attempt: Int, code: Int32?)?>(nil)
       let runPlace = Lock(RunPlace.elsewhere)
       let worker = JobWorker(

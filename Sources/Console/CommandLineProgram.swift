@@ -18,6 +18,14 @@
       let words = reading(Array(CommandLine.arguments.dropFirst()))
       Talk.isJSON.withLock { $0 = words.prefix { $0 != "--" }.contains("--json") }
       do {
+        try Program.provideOpenFiles(forWork: false)
+      } catch {
+        // What goes on elsewhere needs a thread, and that files.
+        status = tell(error)
+        Screen.finish()
+        Foundation.exit(status)
+      }
+      do {
         try checkCommandName()
         var command = try parseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {

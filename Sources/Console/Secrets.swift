@@ -24,21 +24,60 @@
 
     private var withoutPasswordsOfUsers: String {
       guard contains("@") else { return self }
-      // Of a longer scheme the end will do; from each letter of a long word all others would be looked at.
       let well = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
       let ill = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:\[]*):(?![0-9]+[\/?])\S*[\/?#]\S*@/
-      let text = replacing(well) { match in
+      let text = replacingURLs(well) { match in
         let (_, scheme, user, password) = match.output
         if password != nil { return "\(scheme)://\(user):\(hiddenSecret)@" }
         let names: Set = ["ssh", "sftp", "scp", "rsync", "ftp"]
         let isName = scheme.lowercased().split(separator: "+").contains { names.contains(String($0)) }
         return "\(scheme)://\(isName ? String(user) : hiddenSecret)@"
       }
-      return text.replacing(ill) { match in
+      return text.replacingURLs(ill) { match in
         // What is hidden already stays as it is.
         match.output.0.contains(":\(hiddenSecret)@")
           ? String(match.output.0) : "\(match.output.1)://\(match.output.2):\(hiddenSecret)@"
       }
+    }
+
+    /// Replaces what matches from a scheme on. It is looked for at each "://" alone: from each letter of a long word all
+    /// others would be looked at.
+    private func replacingURLs<Output>(
+      _ regex: Regex<Output>, with replacement: (Regex<Output>.Match) -> String
+    ) -> String {
+      var text = ""
+      var rest = self[...]
+      var colon = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+      while let found = colon {
+        var end = rest.utf8.index(after: found)
+        if rest.utf8[end...].starts(with: "//".utf8), let begin = rest.beginOfScheme(endingAt: found),
+          let match = rest[begin...].prefixMatch(of: regex)
+        {
+          text += rest[..<begin] + replacement(match)
+          end = match.range.upperBound
+        } else {
+          text += rest[..<end]
+        }
+        rest = rest[end...]
+        colon = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+      }
+      return text + rest
+    }
+  }
+
+  extension Substring {
+    /// Of a scheme that is longer than 32 characters the end will do.
+    fileprivate func beginOfScheme(endingAt end: Index) -> Index? {
+      var begin: Index?
+      for index in utf8[..<end].indices.reversed().prefix(32) {
+        let byte = utf8[index]
+        if byte | 0x20 >= UInt8(ascii: "a"), byte | 0x20 <= UInt8(ascii: "z") {
+          begin = index
+        } else if !"0123456789+.-".utf8.contains(byte) {
+          break
+        }
+      }
+      return begin
     }
   }
 

@@ -162,7 +162,9 @@
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
       if !isToldOfStops { return report.wasAsked }
-      return await CommandLock.wait(for: Self.hearing) { lifeLines.withLock { $0.isStopAsked } }
+      if await CommandLock.wait(for: Self.hearing, until: { lifeLines.withLock { $0.isStopAsked } }) { return true }
+      // Whoever told it to stop: what it has not done is no success.
+      return report.wasAsked && report.ending.isSuccess
     }
 
     /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own, and

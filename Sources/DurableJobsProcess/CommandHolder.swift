@@ -45,6 +45,16 @@
       if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: group.number, signal) }
     }
 
+    /// Asks the leader of the session to end it, if that is a supervisor, and lives. Answers whether it was asked.
+    func askLeader(if isSupervisor: Bool) -> Bool {
+      guard isSupervisor, isOfThisSpace, group.number > 1, let leader = ProcessEntry(group.number),
+        leader.start == group.start, !leader.hasEnded, kill(group.number, SIGTERM) == 0
+      else { return false }
+      // Its command may have stopped it.
+      kill(group.number, SIGCONT)
+      return true
+    }
+
     /// Sends a signal to a process that has left `group`, and with it to the group that it leads now.
     static func sendToEscapee(_ process: pid_t, from group: pid_t, _ signal: Int32) {
       switch getpgid(process) {

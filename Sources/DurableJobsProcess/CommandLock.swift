@@ -101,7 +101,8 @@
 
     /// Ends that holder, and nobody else.
     func end(_ holder: CommandHolder?, within limit: Duration = termination) async -> Bool {
-      holder?.send(SIGTERM, holding: path)
+      // A supervisor passes on the first TERM only, and may have sent one, since its worker is gone.
+      if holder?.askLeader(if: hasSupervisor) != true { holder?.send(SIGTERM, holding: path) }
       if await waitUntilFree(for: limit) { return true }
       return await killHolder(within: limit) { $0 == holder }
     }

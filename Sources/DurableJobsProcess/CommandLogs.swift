@@ -28,8 +28,16 @@
       Following(job: job, store: store, folder: folder, stream: stream)
     }
 
-    /// Parts of a log, as it grows.
+    /// Parts of the logs of a job's runs, as they grow.
     public struct Following: AsyncSequence {
+      public enum Part: Hashable, Sendable {
+        /// What follows is of this run, and nothing more comes of those before it.
+        case began(CommandRun)
+        case bytes(Data)
+        /// As ``CommandLogReader/Part/leftOut(_:)``.
+        case leftOut(Int)
+      }
+
       fileprivate let job: JobID
       fileprivate let store: any JobStore
       fileprivate let folder: JobFolder
@@ -44,7 +52,7 @@
         fileprivate init(log: Following) { self.log = log }
 
         /// Throws what the store throws, and `CancellationError`.
-        public mutating func next() async throws -> CommandLogReader.Part? {
+        public mutating func next() async throws -> Part? {
           while true {
             // Asked before the last look, so that nothing is written in between.
             let job = try await log.store.jobs(JobQuery(.id(log.job), limit: 1)).first
@@ -54,14 +62,17 @@
           }
         }
 
-        private mutating func look(at job: JobSnapshot?) -> CommandLogReader.Part? {
-          while true {
-            // A later run begins only after this one has ended, however that was.
-            let later = log.folder.runs(of: job).first { $0.number > reader?.run ?? 0 }
-            if let part = reader?.1.next() { return part }
-            guard let later else { return nil }
-            reader = (later.number, log.folder.reader(of: later, log.stream))
+        private mutating func look(at job: JobSnapshot?) -> Part? {
+          // A later run begins only after this one has ended, however that was.
+          let later = log.folder.runs(of: job).first { $0.number > reader?.run ?? 0 }
+          switch reader?.1.next() {
+          case .bytes(let data): return .bytes(data)
+          case .leftOut(let count): return .leftOut(count)
+          case nil: break
           }
+          guard let later else { return nil }
+          reader = (later.number, log.folder.reader(of: later, log.stream))
+          return .began(later)
         }
       }
     }
@@ -72,12 +83,12 @@
 
   /// One start of a command. An attempt that a crash cut short is repeated under its number, so an attempt may have
   /// several runs.
-  public struct CommandRun: Sendable {
+  public struct CommandRun: Hashable, Sendable {
     /// From 1.
     public let number: Int
     var record: Record
 
-    struct Record: Codable, Sendable {
+    struct Record: Codable, Hashable, Sendable {
       /// What tells its job from another of the same number, in milliseconds since 1970.
       var jobCreatedAt: Int64?
       var attempt: Int

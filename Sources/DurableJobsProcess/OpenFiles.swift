@@ -25,6 +25,18 @@
       setrlimit(resource, &limit)
     }
 
+    /// Whether so many more can be opened, besides those that are open.
+    package static func hasRoom(forFiles count: Int) -> Bool {
+      var files: [Int32] = []
+      defer { for file in files { close(file) } }
+      while files.count < count {
+        let file = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+        guard file >= 0 else { return errno != EMFILE }
+        files.append(file)
+      }
+      return true
+    }
+
     /// Takes back what was raised.
     static func limitOpenFiles(to count: UInt64) {
       var limit = rlimit()

@@ -21,6 +21,8 @@
     var lifeLineIsCut = false
     var commandHasEnded = false
     var outputsAreClosed = false
+    /// What is in the session was asked to end, and is not asked again: many programs take a second TERM for "at once".
+    var wasTold = false
     /// Nothing of the command lives.
     var isAlone = false
 
@@ -40,7 +42,8 @@
         guard commandHasEnded || lifeLineIsCut else { return .wait(until: nil) }
         asked = now
         nextLook = now
-        return .terminate
+        if !wasTold { return .terminate }
+        return next(now)
       }
       guard commandHasEnded else { return pressing(asked, now) }
       if isAlone, outputsAreClosed { return .done }

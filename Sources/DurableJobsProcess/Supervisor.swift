@@ -121,9 +121,11 @@
         switch course.next(SystemClock().uptime) {
         case .wait(let time): try listen(until: time)
         case .terminate:
+          // Somebody may have asked first.
+          try hearNews()
           try noticeEnd()
           if end == nil { wasAsked = true }
-          command.send(SIGTERM, hasEnded: end != nil)
+          tell()
         case .look: course.isAlone = (try? order.lock.isFree(besides: getpid())) ?? false
         case .kill: command.send(SIGKILL, hasEnded: end != nil)
         case .done:
@@ -156,20 +158,33 @@
       if polls[1].revents != 0 { stdout.take() }
       if polls[2].revents != 0 { stderr.take() }
       course.outputsAreClosed = stdout.source < 0 && stderr.source < 0
-      if polls[3].revents != 0 {
-        let requests = news.take()
-        if requests.contains(SIGHUP) { wasHungUp = true }
-        try noticeEnd()
-        if requests.contains(where: { $0 != SIGHUP }) { try passOnRequest() }
+      if polls[3].revents != 0 { try hearNews() }
+    }
+
+    /// In its order: an end that is told after a request may be the answer to it, however late both are heard here.
+    private mutating func hearNews() throws {
+      for signal in news.take() {
+        switch signal {
+        case SIGCHLD: try noticeEnd()
+        case SIGHUP: wasHungUp = true
+        default: passOnRequest()
+        }
       }
     }
 
     /// Somebody wants the end, and the command may know nothing of that yet. What had done its work by then was not
     /// interrupted; any other end may be an answer to a request that came here last.
-    private mutating func passOnRequest() throws {
-      guard end?.isSuccess != true, !wasAsked else { return }
+    private mutating func passOnRequest() {
+      guard end?.isSuccess != true else { return }
       wasAsked = true
-      command?.send(SIGTERM, hasEnded: end != nil)
+      tell()
+    }
+
+    /// Asks all that is in the session to end, once.
+    private mutating func tell() {
+      guard !course.wasTold, let command else { return }
+      course.wasTold = true
+      command.send(SIGTERM, hasEnded: end != nil)
     }
 
     private mutating func noticeEnd() throws {

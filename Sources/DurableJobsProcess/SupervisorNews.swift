@@ -26,6 +26,8 @@
             note(signal, from: news?.pointee._sifields._kill.si_pid ?? 0)
           }
         #endif
+        // Of signals that wait together a request comes first, and what the command does then may be its answer.
+        sigfillset(&action.sa_mask)
         action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_RESTART) | Int32(SA_NOCLDSTOP)
         sigaction(signal, &action, nil)
       }
@@ -34,11 +36,11 @@
       sigprocmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Takes what there is. Answers which ``requests`` came.
-    func take() -> Set<Int32> {
+    /// Takes what there is, in its order: ``requests`` and `SIGCHLD`.
+    func take() -> [Int32] {
       var bytes = [UInt8](repeating: 0, count: 256)
       let count = read(source, &bytes, bytes.count)
-      return Set(bytes.prefix(max(0, count)).map(Int32.init)).intersection(Self.requests)
+      return bytes.prefix(max(0, count)).map(Int32.init)
     }
   }
 

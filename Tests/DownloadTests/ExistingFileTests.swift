@@ -512,14 +512,22 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
-    @Test func `a part that lost its end goes on from what there is`() async throws {
+    @Test func `a part over which something shorter was written is left alone, and it says so`() async throws {
       server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404), .file(content))
       #expect(try await fetch().state == .failed)
-      truncate(setting.folder.path("a.bin.part"), 120_000)
+      let part = try FileHandle(forUpdating: URL(filePath: setting.folder.path("a.bin.part")))
+      try part.truncate(atOffset: 0)
+      try part.write(contentsOf: Data("precious".utf8))
+      try part.close()
       let job = try await fetch()
-      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.state == .failed)
+      #expect(
+        job.lastError.contains("a.bin.part has 8 bytes, though 300000 came; remove it, or start anew with --overwrite"),
+        "\(job.lastError)")
+      #expect(try setting.folder.text("a.bin.part") == "precious")
+      #expect(try await fetch(overwrites: true).state == .succeeded)
       #expect(try setting.folder.holds(content, as: "a.bin"))
-      #expect(server.requests.last?.rangeStart == 120_000)
+      #expect(try setting.folder.text("a.bin.part") == "precious")
     }
 
     @Test func `a part that is gone has the file fetched whole`() async throws {

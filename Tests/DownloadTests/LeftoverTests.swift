@@ -101,6 +101,24 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: [true, false])
+    func `a second name that a job of another store left goes where the file is known without it`(isTold: Bool)
+      async throws
+    {
+      let date = Date(timeIntervalSince1970: 1_700_000_000)
+      server.serve("/a.bin", .file(content, lastModified: "Tue, 14 Nov 2023 22:13:20 GMT"))
+      try put()
+      try FileManager.default.setAttributes(
+        [.modificationDate: isTold ? date : date + 60], ofItemAtPath: setting.folder.path("a.bin"))
+      let theirs = mark(KnownJob(JobID(rawValue: 1), nonce: "theirs"))
+      #expect(link(setting.folder.path("a.bin"), theirs) == 0)
+      try setting.folder.write("mine", to: "a.bin~00000000.new.part")
+      let found = try await setting.fetch(download)
+      #expect(found.state == (isTold ? .succeeded : .failed), "\(found.lastError)")
+      #expect(FileManager.default.fileExists(atPath: theirs) != isTold)
+      #expect(try setting.folder.text("a.bin~00000000.new.part") == "mine")
+    }
+
     @Test func `a second name of another download's job tells nothing`() async throws {
       let job = try await cancelled()
       try put()

@@ -32,6 +32,7 @@
       ("attachment; filename=\"...hidden\"", "hidden"),
       ("attachment; filename*=UTF-8''null%00byte.txt", "nullbyte.txt"),
       ("attachment; filename*=UTF-8''bell%07%1B%5B31m.txt", "bell[31m.txt"),
+      ("attachment; filename=\"other.sqlite-wal\"", "other.sqlite_wal"),
       ("attachment; filename=\"quote\\\"d.txt\"", "quote\"d.txt"),
       ("attachment; filename=\"\"", "a.bin"), ("attachment; filename= ", "a.bin"),
       ("attachment; filename*=UTF-8''; filename=b.bin", "b.bin"),

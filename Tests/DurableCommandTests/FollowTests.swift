@@ -99,6 +99,21 @@
       #expect(json.status == .exited(0), "in JSON each line says its run")
     }
 
+    @Test("add --follow ends with the code of the last attempt, also where it ran an earlier one itself")
+    func lastElsewhere() async throws {
+      let line = """
+        mkfifo go
+        "$DURABLE" add --follow --max-attempts 2 --shell -- 'test -e again && exit 9; touch again; read x < go; exit 7' &
+        program=$!
+        until [ -e again ]; do sleep 0.01; done
+        "$DURABLE" pause > out; echo > go
+        until "$DURABLE" show 1 --json | grep -q scheduled; do sleep 0.01; done
+        kill -STOP $program; "$DURABLE" unpause; "$DURABLE" retry 1; "$DURABLE" work --drain
+        kill -CONT $program; wait $program
+        """
+      #expect(try await durable.shell(line).status == .exited(9))
+    }
+
     @Test("of several that follow a job, the one that runs it misses nothing")
     func twoFollowers() async throws {
       let line = """

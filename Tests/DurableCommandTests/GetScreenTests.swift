@@ -77,6 +77,18 @@
       }
     }
 
+    @Test("a download that waits for something says so in its line, and is no sign of life")
+    func kept() {
+      var screen = DownloadScreen()
+      screen.add(id(1), name: "a.iso", size: nil)
+      let job = JobSnapshot(id: id(1), queue: "q", kind: "k", state: .ready, createdAt: Date())
+      screen.saw(job, until: nil, keptBy: "lunch", at: .zero)
+      #expect(screen.lines(at: .zero, width: 80, height: 24).first == "a.iso                waits: lunch")
+      #expect(!screen.isRunning)
+      screen.saw(job, until: nil, at: .zero)
+      #expect(screen.lines(at: .zero, width: 80, height: 24) == [])
+    }
+
     @Test("500 files take no more lines than there are, and the rest are counted", arguments: [3, 10, 24, 50])
     func many(height: Int) {
       var screen = running((0..<500).map { "file \($0)" })

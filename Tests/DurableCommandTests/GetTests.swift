@@ -74,6 +74,45 @@
       #expect(holds(content, "a.bin"))
     }
 
+    @Test(
+      "what a download waits for is told once, and it comes when that is there",
+      arguments: [
+        (["get", "--requires", "lunch"], "Job 1 waits for lunch", ["constraint", "set", "lunch", "yes"]),
+        (["get"], "Job 1 waits: the queue 'default' is paused; 'durable unpause' lets it go on", ["unpause"]),
+        (["get", "-q"], "Job 2 waits for job 1, which is scheduled", ["complete", "1"]),
+      ])
+    func tellsWhatIsWaitedFor(get: [String], words: String, help: [String]) async throws {
+      if help == ["unpause"] { _ = try await durable("pause") }
+      if help.first == "complete" {
+        _ = try await durable("add", "--delay", "1h", "--", "true")
+        _ = try await durable("get", "--detach", "--after", "1", "-o", "out", server.url("/a.bin"))
+      }
+      let ended = try await durable.run(get + ["-o", "out", server.url("/a.bin")]) { [durable] program in
+        try await program.says(words)
+        _ = try await durable.run(help.map { Array($0.utf8) })
+      }
+      #expect(ended.status == .exited(0), "\(ended.stderr)")
+      #expect(ended.stderr.components(separatedBy: "waits").count == 2, "\(ended.stderr)")
+      #expect(holds(content, "out/a.bin"))
+    }
+
+    @Test("of many that wait for the same thing ten are told, at the second look, and nothing that passes by itself")
+    func obstacles() {
+      let ids = (1...20).map { JobID(rawValue: $0) }
+      var obstacles = DownloadObstacles()
+      func news(_ name: JobConstraint) -> [JobID] {
+        obstacles.news(ids.map { ($0, [.constraint(name, .absent)]) }).map(\.id)
+      }
+      #expect(news("lunch") == [])
+      #expect(news("lunch") == Array(ids.prefix(10)))
+      #expect(news("lunch") == [])
+      #expect(news("tea") == [])
+      #expect(news("tea") == Array(ids.prefix(10)))
+      #expect(!DownloadObstacles.isOne(.slotsTaken(running: 6, workers: 1)))
+      #expect(!DownloadObstacles.isOne(.noWorker), "this process is one")
+      #expect(DownloadObstacles.isOne(.paused("default")))
+    }
+
     // MARK: Bad input
 
     private static let url = "https://127.0.0.1:9/x"

@@ -27,6 +27,18 @@
       ])
     func signatures(text: String, shown: String) { #expect(text.withoutPasswords == shown) }
 
+    @Test("a word of a million characters is read once, and not from each of its letters")
+    func longWord() {
+      let word = String(repeating: "0123456789abcdef", count: 62_500)
+      for (begin, end) in [
+        ("", " "), (" ", ""), ("https://h/", " "), ("", "@h "), ("https://me:", "#@h "), ("x=", "?"),
+      ] {
+        let text = "\(begin)\(word)\(end) https://me:pw@host/x"
+        let shown = text.withoutPasswords
+        #expect(shown.hasSuffix(" https://me:***@host/x"))
+      }
+    }
+
     @Test("a signed query is in no line of get, status or show, and the file comes")
     func signedDownload() async throws {
       let server = try await LyingServer()

@@ -62,6 +62,22 @@
       #expect(try await durable.message(late).hasPrefix("timed out"))
     }
 
+    @Test("a success is none after TERM to its supervisor alone: the command runs again")
+    func successAfterRequest() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add(
+        "--shell", "--",
+        "echo run >> runs; test -e again && exit 0; touch again; trap 'exit 0' TERM; echo $PPID > said; "
+          + "while :; do sleep 0.01; done")
+      let ended = try await durable.run("work", "--drain") { program in
+        guard let supervisor = pid_t(await fifo.said()) else { return }
+        kill(supervisor, SIGTERM)
+      }
+      #expect(ended.status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+      #expect(try String(contentsOfFile: durable.folder + "/runs", encoding: .utf8) == "run\nrun\n")
+    }
+
     @Test("a terminal or a session that ends tells a worker twice, and its commands have their grace")
     func hangUp() async throws {
       let fifo = try Fifo(in: durable)

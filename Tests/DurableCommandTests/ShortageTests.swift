@@ -17,6 +17,25 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
+    @Test(
+      "who may open too few files is told so in a line, before anything is begun",
+      arguments: [8, 12, 15, 24, 34],
+      [["get", "http://127.0.0.1:9/a"], ["work", "--drain"], ["add", "--follow", "--", "true"]])
+    func tooFewFiles(limit: Int, words: [String]) async throws {
+      let line = "ulimit -n \(limit); exec \"$DURABLE\" \(words.joined(separator: " "))"
+      let ended = try await durable.shell(line)
+      #expect(ended.status == .exited(2))
+      #expect(ended.stderr.hasPrefix("durable: too few files may be open at once: "), "\(ended.stderr)")
+      #expect(ended.stderr.hasSuffix(" more are needed. Raise that with: ulimit -n 256\n"), "\(ended.stderr)")
+      #expect(try await durable("status").text.hasSuffix("no jobs\n"))
+    }
+
+    @Test("who has a low limit that can be raised works", arguments: [["work", "--drain"], ["status"]])
+    func softLimit(words: [String]) async throws {
+      let line = "ulimit -Sn 12; exec \"$DURABLE\" \(words.joined(separator: " "))"
+      #expect(try await durable.shell(line).status == .exited(0))
+    }
+
     @Test("where there are files for a few commands only, the others wait, and no attempt or crash is counted")
     func tooMany() async throws {
       for _ in 0..<16 { _ = try await durable.add("--", "sleep", "0.5") }

@@ -44,20 +44,27 @@
       #expect(said.contains("must begin with ShellCommand.superviseIfAsked()"))
     }
 
-    @Test func `a log is followed while it is written, over all runs, until the job has ended`() async throws {
+    @Test func `a log is followed while it is written, over all runs, each told apart, until the job has ended`()
+      async throws
+    {
       let place = try Place()
       let pipes = try ["first", "second"].map { try place.pipe($0) }
       let job = try await place.add(
         "echo one; test -e again && { cat second; exit 0; }; touch again; cat first; kill -9 $PPID; exec sleep 600")
       let worker = try place.work()
-      var text = ""
+      var texts: [(run: Int, text: String)] = []
       for try await part in place.logs(job).following(.stdout) {
-        guard case .bytes(let data) = part else { continue }
-        text += String(decoding: data, as: UTF8.self)
-        if text == "one\n" { await pipes[0].write("") }
-        if text.hasSuffix("\none\n") { await pipes[1].write("two") }
+        switch part {
+        case .began(let run): texts.append((run.number, ""))
+        case .leftOut(let count): Issue.record("\(count) bytes are left out")
+        case .bytes(let data):
+          texts[texts.count - 1].text += String(decoding: data, as: UTF8.self)
+          if texts.last?.text == "one\n" { await pipes[texts.count - 1].write(texts.count == 1 ? "" : "two") }
+        }
       }
-      #expect(text.hasPrefix("one\n") && text.hasSuffix("one\ntwo\n"))
+      #expect(texts.map(\.run) == [1, 2], "each says which run it is of")
+      #expect(texts.first?.text.hasPrefix("one\n") == true)
+      #expect(texts.last?.text == "one\ntwo\n")
       #expect(try await place.logs(job).runs.map(\.attempt) == [1, 1])
       #expect(worker.wait() == .exited(0))
     }

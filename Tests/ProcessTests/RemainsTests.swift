@@ -9,27 +9,6 @@
   /// Commands whose workers are stopped or gone, and whose jobs do not run any more.
   @Suite(.enabled(if: hasProcessTable, "finds processes in /proc"))
   struct RemainsTests {
-    /// A command of a job as a worker has left it that is stopped: its supervisor lives, and nobody asks it for anything.
-    private struct Orphan {
-      let supervisor: ChildProcess
-      let lifeLine = Pipe()
-
-      init(_ id: JobID, _ line: String, _ place: Place) throws {
-        let folder = JobFolder(id, in: place.store)
-        try folder.create()
-        try CommandRemains(place.store).note(id)
-        let command = ShellCommand([line], in: place.folder, shell: true)
-        let run = try folder.beginRun(attempt: 1)
-        let order = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: run.number))
-        supervisor = try ChildProcess(
-          "/bin/sh", ["-c", "setsid '\(Place.probe)' supervise-command > /dev/null; :"],
-          input: lifeLine.fileHandleForReading.fileDescriptor)
-        try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
-      }
-
-      func end() throws { try lifeLine.fileHandleForWriting.close() }
-    }
-
     /// Is slow to end when it is asked to, and shows as long as it lives that it does.
     private let slow =
       "trap 'sleep 0.3; exit' TERM; exec 9>>unique; flock 9; echo $$ > said; while :; do sleep 0.05; done"

@@ -66,6 +66,22 @@
       #expect(course.next(.milliseconds(6001)) == .done)
     }
 
+    @Test func `what somebody has asked to end already is not asked again, and has its 5 s`() {
+      let course = Course()
+      course.change {
+        $0.wasTold = true
+        $0.lifeLineIsCut = true
+      }
+      #expect(course.next(.seconds(1)) == .wait(until: .seconds(6)))
+      #expect(course.next(.seconds(6)) == .kill)
+      let ended = Course()
+      ended.change {
+        $0.wasTold = true
+        $0.commandHasEnded = true
+      }
+      #expect(ended.next(.seconds(1)) == .look)
+    }
+
     @Test func `a command that can't even be killed is given up`() {
       let course = Course()
       course.change { $0.lifeLineIsCut = true }

@@ -10,6 +10,8 @@
     static let partEnding = ".part"
     static let recordEnding = ".part.json"
     private static let markEnding = ".new.part"
+    /// What SQLite reads beside a database of that name: a journal is rolled back into it.
+    private static let databaseEndings = ["-journal", "-wal", "-shm"]
     private static let longest = 255 - recordEnding.utf8.count
 
     let description: String
@@ -31,8 +33,17 @@
       // What it becomes is judged, and not what it was: cutting may bare an end.
       var scalars = Array(Self.cut(Self.trimmed(last)).unicodeScalars)
       while let end = scalars.last, Self.isDropped(end) { scalars.removeLast() }
-      if let dot = Self.beginOfOurEnding(scalars) { scalars[dot] = "-" }
+      if let dot = Self.begin(of: Self.ourEndings, in: scalars) { scalars[dot] = "-" }
       description = scalars.isEmpty ? "download" : String(String.UnicodeScalarView(scalars))
+    }
+
+    /// The same for what a server alone wishes, which must not add to a database that it can't write.
+    init(ofServer wish: String) {
+      self.init(harmless: wish)
+      var scalars = Array(description.unicodeScalars)
+      guard let dash = Self.begin(of: Self.databaseEndings, in: scalars) else { return }
+      scalars[dash] = "_"
+      self.init(String(String.UnicodeScalarView(scalars)))
     }
 
     /// The name that a URL gives the file: its last component.
@@ -47,7 +58,7 @@
     init?(exactly name: String) {
       guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longest,
         name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" }),
-        Self.beginOfOurEnding(Array(name.unicodeScalars)) == nil
+        Self.begin(of: Self.ourEndings, in: Array(name.unicodeScalars)) == nil
       else { return nil }
       description = name
     }
@@ -66,6 +77,12 @@
     /// A second name that a file of this name has until the success of `job` is stored. No other job looks for it.
     func mark(for url: String, _ job: KnownJob) -> String {
       beside("~" + Self.hash("\(url) \(job.id) \(job.nonce ?? "")")) + Self.markEnding
+    }
+
+    /// Whether some job's file of this name may have that second name.
+    func isMark(_ other: String) -> Bool {
+      let hash = other.dropLast(Self.markEnding.count).suffix(8)
+      return hash.count == 8 && hash.allSatisfy(\.isHexDigit) && other == beside("~" + hash) + Self.markEnding
     }
 
     private func beside(_ mark: String) -> String { Self.cut(description, roomFor: mark.utf8.count) + mark }
@@ -93,10 +110,12 @@
       scalar == "." || scalar.properties.isWhitespace
     }
 
-    /// Where a name ends as a part or a record: a server could begin another server's file with it. Read as lenient file
-    /// systems do, for which small and capital letters are the same, and what can't be seen, or ends a name, is not there.
-    private static func beginOfOurEnding(_ name: [Unicode.Scalar]) -> Int? {
-      for ending in [partEnding, recordEnding] {
+    /// Of parts and records: a server could begin another server's file with one.
+    private static let ourEndings = [partEnding, recordEnding]
+
+    /// Where a name ends so. Read as lenient file systems do, for which small and capital letters are the same, and what can't be seen, or ends a name, is not there.
+    private static func begin(of endings: [String], in name: [Unicode.Scalar]) -> Int? {
+      for ending in endings {
         var rest = Array(ending.unicodeScalars)
         var index = (name.lastIndex { !isDropped($0) && !$0.properties.isDefaultIgnorableCodePoint } ?? -1) + 1
         while index > 0, let wanted = rest.last {

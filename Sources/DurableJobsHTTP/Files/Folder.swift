@@ -135,6 +135,11 @@
       }
     }
 
+    /// The names that satisfy `condition`. None where the folder can't be read.
+    func names(where condition: (String) -> Bool) -> [String] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter(condition)
+    }
+
     /// The SHA-256 of a whole file; nil if there is none of that name.
     func checksum(of name: String) throws -> String? {
       guard let file = try open(name, O_RDONLY, ofAnybody: true) else { return nil }

@@ -40,7 +40,10 @@
       if let old, old.url == url || sha256 != nil && old.sha256 == sha256 {
         let bytes = try openBytes()
         let status = try FileStatus(of: bytes, path)
-        guard try old.isOf(bytes, status, path) else { throw isForeign(ofURL: nil) }
+        guard try old.isOf(bytes, status, path) else {
+          throw isForeign(
+            ofURL: nil, status.size < old.flushed ? "has \(status.size) bytes, though \(old.flushed) came" : nil)
+        }
         try dropBrokenLine(text, file)
         record = old
         try take(file, bytes, status)
@@ -59,11 +62,12 @@
       try makeFiles(file)
     }
 
-    private func isForeign(ofURL url: String?) -> PartFile.Taken {
+    private func isForeign(ofURL url: String?, _ why: String? = nil) -> PartFile.Taken {
       let path = folder.status(of: name.part) == nil ? recordPath : path
       return .isForeign(
         DownloadError(
-          .fileExists, "\(path) is there and not of this download; remove it, or start anew with --overwrite"),
+          .fileExists,
+          "\(path) \(why ?? "is there and not of this download"); remove it, or start anew with --overwrite"),
         ofURL: url)
     }
 
@@ -184,13 +188,16 @@
       try cut(to: 0)
     }
 
+    /// First it is said, since a part that has less than that is taken for another's.
     mutating func cut(to length: Int64) throws {
+      if record.flushed > length {
+        let tail = try opened?.bytes.tail(before: length, path)
+        try change { ($0.flushed, $0.tail) = (length, tail) }
+        if let file = opened?.record { try folder.flush(file, recordPath) }
+      }
       try opened?.bytes.cut(to: length, path)
       early.removeLast(max(early.count - Int(length), 0))
       self.length = length
-      guard record.flushed > length else { return }
-      let tail = try opened?.bytes.tail(before: length, path)
-      try change { ($0.flushed, $0.tail) = (length, tail) }
     }
 
     /// Removes what is here: the bytes are not what they should be, or are not needed.
@@ -208,8 +215,10 @@
     /// Whether that file has the bytes that this tells of; whose an empty one was is no matter.
     fileprivate func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
       if status.size == 0 { return true }
+      // What was flushed does not go by itself: something shorter was written over it.
+      guard status.size >= flushed else { return false }
       // Also where the file is the same: somebody may have written another one into it.
-      if let tail, status.size >= flushed { return try file.tail(before: flushed, path) == tail }
+      if let tail { return try file.tail(before: flushed, path) == tail }
       return inode.map { $0 == status.inode } ?? true
     }
   }

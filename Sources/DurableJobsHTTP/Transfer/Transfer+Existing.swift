@@ -41,7 +41,10 @@
       {
         // It was not there when this one was asked for.
         isAnothers = try await cameSince(name, status, folder)
-        if !isAnothers { return found }
+        if !isAnothers {
+          if !download.skipsExisting { dropMarks(of: status, folder) }
+          return found
+        }
       }
       guard isFinalName, !replaces, told != nil || !mayBe else { return nil }
       throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
@@ -71,6 +74,15 @@
         }
       }
       return wasLeft
+    }
+
+    /// Takes away the second names that jobs of other stores have left to this file, and may never come back for: who does
+    /// knows it by what its server tells, as was done here.
+    private func dropMarks(of file: FileStatus, _ folder: Folder) {
+      guard file.links > 1 else { return }
+      for mark in folder.names(where: { name.isMark($0) && folder.status(of: $0)?.inode == file.inode }) {
+        folder.drop(mark)
+      }
     }
 
     /// Whether what its server tells of it can make a file that is there the one that is wanted.

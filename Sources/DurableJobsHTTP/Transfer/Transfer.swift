@@ -271,7 +271,7 @@
     }
 
     private func finalName(_ serverName: String?) -> FileName {
-      download.name == nil ? serverName.map { FileName(harmless: $0) } ?? name : name
+      download.name == nil ? serverName.map { FileName(ofServer: $0) } ?? name : name
     }
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {

@@ -44,6 +44,7 @@
     var command: [String] = []
 
     func run() async throws {
+      if follow { try Program.provideOpenFiles(forWork: true) }
       if let list { return try await addAll(of: list) }
       let command = try place.command(try words())
       let jobOptions = try checkedOptions(for: command)

@@ -108,7 +108,7 @@
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
     func run() async throws {
-      Program.raiseLimitOfOpenFiles()
+      try Program.provideOpenFiles(forWork: true)
       let downloads = try downloads()
       let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0, "--deadline")) }
       let own = Self.withoutRepeats(downloads)
@@ -131,7 +131,7 @@
       if let timeout { limits.slowFor = try DurationArgument.parse(timeout).duration }
       if let connectTimeout { limits.connectTimeout = try DurationArgument.parse(connectTimeout).duration }
       try await ForegroundFetch(
-        own, by: intake, in: store.store, limits: limits, netrc: DownloadWords.netrc(netrcFile),
+        own, by: intake, in: store, limits: limits, netrc: DownloadWords.netrc(netrcFile),
         concurrency: concurrency, json: options.json, isQuiet: quiet, again: again
       ).run()
     }

@@ -84,7 +84,7 @@
         let command = try place.command(SystemText.lastArguments(command.count))
         var jobOptions = try job.options(isFollowed: false)
         jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
-        let store = try options.open()
+        let store = try await options.open()
         let queue = store.queue(job.queue)
         let declaration = try await queue.schedule(name, recurrence, command, catchUp: catchUp, options: jobOptions)
         guard let schedule = try await store.schedule(name) else { return }
@@ -129,7 +129,7 @@
         async throws
       {
         var missing: String?
-        let store = try options.existing()
+        let store = try await options.existing()
         for name in names {
           guard let store, let before = try await store.schedule(name) else {
             missing = missing ?? name

@@ -64,7 +64,7 @@
       let limit = grace
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
       if detach { return try await goOnInBackground(grace: limit) }
-      Program.raiseLimitOfOpenFiles()
+      try Program.provideOpenFiles(forWork: true)
       let store = try await options.open()
       let background = BackgroundWorker(store: store.path)
       if inBackground, !background.begin() {

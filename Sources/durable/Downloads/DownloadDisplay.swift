@@ -203,27 +203,30 @@
 
     func beginLook() { state.withLock { $0.fresh = [] } }
 
-    func saw(_ job: JobSnapshot, until: Duration?) {
+    /// `keptBy`: what keeps it from running.
+    func saw(_ job: JobSnapshot, until: Duration?, keptBy obstacle: String? = nil) {
       let now = clock.uptime
       state.withLock { state in
         guard !state.fresh.contains(job.id) else { return }
-        state.screen.saw(job, until: until, at: now)
+        state.screen.saw(job, until: until, keptBy: obstacle, at: now)
         state.isChanged = true
       }
     }
 
+    /// One of ours does not run, and this is why. On a screen each has a line of its own anyway.
+    func isKept(_ text: String) { if !isLive { Talk.line(text.withVisibleControls) } }
+
+    /// All of ours are kept, and this is why the first is.
     func isHeldUp(by obstacle: String?) {
-      let isNews = state.withLock { state in
-        let isNews = state.screen.obstacle != obstacle
+      state.withLock { state in
+        guard state.screen.obstacle != obstacle?.withVisibleControls else { return }
         state.screen.isHeldUp(by: obstacle)
-        if isNews { state.isChanged = true }
-        return isNews
+        state.isChanged = true
       }
-      if isNews, !isLive, let obstacle { Talk.line(obstacle) }
     }
 
     /// Nothing runs, here or elsewhere.
-    var isIdle: Bool { state.withLock { !$0.screen.isMoving } }
+    var isIdle: Bool { state.withLock { !$0.screen.isRunning } }
 
     /// How many downloads may run here: no more than ours can use, so that others of the store are left in peace.
     func slots(atMost limit: Int) -> Int {

@@ -194,10 +194,15 @@
     }
 
     /// What the store says of one that has not ended. Of what runs here, the events know better.
-    mutating func saw(_ job: JobSnapshot, until: Duration?, at now: Duration) {
+    mutating func saw(_ job: JobSnapshot, until: Duration?, keptBy obstacle: String? = nil, at now: Duration) {
       switch items[job.id]?.phase {
       case .queued, .elsewhere, .waiting: break
       case .running, .succeeded, .failed, nil: return
+      }
+      switch job.state {
+      case .ready, .blocked, .scheduled:
+        if let obstacle { return waits(job.id, reason: obstacle) }
+      default: break
       }
       switch job.state {
       case .running:
@@ -229,6 +234,17 @@
 
     /// Something moves by itself, with no news: a time that passes.
     var isMoving: Bool { !shown.isEmpty }
+
+    /// Something is being fetched, here or elsewhere, or comes back by itself.
+    var isRunning: Bool {
+      shown.contains { id in
+        switch items[id]?.phase {
+        case .running, .elsewhere: true
+        case .waiting(_, let until): until != nil
+        case .queued, .succeeded, .failed, nil: false
+        }
+      }
+    }
 
     /// Whether it is one of those that were asked for.
     func isOwn(_ id: JobID) -> Bool { items[id]?.isOwn ?? false }

@@ -67,25 +67,42 @@
           limit: Self.page))
       let now = (clock.uptime, Date())
       var ended = page.filter { $0.state == .suspended && own.contains($0.id) }.map(\.id)
+      let kept = try await obstacles(of: page.filter { own.contains($0.id) })
       for job in page where own.contains(job.id) {
         if job.state != .suspended {
-          display.saw(job, until: job.runAt.map { now.0 + .seconds($0.timeIntervalSince(now.1)) })
+          display.saw(
+            job, until: job.runAt.map { now.0 + .seconds($0.timeIntervalSince(now.1)) },
+            keptBy: kept.first { $0.id == job.id }?.reasons.first?.awaitedBriefly(in: place))
         }
       }
       let seen = Set(page.map(\.id))
       let last = page.count < Self.page ? JobID(rawValue: .max) : page[page.count - 1].id
       ended += own.filter { $0 <= last && !seen.contains($0) }
       try await end(ended)
-      if page.contains(where: { $0.state == .ready }), display.isIdle {
-        let queues = Set(page.filter { own.contains($0.id) }.map(\.queue))
-        let paused = try await store.settings().compactMap { setting -> String? in
-          guard case .queue(let name, isPaused: true) = setting, queues.contains(name) else { return nil }
-          return name
-        }
-        display.isHeldUp(by: paused.first.map { "The queue '\($0)' is paused; 'durable unpause \($0)' lets it go on" })
-      } else {
-        display.isHeldUp(by: nil)
+      let queues = Dictionary(page.map { ($0.id, $0.queue) }) { first, _ in first }
+      func text(_ id: JobID, _ reason: JobExplanation.Reason) -> String {
+        reason.text(of: id, in: place, queue: queues[id] ?? intake.queue)
       }
+      for (id, reason) in state.withLock({ $0.obstacles.news(kept) }) { display.isKept(text(id, reason)) }
+      let obstacle = kept.first.flatMap { one in one.reasons.first.map { text(one.id, $0) } }
+      display.isHeldUp(by: display.isIdle ? obstacle : nil)
+    }
+
+    /// Why these do not run, of the first that something keeps.
+    private func obstacles(
+      of jobs: [JobSnapshot]
+    ) async throws -> [(id: JobID, reasons: [JobExplanation.Reason])] {
+      let isIdle = display.isIdle
+      var found: [(id: JobID, reasons: [JobExplanation.Reason])] = []
+      for job in jobs.filter({ DownloadObstacles.mayKeep($0, isIdle: isIdle) }).prefix(DownloadObstacles.most) {
+        do {
+          let reasons = try await JobQueue(store: store).explain(job.id).reasons.filter { DownloadObstacles.isOne($0) }
+          if !reasons.isEmpty { found.append((job.id, reasons)) }
+        } catch let error as JobError where error.code == .notFound {
+          continue
+        }
+      }
+      return found
     }
 
     /// They have ended, here or elsewhere: what became of them is in the store.

@@ -23,10 +23,12 @@
       /// The queues whose workers were started.
       var served: Set<String> = []
       var automatic = AutomaticConcurrency()
+      var obstacles = DownloadObstacles()
     }
 
-    let store: any JobStore
-    private let intake: DownloadIntake
+    let place: OpenStore
+    var store: any JobStore { place.store }
+    let intake: DownloadIntake
     private let downloads: [Download]
     private let downloader: Downloader
     private let concurrency: Int?
@@ -41,10 +43,10 @@
     /// `again` is the command line that goes on after an interruption. Without `concurrency` it is that of
     /// ``AutomaticConcurrency``.
     init(
-      _ downloads: [Download], by intake: DownloadIntake, in store: any JobStore, limits: Downloader.Limits,
+      _ downloads: [Download], by intake: DownloadIntake, in place: OpenStore, limits: Downloader.Limits,
       netrc: URL?, concurrency: Int?, json: Bool, isQuiet: Bool = false, again: CommandToRepeat
     ) {
-      self.store = store
+      self.place = place
       self.intake = intake
       self.downloads = downloads
       self.concurrency = concurrency
@@ -55,7 +57,7 @@
       let state = Lock(State())
       let clock = clock
       downloader = Downloader(
-        store: store, limits: limits, permissions: Program.permissionsOfFiles, netrc: netrc
+        store: place.store, limits: limits, permissions: Program.permissionsOfFiles, netrc: netrc
       ) {
         if case .succeeded(let file) = $2 { state.withLock { $0.automatic.succeeded(file, at: clock.uptime) } }
         display.hear($0, $1, $2)

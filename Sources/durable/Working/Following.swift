@@ -21,8 +21,7 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
-      Program.raiseLimitOfOpenFiles()
-      let code = Lock<Int32?>(nil)
+      let code = Lock<(attempt: Int, code: Int32?)?>(nil)
       let runPlace = Lock(RunPlace.elsewhere)
       let worker = JobWorker(
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
@@ -62,9 +61,10 @@
       case .failed, .cancelled, .skipped:
         if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
         guard job.state == .failed else { throw ExitCode(.jobFailed) }
-        // Where another worker was faster, its record tells.
-        let own = code.withLock { $0 } ?? store.folder(id).runs(of: job).last?.exitCode ?? 0
-        throw own == 0 ? ExitCode(.jobFailed) : ExitCode(own)
+        // Where another worker ran the last attempt, its record tells.
+        let own = code.withLock { $0?.attempt == job.attempt ? $0?.code : nil }
+        let last = own ?? store.folder(id).runs(of: job).last?.exitCode ?? 0
+        throw last == 0 ? ExitCode(.jobFailed) : ExitCode(last)
       case .suspended:
         Talk.error("job \(id) is suspended: \(job.detail())")
         throw ExitCode(.jobFailed)
@@ -85,14 +85,14 @@
     }
 
     private func registerCommands(
-      with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<Int32?>
+      with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<(attempt: Int, code: Int32?)?>
     ) -> CommandHandler {
       let handler = CommandHandler(followed: id) { [id] context, event in
         switch event {
         case .started where context.id == id: place.withLock { $0 = .here }
         case .ended(_, let result, _) where context.id == id:
           place.withLock { $0 = .hasRunHere }
-          code.withLock { $0 = result.exitCode }
+          code.withLock { $0 = (context.attempt, result.exitCode) }
         case .couldNotStart(_, let reason):
           place.withLock { $0 = .elsewhere }
           Talk.error("job \(context.id) could not be started, and comes back: \(reason)")

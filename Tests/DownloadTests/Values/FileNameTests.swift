@@ -57,6 +57,30 @@
       #expect(FileName(harmless: wish).description == name)
     }
 
+    @Test(arguments: [
+      ("other.sqlite-journal", "other.sqlite_journal"), ("other.sqlite-WAL", "other.sqlite_WAL"),
+      ("other.sqlite-shm. ", "other.sqlite_shm"), ("other.sqlite-w\u{200d}al", "other.sqlite_w\u{200d}al"),
+      ("-wal", "wal"), ("journal", "journal"), ("a-journal.txt", "a-journal.txt"), ("a.part", "a-part"),
+    ]) func `No server names a file as what SQLite reads beside a database`(wish: String, name: String) {
+      #expect(FileName(ofServer: wish).description == name)
+      #expect(FileName(ofServer: name).description == name)
+    }
+
+    @Test func `A person may name a file as what stands beside a database`() throws {
+      #expect(FileName(exactly: "a-wal")?.description == "a-wal")
+      #expect(FileName(of: try #require(URL(string: "https://example.org/a-wal"))).description == "a-wal")
+    }
+
+    @Test(arguments: ["a.bin", String(repeating: "long ", count: 60) + ".bin"])
+    func `A second name is known as one of its file's, whose ever it is`(name: String) {
+      let name = FileName(harmless: name)
+      let mark = name.mark(for: "http://example.org/", KnownJob(JobID(rawValue: 1), nonce: "n"))
+      #expect(name.isMark(mark))
+      #expect(!name.isMark("b" + mark))
+      #expect(!name.isMark(name.part) && !name.isMark(name.new.part) && !name.isMark(mark + ".json"))
+      #expect(!FileName(harmless: "other.bin").isMark(mark))
+    }
+
     @Test func `Whatever scalars a name is made of, it is one component`() {
       let scalars = [
         "/", "\\", ".", "a", "\u{301}", "\u{e0061}", "\u{200d}", "\u{0}", "\u{202e}", " ", "\u{1f468}", "\r\n",

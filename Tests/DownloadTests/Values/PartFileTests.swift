@@ -365,6 +365,22 @@
       #expect(try testFolder.text("a.bin.part") == "12345abc")
     }
 
+    @Test func `What is cut off is no more in the record before it is gone, also if the process dies between`() throws {
+      let isBroken = Lock(false)
+      do {
+        let part = try part(in: try brokenFolder(".part.json", isBroken))
+        try learn("1", part)
+        try write("12345", to: part)
+        try part.flush(5)
+        isBroken.withLock { $0 = true }
+        #expect(throws: DownloadError.self) { try part.dropLastByte() }
+        #expect(try testFolder.text("a.bin.part") == "12345", "it is said before it is done")
+      }
+      let next = try part()
+      #expect(next.length == 4)
+      #expect(try testFolder.text("a.bin.part") == "1234")
+    }
+
     @Test func `A flush that failed at the end gives the file no name, and then what was flushed is left`() throws {
       let isBroken = Lock(false)
       let part = try part(in: try brokenFolder(".part", isBroken))

@@ -1,0 +1,81 @@
+#if Process
+  import DurableJobs
+  import Foundation
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsProcess
+
+  /// Commands that somebody asks to end.
+  @Suite(.enabled(if: hasProcessTable, "finds processes in /proc"))
+  struct RequestTests {
+    private let id = JobID(rawValue: 1)
+
+    private func numbers(_ said: NamedPipe) async throws -> (command: pid_t, supervisor: pid_t) {
+      let numbers = await said.read().split(separator: " ").compactMap { pid_t($0) }
+      try #require(numbers.count == 2)
+      return (numbers[0], numbers[1])
+    }
+
+    @Test func `a success that a supervisor hears of together with a request is the answer to it`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let orphan = try Orphan(id, "trap 'exit 0' TERM; echo $$ $PPID > said; while :; do sleep 0.01; done", place)
+      let (command, supervisor) = try await numbers(said)
+      kill(supervisor, SIGSTOP)
+      await until { ProcessList.isStopped(supervisor) }
+      for process in [supervisor, command] { kill(process, SIGTERM) }
+      await until { ProcessList.hasEnded(command) }
+      kill(supervisor, SIGCONT)
+      let report = try await orphan.report()
+      #expect(report.ending.isSuccess && report.wasAsked, "\(report)")
+      try orphan.end()
+    }
+
+    @Test func `a success that a supervisor has seen is one, whatever is asked for after that`() async throws {
+      let place = try Place()
+      let (said, go) = (try place.pipe("said"), try place.pipe("go"))
+      // What it leaves behind keeps the supervisor at work.
+      let orphan = try Orphan(id, "trap '' TERM; { read x < go; } & echo $$ $PPID > said", place)
+      let (command, supervisor) = try await numbers(said)
+      await until { kill(command, 0) != 0 }
+      kill(supervisor, SIGTERM)
+      await until { !ProcessList.isWaiting(SIGTERM, for: supervisor) }
+      await go.write("go")
+      let report = try await orphan.report()
+      #expect(report.ending.isSuccess && !report.wasAsked, "\(report)")
+      try orphan.end()
+    }
+
+    @Test func `who takes over from a worker that died does not ask a command again that was asked`() async throws {
+      let place = try Place()
+      let (said, told) = (try place.pipe("said"), try place.pipe("told"))
+      let orphan = try Orphan(
+        id, "trap 'echo TERM >> terms; echo > told' TERM; echo $$ $PPID > said; while :; do sleep 0.01; done", place)
+      _ = try await numbers(said)
+      let holder = orphan.folder.lock.holder
+      try orphan.end()
+      _ = await told.read()
+      // Were it asked again, it would stand before the pipe by then, or have written.
+      #expect(await orphan.folder.lock.end(holder, within: .milliseconds(300)))
+      #expect(place.lines("terms") == ["TERM"])
+    }
+
+    @Test(arguments: [false, true])
+    func `who takes over asks by the supervisor, also where that is stopped`(isStopped: Bool) async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let orphan = try Orphan(
+        id, "trap 'echo TERM >> terms; exit 3' TERM; echo $$ $PPID > said; while :; do sleep 0.01; done", place)
+      let (_, supervisor) = try await numbers(said)
+      if isStopped {
+        kill(supervisor, SIGSTOP)
+        await until { ProcessList.isStopped(supervisor) }
+      }
+      #expect(await orphan.folder.lock.endHolder())
+      #expect(place.lines("terms") == ["TERM"])
+      #expect(try await orphan.report().wasAsked)
+      try orphan.end()
+    }
+  }
+#endif

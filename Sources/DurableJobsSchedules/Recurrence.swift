@@ -68,19 +68,14 @@ public struct Recurrence: Hashable, Sendable {
 
   /// The last moment that is not after `date`, if there is one after `earlier`.
   func last(notAfter date: Date, butAfter earlier: Date) -> Date? {
-    guard date > earlier else { return nil }
-    if case .every(let seconds, _) = rule {
-      let last = next(after: date)?.addingTimeInterval(-Double(seconds))
-      return last.flatMap { $0 > earlier ? $0 : nil }
+    guard var last = next(after: earlier), last <= date else { return nil }
+    // There is none between here and `date`.
+    var end = date.wholeSecond
+    while last < end {
+      let middle = last.addingTimeInterval((end.timeIntervalSince(last) / 2).rounded(.down))
+      if let later = next(after: middle), later <= end { last = later } else { end = middle }
     }
-    // Looks back further and further: what comes often is found near, and what does not has little to go through.
-    for window in [60, 3600, 86_400, 31 * 86_400, 366 * 86_400, 45 * 366 * 86_400] as [Double] {
-      var found: Date?
-      var start = max(earlier, date.addingTimeInterval(-window))
-      while let next = next(after: start), next <= date { (found, start) = (next, next) }
-      if found != nil || start == earlier { return found }
-    }
-    return nil
+    return last
   }
 
   /// With the moment of its declaration, where it has no other to count from.

@@ -1,0 +1,61 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsSchedules
+  import DurableJobsTesting
+  import Foundation
+  import Testing
+
+  /// Schedules in a fleet.
+  @Suite struct ScheduleTests {
+    private struct Tick: JobPayload { static let kind = "tick" }
+
+    @Test(
+      "C50 C52 C53 Of ten workers on five stores one stores the job of a tick, late ticks too, and one of ten declarations counts"
+    )
+    func fleet() async throws {
+      let server = try TestServer.shared.get()
+      let (schema, clock) = (TestServer.schema(), ManualClock())
+      var stores: [PostgresStore] = []
+      for _ in 0..<5 { stores.append(try await server.store(schema, clock: clock)) }
+      let queues = stores.map { JobQueue(store: $0) }
+      let declarations = try await withThrowingTaskGroup(of: ScheduleDeclaration.self) { group in
+        for queue in queues + queues {
+          group.addTask { try await queue.schedule("often", .every(.seconds(60)), Tick(), catchUp: .all) }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(declarations.filter { $0 == .added }.count == 1 && declarations.filter { $0 == .unchanged }.count == 9)
+      let workers = (queues + queues).map { JobWorker($0) }
+      for worker in workers {
+        worker.register(JobSchedule.self)
+        worker.register(Tick.self) { _, _ in }
+        worker.start()
+      }
+      var wanted = 0
+      for late in [1, 1, 1, 5, 1] {
+        wanted += late
+        if late > 1 { for worker in workers { await worker.stop() } }
+        clock.advance(by: .seconds(60 * late))
+        if late > 1 { for worker in workers { worker.start() } }
+        let count = wanted
+        _ = try await stores[0].firstAfterEachSignal {
+          let jobs = try await queues[0].jobs(where: .kind(Tick.self), limit: 100)
+          return jobs.filter { $0.state == .succeeded }.count >= count ? true : nil as Bool?
+        }
+      }
+      for worker in workers { await worker.stop() }
+      let start = Date(timeIntervalSince1970: 1_800_000_000)
+      let keys = try await queues[0].jobs(where: .kind(Tick.self), limit: 100).map(\.key)
+      #expect(keys == (1...9).map { "often@\((start + 60 * Double($0)).formatted(.iso8601))" })
+      #expect(try await queues[1].schedule("often", .every(.seconds(60)), Tick(), catchUp: .latest) == .changed)
+      try await queues[2].pauseSchedule("often")
+      #expect(try await queues[3].schedules().map(\.isPaused) == [true])
+      try await queues[3].resumeSchedule("often")
+      #expect(try await queues[4].unschedule("often"))
+      #expect(try await queues[0].schedules().isEmpty)
+      try WholeStore.expect(of: server, schema: schema)
+      for store in stores { await store.close() }
+    }
+  }
+#endif

@@ -110,6 +110,10 @@
       #expect(try await durable.state(lost) == "running")
       let new = try await durable.add("--", "true")
       #expect(new > gone)
+      let late = try await old.add("--", "true")
+      let refused = try await move()
+      #expect(
+        refused.status != .exited(0) && refused.stderr.contains("jobs \(late) to \(late) came"), "\(refused.stderr)")
     }
 
     @Test("Waits that were put right after the clock was set back stay so")

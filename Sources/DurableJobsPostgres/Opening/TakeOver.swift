@@ -106,7 +106,7 @@
 
   extension PostgresStore {
     private static let lockSQL = "LOCK TABLE §queue,§route,§job,§worker,§batch IN EXCLUSIVE MODE"
-    private static let originSQL = "SELECT source FROM §origin"
+    private static let originSQL = "SELECT job FROM §origin WHERE source=$1"
     private static let isUsedSQL = """
       SELECT EXISTS(SELECT 1 FROM §queue) OR EXISTS(SELECT 1 FROM §job) OR EXISTS(SELECT 1 FROM §batch)
         OR EXISTS(SELECT 1 FROM §condition) OR EXISTS(SELECT 1 FROM §lane_width),EXISTS(SELECT 1 FROM §worker)
@@ -123,7 +123,8 @@
         setval(pg_get_serial_sequence('§route','id'),(SELECT coalesce(max(id),0)+1 FROM §route),false)
       """
     /// Waits that were put right once are so here.
-    private static let epochSQL = "UPDATE §meta SET changes=changes+1,epoch=epoch+$1,epoch_at=$2,epoch_job=$3 WHERE id=1"
+    private static let epochSQL =
+      "UPDATE §meta SET changes=changes+1,epoch=epoch+$1,epoch_at=$2,epoch_job=$3 WHERE id=1"
     private static let noteSQL = "INSERT INTO §origin VALUES($1,$2,$3)"
 
     /// Takes over all that another store has, in one transaction: it holds with all its numbers, or nothing of it does.
@@ -139,12 +140,22 @@
         let connection = transaction.connection
         transaction.begin()
         connection.send(Self.lockSQL)
-        var origins: [String] = []
+        var movedUpTo: Int64?
         var (isUsed, hasWorkers) = (false, false)
-        connection.send(Self.originSQL) { rows in origins = (0..<rows.count).map { rows.text($0, 0) ?? "" } }
+        connection.send(Self.originSQL, [.text(source)]) { rows in
+          if rows.count > 0 { movedUpTo = rows.int(0, 0) }
+        }
         connection.send(Self.isUsedSQL) { (isUsed, hasWorkers) = ($0.bool(0, 0), $0.bool(0, 1)) }
         try connection.sync()
-        if origins.contains(source) { return false }
+        if let movedUpTo {
+          guard numbers.job <= movedUpTo else {
+            throw JobError(
+              .wrongState,
+              "it was moved to \(name) before, and jobs \(movedUpTo + 1) to \(numbers.job) came to the file since: they are there, "
+                + "and not on the server. Nothing was moved")
+          }
+          return false
+        }
         guard !isUsed else {
           throw JobError(
             .wrongState,

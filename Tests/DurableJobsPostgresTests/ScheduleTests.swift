@@ -3,6 +3,7 @@
   import DurableJobsPostgres
   import DurableJobsSchedules
   import DurableJobsTesting
+  import PostgresTestServer
   import Foundation
   import Testing
 

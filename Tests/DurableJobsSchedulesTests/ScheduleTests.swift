@@ -50,6 +50,28 @@ struct ScheduleTests {
     #expect(try await jobs.worker.runUntilIdle()[.scheduled] == 1)
   }
 
+  @Test func `middleware stands around the jobs of ticks, and not around the schedule's own`() async throws {
+    struct Seal: JobMiddleware {
+      static let mark = Data("sealed".utf8)
+      func enqueue(_ job: inout NewJob) { job.payload = Self.mark + job.payload }
+      func run(
+        _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
+      ) async throws -> Data? {
+        var job = job
+        guard job.payload.starts(with: Self.mark) else { throw .suspend(because: "it is not sealed") }
+        job.payload = job.payload.dropFirst(Self.mark.count)
+        return try await next(job, context)
+      }
+    }
+    let jobs = TestJobs(middleware: [Seal()])
+    let days = Lock<[Int]>([])
+    jobs.worker.register(JobSchedule.self)
+    jobs.worker.register(Cleanup.self) { cleanup, _ in days.withLock { $0.append(cleanup.days) } }
+    try await jobs.queue.schedule("often", .every(.seconds(60)), Cleanup(days: 3))
+    try await jobs.advance(by: .seconds(150))
+    #expect(days.withLock(\.self) == [3, 3])
+  }
+
   @Test func `a second job of a tick is refused by its key, also after the first has ended`() async throws {
     _ = try await declare()
     try await jobs.advance(by: .seconds(86_400))

@@ -5,7 +5,8 @@ import Foundation
 ///     let queue = JobQueue("mail", store: store, middleware: [Tenants(), encryption])
 ///
 /// It belongs to the value of the queue: give the same to the processes that enqueue and to the workers. The list goes from
-/// the program to the store: its first member sees a new job first, and one that is run last.
+/// the program to the store: its first member sees a new job first, and one that is run last. Jobs of kinds that begin with
+/// `durable.`, as a schedule's own, don't pass it.
 public protocol JobMiddleware: Sendable {
   /// Sees each job before it is stored, in whatever way it is enqueued, and may change it. What it throws is thrown to who
   /// enqueues, and nothing is stored. It is called where the caller is, also within a transaction: it must not block.

@@ -17,6 +17,11 @@ struct HandlerTable: Sendable {
 
   var kinds: Set<String> { Set(handlers.keys).union(formerHandlers.keys) }
 
+  /// What stands around a job. What this package stores for its own ends passes none: it was not prepared by a queue.
+  func middleware(around job: ClaimedJob) -> [any JobMiddleware] {
+    job.kind.hasPrefix("durable.") ? [] : middleware[job.queue] ?? []
+  }
+
   /// A kind's own handler goes before that of a type which only had its name once.
   subscript(kind: String) -> Handler? { handlers[kind] ?? formerHandlers[kind] }
 

@@ -35,7 +35,7 @@ public struct JobContext: Sendable {
 
   init(
     _ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, output: Any.Type?,
-    middleware: [any JobMiddleware]?, logger: Logger
+    middleware: [any JobMiddleware], logger: Logger
   ) {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
@@ -43,7 +43,7 @@ public struct JobContext: Sendable {
     createdAt = claim.createdAt ?? store.clock.now
     (self.store, self.worker, self.running, workersLogger) = (store, worker, running, logger)
     self.output = output
-    self.middleware = middleware ?? []
+    self.middleware = middleware
   }
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.

@@ -157,7 +157,7 @@ public final class JobWorker: Sendable {
     return { [logger] claim, worker, store in
       let attempt = RunningAttempt(claim, at: store.clock.uptime) { _ in }
       let context = JobContext(
-        attempt, in: store, by: worker, output: handler.output, middleware: handlers.middleware[claim.queue],
+        attempt, in: store, by: worker, output: handler.output, middleware: handlers.middleware(around: claim),
         logger: logger)
       let output = try await handler.run(claim, within: context)
       return (output, attempt.end().followUps)

@@ -4,7 +4,7 @@ import Logging
 extension WorkerEngine {
   func begin(_ attempt: RunningAttempt) {
     let claim = attempt.claim
-    let (known, middleware) = shared.withLock { ($0.handlers[claim.kind], $0.handlers.middleware[claim.queue]) }
+    let (known, middleware) = shared.withLock { ($0.handlers[claim.kind], $0.handlers.middleware(around: claim)) }
     guard let handler = known else {
       return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
     }

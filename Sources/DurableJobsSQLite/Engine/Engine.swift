@@ -3,12 +3,6 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// All that a process has of one file: connections, the writer, signals, and its presence among other processes.
 final class Engine: Sendable {
   let path: String

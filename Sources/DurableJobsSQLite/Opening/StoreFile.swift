@@ -3,12 +3,6 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A store's file, opened, migrated and proved durable.
 struct StoreFile {
   let pool: DatabasePool
@@ -256,8 +250,7 @@ enum StoreInspection {
   }
 
   private static func number(_ sql: String, _ handle: OpaquePointer) throws -> Int64 {
-    let statement = try Statement(sql, on: handle)
-    return try statement.step() ? statement.int(0) : 0
+    try Statement(sql, on: handle).first { $0.int(0) } ?? 0
   }
 
   private static func unusable(_ path: String, _ why: String) -> JobError {

@@ -1,10 +1,5 @@
 import DurableJobs
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Foundation
 
 /// The folder in which the processes that have one database open notice each other.
 ///

@@ -1,11 +1,6 @@
 import DurableJobs
+import Foundation
 import GRDBSQLite
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// Keeps SQLite's log, the `-wal` file, from growing without end.
 ///

@@ -3,12 +3,11 @@ import Foundation
 /// What a person does to jobs, or a callback from outside: to all of them at once. The ids are those that matched, one more
 /// than asked for if there are more.
 package struct ChangeVerb: Verb {
-  private enum Phase { case begin, loaded, decide, follow, done }
+  private enum Phase { case begin, loaded, decide, follow }
 
   private let change: JobChange
   private let ids: [JobID]
   private var book: Book
-  private var consequences = Consequences()
   private var phase = Phase.begin
   /// Those that are removed.
   private var going: Set<JobID> = []
@@ -44,11 +43,7 @@ package struct ChangeVerb: Verb {
       }
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 

@@ -67,11 +67,10 @@ package struct ClaimVerb: Verb {
 
 /// Gives up jobs whose deadline has passed.
 private struct OverdueVerb: Verb {
-  private enum Phase { case begin, decide, follow, done }
+  private enum Phase { case begin, decide, follow }
 
   private let ids: [JobID]
   private var book: Book
-  private var consequences = Consequences()
   private var phase = Phase.begin
   let reply: Void = ()
 
@@ -91,11 +90,7 @@ private struct OverdueVerb: Verb {
       for id in ids { _ = book.passDeadline(of: id) }
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 }

@@ -21,7 +21,7 @@ extension InsertVerb {
   /// Who was replaced, or skipped because of that, brings no key any more.
   mutating func followReplacement(_ answer: LedgerReply) -> Needs? {
     if replaced.isEmpty { return nil }
-    if let needs = consequences.next(&book) { return needs }
+    if let needs = book.follow() { return needs }
     named.merge(answer.named) { $1 }
     let gone = named.filter {
       book[$0.value].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false

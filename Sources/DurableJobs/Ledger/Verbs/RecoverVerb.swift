@@ -16,13 +16,12 @@ package struct RecoveryPlan: Sendable {
 
 /// One bite of what time demands.
 package struct RecoverVerb: Verb {
-  private enum Phase { case begin, taken, held, follow, done }
+  private enum Phase { case begin, taken, held, follow }
 
   private let plan: RecoveryPlan
   private let limit: Int
   private let policy: StorePolicy
   private var book: Book
-  private var consequences = Consequences()
   private var retiring: [Int64] = []
   private var lost: [Int64] = []
   private var overdue: [JobID] = []
@@ -68,11 +67,7 @@ package struct RecoverVerb: Verb {
       giveBack(answer.held)
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 

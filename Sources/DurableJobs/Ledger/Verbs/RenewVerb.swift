@@ -2,12 +2,11 @@ import Foundation
 
 /// A worker says that it lives, and what it holds. If that is all, what the store believes it to hold beside it goes back.
 package struct RenewVerb: Verb {
-  private enum Phase { case begin, held, decide, follow, done }
+  private enum Phase { case begin, held, decide, follow }
 
   private let request: RenewalRequest
   private let policy: StorePolicy
   private var book: Book
-  private var consequences = Consequences()
   private var rows: [WorkerRow] = []
   private var unlisted: [JobID] = []
   private var phase = Phase.begin
@@ -51,11 +50,7 @@ package struct RenewVerb: Verb {
       decide()
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 

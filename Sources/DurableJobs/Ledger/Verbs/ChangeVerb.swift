@@ -50,19 +50,14 @@ package struct ChangeVerb: Verb {
   /// A job that lives again takes its unique key again, and needs what it needed. One that goes is looked for by those that
   /// need it.
   private var wanted: Needs {
-    var needs = Needs()
     let rows = ids.compactMap { book[$0] }
     switch change {
     case .retry:
       let ended = rows.filter(\.course.state.isFinished)
-      needs.keys = ended.compactMap(\.unique?.key)
-      needs.parentsOf = ended.filter(\.hasParents).map(\.id)
-    case .remove:
-      needs.childrenOf = rows.filter(\.hasChildren).map(\.id)
-    default:
-      break
+      return Needs(parentsOf: ended.filter(\.hasParents).map(\.id), keys: ended.compactMap(\.unique?.key))
+    case .remove: return Needs(childrenOf: rows.filter(\.hasChildren).map(\.id))
+    default: return Needs()
     }
-    return needs
   }
 
   private mutating func decide(_ id: JobID) throws {

@@ -17,19 +17,10 @@ package struct ClaimVerb: Verb {
     switch phase {
     case .begin:
       phase = .greet
-      var needs = Needs()
-      needs.worker = request.worker
-      return LedgerRequest(load: needs)
+      return LedgerRequest(load: Needs(worker: request.worker))
     case .greet:
       phase = .taken
-      var next = LedgerRequest()
-      if let row = greeted(answer.workers.last) {
-        var changes = Changes()
-        changes.workers = [row]
-        next.save = changes
-      }
-      next.take = request
-      return next
+      return LedgerRequest(save: greeted(answer.workers.last).map { Changes(workers: [$0]) }, take: request)
     case .taken:
       reply = answer.taken
       guard !answer.overdue.isEmpty else { return nil }

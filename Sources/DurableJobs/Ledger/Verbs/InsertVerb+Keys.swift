@@ -27,9 +27,7 @@ extension InsertVerb {
       book[$0.value].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false
     }
     for key in gone.keys { named[key] = nil }
-    var needs = Needs()
-    (needs.named, needs.namedBesides) = (gone.keys.sorted(), book.endedHere)
-    return gone.isEmpty ? nil : needs
+    return gone.isEmpty ? nil : Needs(named: gone.keys.sorted(), namedBesides: book.endedHere)
   }
 
   private func unfinishedOwners(of key: String) -> [JobID] {

@@ -24,10 +24,8 @@ package struct RenewVerb: Verb {
     switch phase {
     case .begin:
       phase = .held
-      var next = LedgerRequest()
-      next.renew = (request.worker, WorkerRow.lease(request.lease, from: book.now))
-      next.hold = request.renewals.map(\.token)
-      return next
+      let leaseUntil = WorkerRow.lease(request.lease, from: book.now)
+      return LedgerRequest(renew: (request.worker, leaseUntil), hold: request.renewals.map(\.token))
     case .held:
       phase = .decide
       rows = answer.workers
@@ -39,9 +37,9 @@ package struct RenewVerb: Verb {
         let renewal = request.renewals[index]
         return !certain.contains(index) || renewal.progress != nil || !renewal.steps.isEmpty
       }
-      var needs = Needs(jobs: looked.map { request.renewals[$0].token.job } + unlisted)
+      let jobs = looked.map { request.renewals[$0].token.job } + unlisted
       // Rows whose claims are counted through go when the last claim under them has.
-      needs.heldBy = rows.dropLast().compactMap(\.id)
+      let needs = Needs(jobs: jobs, heldBy: rows.dropLast().compactMap(\.id))
       return book.lacking(needs).map { LedgerRequest(load: $0) }
     case .decide:
       phase = .follow

@@ -151,9 +151,8 @@ public final class SQLiteStore: JobStore {
 
   public func nextDue(in queue: String) async throws -> Date? {
     try await engine.read { connection in
-      let next = try Statement(RouteTotals.nextSQL, on: connection)
-      next.bind(1, name: queue)
-      return try next.step() ? next.intOrNull(0).map(Date.init(milliseconds:)) : nil
+      let next = try Statement(RouteTotals.nextSQL, on: connection).with(queue.composed)
+      return try next.first { $0.intOrNull(0).map(Date.init(milliseconds:)) }
     }
   }
 

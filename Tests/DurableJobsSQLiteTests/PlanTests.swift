@@ -78,7 +78,7 @@ import Testing
     let short = ["SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue"]
     for sql in [
       RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
-      Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, childrenSQL, stepsSQL,
+      Census.routesSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, stepsSQL,
       WaitsReader.needsSQL, WaitsReader.waitsSQL, Census.nextDeadlineSQL, batchByIDSQL,
       batchByNameSQL,
     ] {

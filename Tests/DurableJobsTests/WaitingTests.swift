@@ -146,6 +146,30 @@ import Testing
     #expect(try await left[.ready] == 1)
   }
 
+  @Test func `who waits for a queue looks again whenever others may have changed it`() async throws {
+    let (queue, worker) = (queue, JobWorker(queue))
+    let (began, mayEnd) = (Gate(), Gate())
+    worker.register(kind: "k") { _, _ in
+      began.open()
+      await mayEnd.pass()
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    var looks = store.calls(of: .outstanding)
+    async let counts = queue.waitUntilIdle()
+    while store.calls(of: .outstanding) == looks { await Task.yield() }
+    for change: ForeignChange in [.work, .results, .settings] {
+      looks = store.calls(of: .outstanding)
+      store.signals.post(.changedElsewhere(change))
+      while store.calls(of: .outstanding) == looks { await Task.yield() }
+    }
+    mayEnd.open()
+    #expect(try await counts == JobCounts([.succeeded: 1]))
+    await worker.stop()
+  }
+
   @Test func `a worker of two queues serves also the one that is full`() async throws {
     let (full, free) = (JobQueue("full", store: store), JobQueue("free", store: store))
     let worker = JobWorker([full: 1, free: 1])

@@ -9,15 +9,6 @@ public struct JobID: RawRepresentable, Hashable, Comparable, Codable, Sendable, 
     self.rawValue = rawValue
   }
 
-  public init(from decoder: any Decoder) throws {
-    rawValue = try decoder.singleValueContainer().decode(Int64.self)
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(rawValue)
-  }
-
   public var description: String { String(rawValue) }
 
   public static func < (a: JobID, b: JobID) -> Bool { a.rawValue < b.rawValue }

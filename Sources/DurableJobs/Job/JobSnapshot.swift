@@ -10,13 +10,13 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var lane: JobLane?
   public var requires: Set<JobConstraint>
   public var state: JobState
-  public var priority: JobPriority
+  public var priority = JobPriority.normal
   /// Attempts that handlers made. The attempt under way counts; one that was cut short by a process death does not.
-  public var attempt: Int
-  public var maxAttempts: Int
+  public var attempt = 0
+  public var maxAttempts = Defaults.maxAttempts
   public var timeout: Duration?
   /// Process deaths during an attempt of this job, in all.
-  public var crashes: Int
+  public var crashes = 0
   public var createdAt: Date
   /// When it is due, while it is ``JobState/scheduled``.
   public var runAt: Date?
@@ -35,10 +35,10 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   /// Present if the query asked for it and the job succeeded with one.
   public var output: Data?
   /// The last failed attempts, the newest last, at most ``Limits/failuresKept``. Present if the query asked for it.
-  public var failures: [AttemptFailure]
+  public var failures: [AttemptFailure] = []
   /// What it waits for, or waited for: jobs by id, and keys that nobody has brought yet. Without those that were removed
   /// after they had ended as it needed. Present if the query asked for it.
-  public var edges: [JobEdge]
+  public var edges: [JobEdge] = []
   public var batch: BatchID?
   /// When it is given up. Once that has passed, a retry makes it run all the same.
   public var deadline: JobDeadline?
@@ -53,13 +53,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
 
   public init(
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,
-    requires: Set<JobConstraint> = [], state: JobState,
-    priority: JobPriority = .normal, attempt: Int = 0, maxAttempts: Int = Defaults.maxAttempts,
-    timeout: Duration? = nil, crashes: Int = 0, createdAt: Date, runAt: Date? = nil, startedAt: Date? = nil,
-    finishedAt: Date? = nil, progress: JobProgress? = nil, reason: String? = nil, cause: JobID? = nil,
-    stopAsked: StopReason? = nil,
-    payload: Data? = nil, output: Data? = nil, failures: [AttemptFailure] = [],
-    edges: [JobEdge] = []
+    requires: Set<JobConstraint> = [], state: JobState, createdAt: Date, startedAt: Date? = nil
   ) {
     self.id = id
     self.queue = queue
@@ -69,23 +63,8 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     self.lane = lane
     self.requires = requires
     self.state = state
-    self.priority = priority
-    self.attempt = attempt
-    self.maxAttempts = maxAttempts
-    self.timeout = timeout
-    self.crashes = crashes
     self.createdAt = createdAt
-    self.runAt = runAt
     self.startedAt = startedAt
-    self.finishedAt = finishedAt
-    self.progress = progress
-    self.reason = reason
-    self.cause = cause
-    self.stopAsked = stopAsked
-    self.payload = payload
-    self.output = output
-    self.failures = failures
-    self.edges = edges
   }
 }
 

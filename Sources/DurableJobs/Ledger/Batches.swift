@@ -40,14 +40,10 @@ extension JobLedger {
   }
 
   private func settle(_ tallies: [BatchID: BatchTally], now: Int64) throws {
-    var request = LedgerRequest()
-    request.tally = tallies
-    let batches = try exchange(request).batches.sorted { $0.id.rawValue < $1.id.rawValue }
+    let batches = try exchange(LedgerRequest(tally: tallies)).batches.sorted { $0.id.rawValue < $1.id.rawValue }
     for batch in batches where batch.live <= 0 && !batch.isDone && !batch.isOpen {
-      var request = LedgerRequest()
       let job = try batch.whenDone.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
-      request.complete = (batch.id, job)
-      _ = try exchange(request)
+      _ = try exchange(LedgerRequest(complete: (batch.id, job)))
     }
   }
 }

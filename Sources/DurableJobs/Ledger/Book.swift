@@ -28,6 +28,9 @@ struct Book {
   /// They had ended, and live again.
   var reopened: [JobID] = []
 
+  private var consequences = Consequences()
+  private var isSaved = false
+
   init(now: Int64) { self.now = now }
 
   var date: Date { Date(milliseconds: now) }
@@ -275,6 +278,24 @@ struct Book {
     change(id) { change in
       change.after.course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
     }
+  }
+
+  // MARK: The end
+
+  /// What is to be seen for what follows from all that happened; nil once nothing follows any more.
+  mutating func follow() -> Needs? {
+    var following = Consequences()
+    swap(&following, &consequences)
+    defer { consequences = following }
+    return following.next(&self)
+  }
+
+  /// How a verb ends: what follows is looked for, and then all is saved. Nil once that is done.
+  mutating func conclude() -> LedgerRequest? {
+    guard !isSaved else { return nil }
+    if let needs = follow() { return LedgerRequest(load: needs) }
+    isSaved = true
+    return close()
   }
 
   /// What saves all that was decided; nil if that is nothing.

@@ -61,10 +61,6 @@ package struct LedgerRequest {
   /// Takes ready jobs, those of them too that are due, under the newest row of its worker.
   package var take: ClaimRequest?
   package var load = Needs()
-
-  package init() {}
-  package init(save: Changes) { self.save = save }
-  package init(load: Needs) { self.load = load }
 }
 
 /// Rows that a rule wants to see. What it reads it may change, so a ledger with other writers locks it.
@@ -94,17 +90,6 @@ package struct Needs {
   package var overdue = 0
   /// The rows of a worker of this process that stand, the newest last.
   package var worker: WorkerID?
-
-  package init(
-    jobs: [JobID] = [], childrenOf: [JobID] = [], parentsOf: [JobID] = [], lanes: [String: Int] = [:],
-    keys: [String] = []
-  ) {
-    self.jobs = jobs
-    self.childrenOf = childrenOf
-    self.parentsOf = parentsOf
-    self.lanes = lanes
-    self.keys = keys
-  }
 
   package var isEmpty: Bool {
     jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty

@@ -10,20 +10,9 @@ package struct RouteWork {
   package var due: Int
   /// Whether one that was claimed before waits for a time that is ahead.
   package var isReturning: Bool
+}
 
-  package init(
-    queue: String, kind: String, requires: Set<JobConstraint>, isPaused: Bool, left: JobCounts, due: Int,
-    isReturning: Bool
-  ) {
-    self.queue = queue
-    self.kind = kind
-    self.requires = requires
-    self.isPaused = isPaused
-    self.left = left
-    self.due = due
-    self.isReturning = isReturning
-  }
-
+extension RouteWork {
   /// What its times say is still to be asked.
   package init(_ totals: RouteTotals) {
     self.init(

@@ -32,31 +32,6 @@ package struct JobRow {
   package var hasSteps = false
   package var course: JobCourse
 
-  package init(
-    id: JobID, route: Int64, kind: String, priority: JobPriority, key: String?, unique: KeyHold?, tags: [String],
-    enteredAt: Int64, highestFraction: Double, claim: ClaimNumber, isHeld: Bool, lane: JobLane?, seat: Bool?,
-    waits: Int, hasParents: Bool,
-    hasChildren: Bool, course: JobCourse
-  ) {
-    self.id = id
-    self.route = route
-    self.kind = kind
-    self.priority = priority
-    self.key = key
-    self.unique = unique
-    self.tags = tags
-    self.enteredAt = enteredAt
-    self.highestFraction = highestFraction
-    self.claim = claim
-    self.isHeld = isHeld
-    self.lane = lane
-    self.seat = seat
-    self.waits = waits
-    self.hasParents = hasParents
-    self.hasChildren = hasChildren
-    self.course = course
-  }
-
   func isHeld(under token: ClaimToken) -> Bool { isHeld && claim.rawValue == token.claim }
 }
 

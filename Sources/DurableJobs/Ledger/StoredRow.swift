@@ -57,16 +57,14 @@ package struct StoredRow {
     course.isBackOff = waitsForTime && links.contains(.backOff)
     course.heldBy = state == .suspended ? links.hold : nil
     let claim = ClaimNumber(rawValue: claim)
-    var row = JobRow(
+    return JobRow(
       id: id, route: route, kind: kind, priority: JobPriority(rawValue: Int(priority)), key: terms.key,
       unique: terms.keyHold, tags: terms.tags ?? [], enteredAt: enteredAt, highestFraction: highestFraction,
       claim: claim, isHeld: state == .running ? try isStanding(claim.worker) : false, lane: terms.jobLane,
       seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
-      waits: waits, hasParents: links.contains(.parents), hasChildren: links.contains(.children), course: course)
-    row.batch = terms.batch.map(BatchID.init(rawValue:))
-    row.hasSteps = links.contains(.steps)
-    (row.deadline, row.isTimed) = (terms.deadline, links.contains(.deadline) && !state.isFinished)
-    return row
+      waits: waits, hasParents: links.contains(.parents), hasChildren: links.contains(.children),
+      batch: terms.batch.map(BatchID.init(rawValue:)), deadline: terms.deadline,
+      isTimed: links.contains(.deadline) && !state.isFinished, hasSteps: links.contains(.steps), course: course)
   }
 }
 
@@ -79,11 +77,11 @@ extension JobSnapshot {
     let entered = Date(milliseconds: enteredAt)
     self.init(
       id: id, queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []), lane: terms.jobLane,
-      requires: route.requires, state: state, maxAttempts: terms.attempts, timeout: terms.duration,
-      createdAt: createdAt.map(Date.init(milliseconds:)) ?? entered,
-      runAt: state == .scheduled ? runAt.map(Date.init(milliseconds:)) : nil,
-      startedAt: claim == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: startedAt),
-      finishedAt: state.isFinished ? entered : nil, stopAsked: links.stopReason)
+      requires: route.requires, state: state, createdAt: createdAt.map(Date.init(milliseconds:)) ?? entered,
+      startedAt: claim == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: startedAt))
+    (maxAttempts, timeout, stopAsked) = (terms.attempts, terms.duration, links.stopReason)
+    self.runAt = state == .scheduled ? runAt.map(Date.init(milliseconds:)) : nil
+    finishedAt = state.isFinished ? entered : nil
     heldBy = state == .suspended ? links.hold ?? .request : nil
     deadline = terms.deadline
     uniqueKey = terms.unique

@@ -77,16 +77,13 @@ extension JobTable: JobLedger {
   }
 
   private func row(_ record: Record) -> JobRow {
-    var row = JobRow(
+    JobRow(
       id: record.id, route: record.route, kind: record.job.kind, priority: record.job.terms.priority,
       key: record.job.terms.key, unique: record.unique, tags: [], enteredAt: record.enteredAt,
       highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: record.job.terms.lane,
-      seat: record.seat, waits: record.waits,
-      hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren, course: record.course)
-    row.hasSteps = !record.steps.isEmpty
-    row.batch = record.batch
-    (row.deadline, row.isTimed) = (record.job.terms.deadline, record.isTimed)
-    return row
+      seat: record.seat, waits: record.waits, hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren,
+      batch: record.batch, deadline: record.job.terms.deadline, isTimed: record.isTimed,
+      hasSteps: !record.steps.isEmpty, course: record.course)
   }
 
   private func isHeld(_ record: Record) -> Bool {

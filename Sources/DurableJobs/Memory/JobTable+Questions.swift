@@ -148,14 +148,16 @@ extension JobTable.Record {
   func snapshot(_ detail: JobQuery.Detail = []) -> JobSnapshot {
     var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
-      requires: job.terms.requires, state: course.state,
-      priority: job.terms.priority, attempt: course.attempt, maxAttempts: course.maxAttempts,
-      timeout: job.terms.timeout, crashes: course.crashes, createdAt: Date(milliseconds: createdAt),
-      runAt: course.state == .scheduled ? course.runAt : nil, startedAt: startedAt,
-      finishedAt: course.state.isFinished ? Date(milliseconds: enteredAt) : nil,
-      progress: progress, reason: course.reason, cause: course.cause, stopAsked: course.stopAsked,
-      payload: detail.contains(.payload) ? job.payload : nil, output: detail.contains(.output) ? output : nil,
-      failures: detail.contains(.failures) ? failures : [])
+      requires: job.terms.requires, state: course.state, createdAt: Date(milliseconds: createdAt), startedAt: startedAt)
+    (snapshot.priority, snapshot.timeout) = (job.terms.priority, job.terms.timeout)
+    (snapshot.attempt, snapshot.maxAttempts, snapshot.crashes) = (course.attempt, course.maxAttempts, course.crashes)
+    snapshot.runAt = course.state == .scheduled ? course.runAt : nil
+    snapshot.finishedAt = course.state.isFinished ? Date(milliseconds: enteredAt) : nil
+    (snapshot.reason, snapshot.cause, snapshot.stopAsked) = (course.reason, course.cause, course.stopAsked)
+    snapshot.progress = progress
+    if detail.contains(.payload) { snapshot.payload = job.payload }
+    if detail.contains(.output) { snapshot.output = output }
+    if detail.contains(.failures) { snapshot.failures = failures }
     snapshot.deadline = job.terms.deadline
     snapshot.uniqueKey = job.terms.unique?.key
     snapshot.batch = batch

@@ -77,7 +77,12 @@ extension JobQueue {
   /// wait for a later start, are suspended, paused, or of a kind that no living worker knows.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
-    try await store.signals.watch.idleness(of: name, in: store)
+    let lookout = store.signals.lookouts.lookout(
+      .idleness(of: name), store, pause: .zero,
+      concerns: { [name] in $0.queue == name && ($0.state != .running || $0.isRemoved) }
+    ) { [name] in try await $0.outstanding($0.scope(of: name)).isIdle }
+    var place = Lookout<Bool>.Place()
+    while try await !lookout.next(&place) {}
     return try await counts()
   }
 }

@@ -7,13 +7,19 @@ enum LookoutQuestion: Hashable, Sendable {
   case status(BatchID)
   case end(of: BatchID)
   case end(ofAll: JobFilter)
+  case idleness(of: String)
+}
+
+/// A ``Lookout``, whatever its answer.
+private protocol AnyLookout: AnyObject, Sendable {
+  func mustLook()
 }
 
 /// One question about a store and its newest answer, for all who watch it in this process.
 ///
 /// It looks while somebody waits, once a signal says that the answer may be another, and with a pause between two looks. A
 /// look runs in a task of its own, since it serves all: a watcher that is cancelled interrupts nobody's.
-final class Lookout<Answer: Equatable & Sendable>: Sendable {
+final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
   /// Which answer a watcher had last.
   struct Place: Sendable {
     fileprivate var version = 0
@@ -88,7 +94,8 @@ final class Lookout<Answer: Equatable & Sendable>: Sendable {
     }
   }
 
-  private func mustLook() {
+  /// The answer may be another.
+  func mustLook() {
     state.withLock { $0.isStale = true }
     goOn()
   }
@@ -146,7 +153,7 @@ final class Lookout<Answer: Equatable & Sendable>: Sendable {
 
 /// The lookouts of a store, as long as somebody watches.
 final class Lookouts: Sendable {
-  private let known = Lock<[LookoutQuestion: @Sendable () -> (any AnyObject & Sendable)?]>([:])
+  private let known = Lock<[LookoutQuestion: @Sendable () -> (any AnyLookout)?]>([:])
 
   /// The lookout for that question, which is made if there is none.
   func lookout<Answer>(
@@ -161,5 +168,10 @@ final class Lookouts: Sendable {
       known[question] = { [weak lookout] in lookout }
       return lookout
     }
+  }
+
+  /// Who serves queues has changed, which no signal tells.
+  func workersChanged() {
+    for (question, lookout) in known.withLock({ $0 }) { if case .idleness = question { lookout()?.mustLook() } }
   }
 }

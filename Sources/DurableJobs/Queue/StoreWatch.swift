@@ -1,19 +1,14 @@
-/// All who wait in this process for something of one store: one listener, one timer and one look serve them all, and a
-/// look costs what may have changed.
+/// All who wait in this process for ends of one store's jobs: one listener, one timer and one look serve them all, and a look
+/// costs what may have changed.
 ///
 /// It looks in a task of its own, which ends when there is nothing to look at: so a waiter that is cancelled interrupts
 /// nobody's look. It refers to the store only while somebody waits.
 package final class StoreWatch: Sendable {
-  /// What a look brought.
-  fileprivate enum Sight: Sendable {
-    /// Nil if there is no such job.
-    case job(JobSnapshot?)
-    case work(OutstandingWork)
-    case failure(any Error)
-  }
+  /// What a look brought: nil if there is no such job.
+  fileprivate typealias Sight = Result<JobSnapshot?, any Error>
 
   fileprivate struct Waiter: Sendable {
-    let question: Watchlist.Question
+    let job: JobID
     /// What lets it go on, if this is what it waits for.
     let answer: @Sendable (Sight) -> (@Sendable () -> Void)?
   }
@@ -21,7 +16,7 @@ package final class StoreWatch: Sendable {
   fileprivate struct State {
     var list = Watchlist()
     var waiters: [Int: Waiter] = [:]
-    var tickets: [Watchlist.Question: Set<Int>] = [:]
+    var tickets: [JobID: Set<Int>] = [:]
     var lastTicket = 0
     var isLooking = false
     var isTimed = false
@@ -37,41 +32,13 @@ package final class StoreWatch: Sendable {
 
   fileprivate enum Step {
     case listen(any JobStore)
-    case look(Watchlist.Look, any JobStore)
+    case look([JobID], any JobStore)
     case setTimer(any JobStore)
     case rest
     case letGo(Means)
   }
 
   private let state = Lock(State())
-
-  /// The job once it has ended. Throws ``JobError/Code/notFound`` if it is removed, and what `refusal` says of an
-  /// unfinished one.
-  func end(
-    of id: JobID, in store: any JobStore, refusal: @escaping @Sendable (JobSnapshot) -> (any Error)? = { _ in nil }
-  ) async throws -> JobSnapshot {
-    try await wait(for: .end(of: id), in: store) { sight in
-      switch sight {
-      case .job(nil): .failure(JobError(.notFound, "there is no job \(id)"))
-      case .job(let job?): job.state.isFinished ? .success(job) : refusal(job).map { .failure($0) }
-      case .failure(let error): .failure(error)
-      case .work: nil
-      }
-    }
-  }
-
-  /// Returns once the queue is idle.
-  func idleness(of queue: String, in store: any JobStore) async throws {
-    try await wait(for: .idleness(of: queue), in: store) { sight in
-      switch sight {
-      case .work(let work): work.isIdle ? .success(()) : nil
-      case .failure(let error): .failure(error)
-      case .job: nil
-      }
-    }
-  }
-
-  func workersChanged() { look { $0.list.workersChanged() } }
 
   /// How many wait.
   package var count: Int { state.withLock { $0.waiters.count } }
@@ -81,18 +48,25 @@ package final class StoreWatch: Sendable {
 
   // MARK: Waiting
 
-  private func wait<R: Sendable>(
-    for question: Watchlist.Question, in store: any JobStore,
-    _ judge: @escaping @Sendable (Sight) -> Result<R, any Error>?
-  ) async throws -> R {
+  /// The job once it has ended. Throws ``JobError/Code/notFound`` if it is removed, and what `refusal` says of an
+  /// unfinished one.
+  func end(
+    of id: JobID, in store: any JobStore, refusal: @escaping @Sendable (JobSnapshot) -> (any Error)? = { _ in nil }
+  ) async throws -> JobSnapshot {
     let ticket = state.withLock { state in
       state.lastTicket += 1
       return state.lastTicket
     }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in
-        let waiter = Waiter(question: question) { sight in
-          guard let result = judge(sight) else { return nil }
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<JobSnapshot, any Error>) in
+        let waiter = Waiter(job: id) { sight in
+          let result: Result<JobSnapshot, any Error>? =
+            switch sight {
+            case .success(let job?): job.state.isFinished ? .success(job) : refusal(job).map { .failure($0) }
+            case .success(nil): .failure(JobError(.notFound, "there is no job \(id)"))
+            case .failure(let error): .failure(error)
+            }
+          guard let result else { return nil }
           return { continuation.resume(with: result) }
         }
         look { state in
@@ -133,8 +107,14 @@ package final class StoreWatch: Sendable {
         // Listen first and look then: what changes in between is heard.
         let subscription = store.signals.listen { [weak self] signal in self?.look { $0.list.heard(signal) } }
         state.withLock { $0.means.subscription = subscription }
-      case .look(let look, let store):
-        do { try await see(look, store) } catch { fail(look, error) }
+      case .look(let ids, let store):
+        let query = JobQuery(.ids(ids), detail: [.output, .failures], limit: ids.count)
+        do {
+          let jobs = Dictionary(uniqueKeysWithValues: try await store.jobs(query).map { ($0.id, $0) })
+          for id in ids { tell(id, .success(jobs[id])) }
+        } catch {
+          for id in ids { tell(id, .failure(error)) }
+        }
       case .setTimer(let store):
         // Should a signal be lost.
         let timer = store.clock.schedule(after: Defaults.sweepInterval) { [weak self] in
@@ -153,29 +133,9 @@ package final class StoreWatch: Sendable {
     }
   }
 
-  private func see(_ look: Watchlist.Look, _ store: any JobStore) async throws {
-    switch look {
-    case .jobs(let ids):
-      let query = JobQuery(.ids(ids), detail: [.output, .failures], limit: ids.count)
-      let jobs = Dictionary(uniqueKeysWithValues: try await store.jobs(query).map { ($0.id, $0) })
-      for id in ids { tell(.end(of: id), .job(jobs[id])) }
-    case .queue(let queue):
-      let work = try await store.outstanding(store.scope(of: queue))
-      // However many wait, it costs them nothing as long as it is not idle.
-      if work.isIdle { tell(.idleness(of: queue), .work(work)) }
-    }
-  }
-
-  private func fail(_ look: Watchlist.Look, _ error: any Error) {
-    switch look {
-    case .jobs(let ids): for id in ids { tell(.end(of: id), .failure(error)) }
-    case .queue(let queue): tell(.idleness(of: queue), .failure(error))
-    }
-  }
-
   /// Lets those go on who waited for this.
-  private func tell(_ question: Watchlist.Question, _ sight: Sight) {
-    for (ticket, waiter) in state.withLock({ $0.waiting(for: question) }) {
+  private func tell(_ job: JobID, _ sight: Sight) {
+    for (ticket, waiter) in state.withLock({ $0.waiting(for: job) }) {
       guard let goOn = waiter.answer(sight), state.withLock({ $0.take(ticket) }) != nil else { continue }
       goOn()
     }
@@ -185,20 +145,20 @@ package final class StoreWatch: Sendable {
 extension StoreWatch.State {
   fileprivate mutating func add(_ waiter: StoreWatch.Waiter, _ ticket: Int) {
     waiters[ticket] = waiter
-    tickets[waiter.question, default: []].insert(ticket)
-    list.add(waiter.question)
+    tickets[waiter.job, default: []].insert(ticket)
+    list.add(waiter.job)
   }
 
-  fileprivate func waiting(for question: Watchlist.Question) -> [(Int, StoreWatch.Waiter)] {
-    (tickets[question] ?? []).compactMap { ticket in waiters[ticket].map { (ticket, $0) } }
+  fileprivate func waiting(for job: JobID) -> [(Int, StoreWatch.Waiter)] {
+    (tickets[job] ?? []).compactMap { ticket in waiters[ticket].map { (ticket, $0) } }
   }
 
   fileprivate mutating func take(_ ticket: Int) -> StoreWatch.Waiter? {
     guard let waiter = waiters.removeValue(forKey: ticket) else { return nil }
-    tickets[waiter.question]?.remove(ticket)
-    if tickets[waiter.question]?.isEmpty == true {
-      tickets[waiter.question] = nil
-      list.remove(waiter.question)
+    tickets[waiter.job]?.remove(ticket)
+    if tickets[waiter.job]?.isEmpty == true {
+      tickets[waiter.job] = nil
+      list.remove(waiter.job)
     }
     return waiter
   }
@@ -210,7 +170,7 @@ extension StoreWatch.State {
       return .letGo(means)
     }
     if means.subscription == nil { return .listen(store) }
-    if let look = list.nextLook() { return .look(look, store) }
+    if let ids = list.nextLook() { return .look(ids, store) }
     if !isTimed {
       isTimed = true
       return .setTimer(store)

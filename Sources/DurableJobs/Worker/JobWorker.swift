@@ -280,7 +280,7 @@ public final class JobWorker: Sendable {
       let task = Task(executorPreference: EngineThread.shared) {
         defer {
           store.signals.localWorkers.remove(engine)
-          store.signals.watch.workersChanged()
+          store.signals.lookouts.workersChanged()
         }
         return try await Self.drive(
           engine, beside: companions + [{ await engine.hear(monitors) }], telling: observers, of: ends.stream,

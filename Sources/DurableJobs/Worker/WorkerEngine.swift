@@ -226,7 +226,7 @@ final class WorkerEngine: Sendable {
       return shared.satisfied != satisfied
     }
     if !satisfied.isEmpty { interrupt { $0.interrupted(without: satisfied) } }
-    if isNews { store.signals.watch.workersChanged() }
+    if isNews { store.signals.lookouts.workersChanged() }
   }
 
   /// A bite of those whose back-off ends.

@@ -1,11 +1,6 @@
 import DurableJobs
+import Foundation
 import GRDBSQLite
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// What came of a damaged file.
 public struct StoreSalvage: Hashable, Sendable {
@@ -76,10 +71,7 @@ private struct Salvager {
 
   private func texts(_ sql: String, on handle: OpaquePointer?) throws -> [String] {
     guard let handle else { return [] }
-    let rows = try Statement(sql, on: handle)
-    var texts: [String] = []
-    while try rows.step() { texts.append(rows.text(0) ?? "") }
-    return texts
+    return try Statement(sql, on: handle).map { $0.text(0) ?? "" }
   }
 
   mutating func copyAll() throws {

@@ -170,10 +170,8 @@ extension WriteTransaction {
       WHERE id IN(\(StoreCheck.wrongBatches))
       """)
     try recount()
-    let lanes = try Statement(StoreCheck.freeSeats, on: connection.handle)
-    var names: [String] = []
-    while try lanes.step() { names.append(lanes.text(0) ?? "") }
-    for name in names { try self.run(LaneVerb(name, now: now)) }
+    let lanes = try Statement(StoreCheck.freeSeats, on: connection.handle).map { $0.text(0) ?? "" }
+    for name in lanes { try self.run(LaneVerb(name, now: now)) }
     memory.routes.forget()
     news.tell(.all)
   }

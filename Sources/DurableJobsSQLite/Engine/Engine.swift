@@ -3,12 +3,6 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// All that a process has of one file: connections, the writer, signals, and its presence among other processes.
 final class Engine: Sendable {
   let path: String
@@ -34,9 +28,7 @@ final class Engine: Sendable {
   init(path: String, configuration: SQLiteStore.Configuration, lent: DatabasePool? = nil) throws {
     let file = try lent.map { try StoreFile(lent: $0) } ?? StoreFile(path: path, busyTimeout: configuration.busyTimeout)
     self.path = path
-    let resolved = realpath(path, nil)
-    defer { free(resolved) }
-    resolvedPath = resolved.map { String(cString: $0) } ?? path
+    resolvedPath = DurableJobsSQLite.resolvedPath(path) ?? path
     self.configuration = configuration
     folder = file.folder
     pool = file.pool
@@ -150,12 +142,7 @@ final class Engine: Sendable {
   var session: String? { presence.name }
 
   /// Of the file and its log, in bytes.
-  var fileSize: Int64 {
-    ["", "-wal"].map { suffix in
-      var status = stat()
-      return stat(resolvedPath + suffix, &status) == 0 ? Int64(status.st_size) : 0
-    }.reduce(0, +)
-  }
+  var fileSize: Int64 { sizeOfFile(resolvedPath) + sizeOfFile(resolvedPath + "-wal") }
 
   /// Ends everything, once what waits is written.
   func close() {

@@ -1,12 +1,6 @@
 import DurableJobs
 import Foundation
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// This process among those that have the file open. It begins when it first claims or listens: one that only enqueues
 /// needs no lock, no socket and no thread.
 final class Presence: Sendable {

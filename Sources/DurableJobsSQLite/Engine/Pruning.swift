@@ -11,17 +11,12 @@ extension Engine {
     guard pass.isDue else { return pass }
     return try await read { connection in
       var pass = pass
-      let rows = try Statement(Self.finishedSQL, on: connection)
+      let rows = try Statement(Self.finishedSQL, on: connection).with(pass.cursor.id, PruningPass.rowsInBite)
       let options = try Statement("SELECT options FROM durable_spec WHERE id=?1", on: connection)
-      rows.bind(1, pass.cursor.id)
-      rows.bind(2, Int64(PruningPass.rowsInBite))
       while !pass.isFull, try rows.step() {
         try pass.look(at: rows.int(0), state: rows.int(1), enteredAt: rows.int(2)) {
           guard Links(rawValue: rows.int(3)).contains(.unique) else { return nil }
-          var hold: KeyHold?
-          options.bind(1, rows.int(0))
-          while try options.step() { hold = (try? StoredTerms(text: options.text(0)))?.keyHold }
-          return hold
+          return try options.with(rows.int(0)).first { (try? StoredTerms(text: $0.text(0)))?.keyHold }
         }
       }
       pass.end()

@@ -107,30 +107,24 @@ extension Census {
     let due = try Statement(WriterStatement.nextDue.sql, on: connection)
     while !hasDue, try routes.step() {
       guard routes.int(1) > 0 else { continue }
-      due.bind(1, routes.int(0))
-      while try due.step() { hasDue = hasDue || due.int(0) <= now }
+      hasDue = try due.with(routes.int(0)).first { $0.int(0) <= now } ?? false
     }
   }
 
   static let nextDeadlineSQL = "SELECT at FROM durable_deadline WHERE at<=\(Date.latest) ORDER BY at LIMIT 1"
 
   static func readNextDeadline(on connection: OpaquePointer) throws -> Int64? {
-    let next = try Statement(nextDeadlineSQL, on: connection)
-    return try next.step() ? next.int(0) : nil
+    try Statement(nextDeadlineSQL, on: connection).first { $0.int(0) }
   }
 
   /// The oldest first.
   static func readWorkers(on connection: OpaquePointer) throws -> [Worker] {
-    let rows = try Statement(workersSQL, on: connection)
-    var workers: [Worker] = []
-    while try rows.step() {
+    try Statement(workersSQL, on: connection).map { rows in
       let row = WorkerRow(
         id: rows.int(0), worker: WorkerID(rows.text(1) ?? ""), leaseUntil: rows.int(3), kinds: names(rows.text(4)),
         queues: names(rows.text(5)), satisfied: Set(list: rows.text(8)), absent: Set(list: rows.text(9)))
-      workers.append(
-        Worker(row: row, session: rows.text(2) ?? "", process: rows.int(6), startedAt: rows.int(7)))
+      return Worker(row: row, session: rows.text(2) ?? "", process: rows.int(6), startedAt: rows.int(7))
     }
-    return workers
   }
 
   /// The running jobs, by the rows of their workers.
@@ -139,9 +133,8 @@ extension Census {
     let running = try Statement(claimsSQL, on: connection)
     var claims: [Int64: Set<JobID>] = [:]
     while try routes.step() {
-      running.bind(1, routes.int(0))
-      while try running.step() {
-        claims[ClaimNumber(rawValue: running.int(1)).worker, default: []].insert(JobID(rawValue: running.int(0)))
+      for (id, claim) in try running.with(routes.int(0)).map({ ($0.id(0), ClaimNumber(rawValue: $0.int(1))) }) {
+        claims[claim.worker, default: []].insert(id)
       }
     }
     return claims

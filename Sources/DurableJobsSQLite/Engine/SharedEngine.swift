@@ -2,12 +2,6 @@ import DurableJobs
 import Foundation
 import GRDB
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// One store's share in the engine of its file. A process has one engine for each file, whatever paths lead to it.
 final class SharedEngine: Sendable {
   let engine: Engine

@@ -11,10 +11,7 @@ extension WriteTransaction {
       return id
     }
     let (name, whenDone, isOpen) = membership.made!
-    let insert = try connection[.insertBatch]
-    insert.bind(1, name: name)
-    insert.bindNull(2)
-    insert.bind(3, isOpen ? openCode : 0)
+    let insert = try connection[.insertBatch].with(name.composed, Int64?.none, isOpen ? openCode : 0)
     if let whenDone { try insert.run(with: JSONEncoder().encode(whenDone), at: 2) } else { try insert.run() }
     let id = BatchID(rawValue: connection.lastInsertedID)
     news.touch(id)
@@ -22,34 +19,25 @@ extension WriteTransaction {
   }
 
   func load(_ id: BatchID) throws -> BatchRow? {
-    let statement = try connection[.batch]
-    statement.bind(1, id.rawValue)
-    return try read(statement, id).map(\.row)
+    try read(try connection[.batch].with(id.rawValue), id).map(\.row)
   }
 
   /// A batch goes with the last of its jobs, unless it is open.
   func count(_ tally: BatchTally, of id: BatchID) throws -> BatchRow? {
-    let statement = try connection[.tally]
-    for (index, number) in [id.rawValue, tally.total, tally.live, tally.succeeded, tally.jobs].enumerated() {
-      statement.bind(Int32(index + 1), number)
-    }
+    let statement = try connection[.tally].with(id.rawValue, tally.total, tally.live, tally.succeeded, tally.jobs)
     let batch = try read(statement, id)
     if tally.jobs < 0, let batch, batch.jobs <= 0 { try run(.deleteBatch, id.rawValue) }
     return batch?.row
   }
 
   private func read(_ statement: Statement, _ id: BatchID) throws -> (row: BatchRow, jobs: Int64)? {
-    var batch: (row: BatchRow, jobs: Int64)?
-    while try statement.step() {
+    try statement.map { row in
       // A completion that can't be read stops no job of the batch.
-      let whenDone = statement.data(2).flatMap { try? JSONDecoder().decode(NewJob.self, from: $0) }
-      batch = (
-        BatchRow(
-          id: id, live: statement.int(0), isDone: statement.int(1) == 1, isOpen: statement.int(1) == openCode,
-          whenDone: whenDone), statement.int(3)
-      )
-    }
-    return batch
+      let whenDone = row.data(2).flatMap { try? JSONDecoder().decode(NewJob.self, from: $0) }
+      let batch = BatchRow(
+        id: id, live: row.int(0), isDone: row.int(1) == 1, isOpen: row.int(1) == openCode, whenDone: whenDone)
+      return (row: batch, jobs: row.int(3))
+    }.last
   }
 }
 
@@ -62,25 +50,16 @@ let newestBatchesSQL = "\(batchColumns) ORDER BY id DESC LIMIT ?1"
 let batchByNameSQL = "\(batchColumns) WHERE name=?1 ORDER BY id DESC LIMIT 1"
 
 func readBatches(_ query: BatchQuery, on connection: OpaquePointer) throws -> [BatchSnapshot] {
-  let rows: Statement
-  switch query {
-  case .id(let id):
-    rows = try Statement(batchByIDSQL, on: connection)
-    rows.bind(1, id.rawValue)
-  case .name(let name):
-    rows = try Statement(batchByNameSQL, on: connection)
-    rows.bind(1, name: name)
-  case .newest(let limit):
-    rows = try Statement(newestBatchesSQL, on: connection)
-    rows.bind(1, Int64(limit))
+  let rows =
+    switch query {
+    case .id(let id): try Statement(batchByIDSQL, on: connection).with(id.rawValue)
+    case .name(let name): try Statement(batchByNameSQL, on: connection).with(name.composed)
+    case .newest(let limit): try Statement(newestBatchesSQL, on: connection).with(limit)
+    }
+  return try rows.map { row in
+    BatchSnapshot(
+      id: BatchID(rawValue: row.int(0)), name: row.text(1) ?? "", total: row.count(2), unfinished: row.count(3),
+      succeeded: row.count(4), isDone: row.int(5) == 1, isOpen: row.int(5) == openCode,
+      whenDone: row.intOrNull(6).map(JobID.init(rawValue:)))
   }
-  var batches: [BatchSnapshot] = []
-  while try rows.step() {
-    batches.append(
-      BatchSnapshot(
-        id: BatchID(rawValue: rows.int(0)), name: rows.text(1) ?? "", total: rows.count(2), unfinished: rows.count(3),
-        succeeded: rows.count(4), isDone: rows.int(5) == 1, isOpen: rows.int(5) == openCode,
-        whenDone: rows.intOrNull(6).map(JobID.init(rawValue:))))
-  }
-  return batches
 }

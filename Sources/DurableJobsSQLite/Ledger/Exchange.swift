@@ -11,7 +11,7 @@ extension WriteTransaction: JobLedger {
     reply.batch = try request.batch.map { try batch($0) }
     if !request.add.isEmpty { reply.added = try add(request.add, in: reply.batch) }
     for (id, tally) in request.tally { if let row = try count(tally, of: id) { reply.batches.append(row) } }
-    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job?.rawValue) }
+    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job) }
     for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
     if let claim = request.take { reply.taken = try take(claim, &reply.overdue) }
@@ -26,15 +26,12 @@ extension WriteTransaction: JobLedger {
     FaultPoint.settleBegun.reach()
     let (job, claim) = (finish.token.job, ClaimNumber(rawValue: finish.token.claim))
     guard let held = memory.held[job], held.claim == claim, try isStanding(claim.worker) else { return false }
-    let succeed = try connection[.succeed]
-    succeed.bind(1, job.rawValue)
-    succeed.bind(2, now)
-    succeed.bind(3, claim.rawValue)
+    let succeed = try connection[.succeed].with(job, now, claim.rawValue)
     try succeed.run()
     guard succeed.changes == 1 else { return false }
     FaultPoint.settleMarked.reach()
-    if let unique = held.unique { try release(unique, in: .succeeded, job.rawValue) }
-    if let deadline = held.deadline { try run(.deleteDeadline, deadline, job.rawValue) }
+    if let unique = held.unique { try release(unique, in: .succeeded, job) }
+    if let deadline = held.deadline { try run(.deleteDeadline, deadline, job) }
     if let output = finish.output { try store(output, of: job) }
     news.moved(in: held.batch, from: .running, to: .succeeded)
     FaultPoint.settleResult.reach()
@@ -44,10 +41,7 @@ extension WriteTransaction: JobLedger {
   }
 
   private func add(_ rows: [NewRow], in batch: BatchID?) throws -> [JobID] {
-    var added: [JobID] = []
-    added.reserveCapacity(rows.count)
-    for row in rows { added.append(try add(row, in: batch, after: added)) }
-    return added
+    try rows.reduce(into: []) { $0.append(try add($1, in: batch, after: $0)) }
   }
 
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) throws -> JobID {
@@ -56,68 +50,55 @@ extension WriteTransaction: JobLedger {
     let route = try memory.routes.intern(
       queue: job.queue, kind: job.kind, requires: terms.requires, on: connection)
     let runAt = new.course.runAt?.milliseconds
-    let hot = try connection[.insertJob]
-    hot.bind(1, route)
-    hot.bind(2, new.course.state.code)
-    hot.bind(3, new.course.state == .scheduled ? runAt ?? now : terms.priority.rank)
-    hot.bind(4, terms.priority.stored)
-    hot.bind(5, runAt)
-    hot.bind(6, now)
+    let rank = new.course.state == .scheduled ? runAt ?? now : terms.priority.rank
     let unique = terms.unique.map { KeyHold($0, storedAt: now) }
     let (deadline, links) = new.links(unique)
-    hot.bind(7, links.rawValue)
-    try hot.run()
-    let id = connection.lastInsertedID
+    try run(.insertJob, route, new.course.state.code, rank, terms.priority.stored, runAt, now, links.rawValue)
+    let id = JobID(rawValue: connection.lastInsertedID)
     FaultPoint.insertJob.reach()
 
-    let cold = try connection[.insertSpec]
-    cold.bind(1, id)
-    cold.bind(2, now)
     var stored = StoredTerms(terms, unique)
     stored.batch = batch?.rawValue
-    cold.bind(3, try stored.text)
-    try cold.run(with: job.payload, at: 4)
+    try connection[.insertSpec].with(id, now, stored.text).run(with: job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
     if let unique, unique.isHeld(in: new.course.state, at: now) { try take(unique, id) }
     if let key = terms.key { try bring(key, id, new.course.state) }
-    for tag in terms.tags { try run(.insertTag, tag, of: id) }
-    if !new.edges.isEmpty { try connect(new, JobID(rawValue: id), added) }
-    if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane, of: seat ? 1 : 0, id) }
+    for tag in terms.tags { try run(.insertTag, tag.composed, id) }
+    if !new.edges.isEmpty { try connect(new, id, added) }
+    if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane.composed, seat, id) }
     if new.waits > 0 { try put(waits: new.waits, of: id) }
     if let deadline { try set(deadline, of: id) }
     if let batch { try run(.putMember, batch.rawValue, id) }
     news.moved(in: batch, from: nil, to: new.course.state)
-    try moved(JobID(rawValue: id), route: route, from: nil, to: new.course.state)
-    return JobID(rawValue: id)
+    try moved(id, route: route, from: nil, to: new.course.state)
+    return id
   }
 
   /// The first that comes with a key is what others have waited for.
-  private func bring(_ key: String, _ id: Int64, _ state: JobState) throws {
-    try run(.insertKey, key, of: id)
+  private func bring(_ key: String, _ id: JobID, _ state: JobState) throws {
+    try run(.insertKey, key.composed, id)
     guard !state.isFinished else { return }
-    let bind = try connection[.bindKey]
-    bind.bind(1, name: key)
-    bind.bind(2, id)
+    let bind = try connection[.bindKey].with(key.composed, id)
     try bind.run()
     guard bind.changes > 0 else { return }
-    try run(.unbindKey, key)
+    try run(.unbindKey, key.composed)
     try run(.markBound, id)
   }
 
   private func connect(_ new: NewRow, _ id: JobID, _ added: [JobID]) throws {
     for edge in new.edges {
-      let (need, slot) = (edge.condition.need, edge.slot.map(Int64.init) ?? -1)
+      let (need, slot) = (edge.condition.need, edge.slot ?? -1)
       switch edge.parent {
-      case .known(let parent): try run(.insertEdge, parent.rawValue, id.rawValue, need, slot)
-      case .added(let index): try run(.insertEdge, added[index].rawValue, id.rawValue, need, slot)
-      case .key(let key): try run(.waitForKey, key, of: id.rawValue, need, slot)
+      case .known(let parent): try run(.insertEdge, parent, id, need, slot)
+      case .added(let index): try run(.insertEdge, added[index], id, need, slot)
+      case .key(let key): try run(.waitForKey, key.composed, id, need, slot)
       }
     }
-    if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id.rawValue) }
+    if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id) }
   }
 
-  func set(_ deadline: Int64, of id: Int64) throws {
+  func set(_ deadline: Int64, of id: JobID) throws {
     try run(.putDeadline, deadline, id)
     if deadline - now < Defaults.sweepInterval.milliseconds { news.tell(.deadlines) }
   }
@@ -132,24 +113,11 @@ extension WriteTransaction: JobLedger {
     try memory.routes.route(route, on: connection).map { ($0.queue, $0.kind) }
   }
 
-  /// Runs a statement whose values are numbers.
-  func run(_ name: WriterStatement, _ values: Int64?...) throws {
-    let statement = try connection[name]
-    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value) }
-    try statement.run()
-  }
-
-  /// Runs a statement whose values are a name and numbers, as a rule a job.
-  func run(_ statement: WriterStatement, _ name: String, of values: Int64...) throws {
-    let statement = try connection[statement]
-    statement.bind(1, name: name)
-    for (index, value) in values.enumerated() { statement.bind(Int32(index + 2), value) }
-    try statement.run()
+  func run<each Value: StatementValue>(_ name: WriterStatement, _ values: repeat each Value) throws {
+    try connection[name].with(repeat each values).run()
   }
 
   func store(_ output: Data, of job: JobID) throws {
-    let insert = try connection[.insertOutput]
-    insert.bind(1, job.rawValue)
-    try insert.run(with: output, at: 2)
+    try connection[.insertOutput].with(job).run(with: output, at: 2)
   }
 }

@@ -10,15 +10,13 @@ extension WriteTransaction {
     for (lane, count) in needs.lanes { try load(lane: lane, waiting: count, &reply) }
     let besides = needs.namedBesides.isEmpty ? nil : "[\(needs.namedBesides.map(\.description).joined(separator: ","))]"
     for key in needs.named {
-      let named = try connection[.named]
-      named.bind(2, besides)
-      for id in try ids(.named, key) {
-        reply.named[key] = id
-        if let row = try load(id) { reply.jobs.append(row) }
-      }
+      let named = try connection[.named].with(key.composed, besides)
+      guard let id = try named.first({ $0.isNull(0) ? nil : $0.id(0) }) else { continue }
+      reply.named[key] = id
+      if let row = try load(id) { reply.jobs.append(row) }
     }
     for key in needs.waitersOf {
-      let waiters = try ids(.waiters, key)
+      let waiters = try connection[.waiters].with(key.composed).map { $0.id(0) }
       if !waiters.isEmpty { reply.waiters[key] = waiters }
     }
     for key in needs.keys { reply.owners[key] = try owners(of: key, all: needs.allOwnersOf.contains(key)) }
@@ -31,15 +29,12 @@ extension WriteTransaction {
     }
     if let batch = try needs.batch.flatMap({ try load($0) }) { reply.batches.append(batch) }
     if needs.overdue > 0 {
-      let overdue = try connection[.overdue]
-      overdue.bind(1, now)
-      overdue.bind(2, Int64(needs.overdue))
-      while try overdue.step() { reply.overdue.append(JobID(rawValue: overdue.int(0))) }
+      reply.overdue += try connection[.overdue].with(now, needs.overdue).map { $0.id(0) }
       for id in reply.overdue {
         if let row = try load(id), row.isTimed, row.deadline != nil {
           reply.jobs.append(row)
         } else {
-          try run(.forgetDeadlines, id.rawValue, now)  // damage, or another program, left it behind
+          try run(.forgetDeadlines, id, now)  // damage, or another program, left it behind
         }
       }
     }
@@ -48,8 +43,7 @@ extension WriteTransaction {
 
   /// Nil if there is no such job, or none that this version knows.
   func load(_ id: JobID) throws -> JobRow? {
-    let statement = try connection[.load]
-    statement.bind(1, id.rawValue)
+    let statement = try connection[.load].with(id)
     guard try statement.step() else {
       forgetClaim(of: id)
       return nil
@@ -60,7 +54,7 @@ extension WriteTransaction {
 
   /// Of ``WriterStatement/load`` and its like. Nil if it is none that this version knows.
   private func row(_ statement: Statement) throws -> JobRow? {
-    let id = JobID(rawValue: statement.int(15))
+    let id = statement.id(15)
     let stored = StoredRow(
       id: id, route: statement.int(0), state: statement.int(1), priority: statement.int(2),
       links: Links(rawValue: statement.int(3)), attempt: statement.count(4), claim: statement.int(5),
@@ -74,77 +68,49 @@ extension WriteTransaction {
   }
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
-    let seats = try connection[.seats]
-    seats.bind(1, name: lane)
-    var row = LaneRow(width: 1, taken: 0, waiting: [])
-    while try seats.step() { row = LaneRow(width: max(seats.count(1), 1), taken: seats.count(0), waiting: []) }
-    if count > 0 {
-      let waiting = try connection[.waiting]
-      waiting.bind(1, name: lane)
-      waiting.bind(2, Int64(count))
-      while try waiting.step() { row.waiting.append(JobID(rawValue: waiting.int(0))) }
-    }
-    for id in row.waiting { if let job = try load(id) { reply.jobs.append(job) } }
-    reply.lanes[lane] = row
+    let (taken, width) = try connection[.seats].with(lane.composed).first { ($0.count(0), $0.count(1)) } ?? (0, 1)
+    let waiting = count > 0 ? try connection[.waiting].with(lane.composed, count).map { $0.id(0) } : []
+    for id in waiting { if let job = try load(id) { reply.jobs.append(job) } }
+    reply.lanes[lane] = LaneRow(width: max(width, 1), taken: taken, waiting: waiting)
   }
 
   /// Rows that say nothing any more go: their time is over, or damage or another program left them behind.
   private func owners(of key: String, all: Bool) throws -> [JobID] {
-    let statement = try connection[.keyOwners]
-    statement.bind(1, name: key)
-    statement.bind(2, now)
-    var (owners, idle): ([JobID], [Int64]) = ([], [])
+    let statement = try connection[.keyOwners].with(key.composed, now)
+    var (owners, idle): ([JobID], [JobID]) = ([], [])
     while try statement.step() {
-      let (id, isUnfinished) = (statement.int(0), statement.int(2) != 0)
+      let (id, isUnfinished) = (statement.id(0), statement.int(2) != 0)
       if statement.int(1) == 0 {
         idle.append(id)
       } else if all || isUnfinished || owners.isEmpty {
-        owners.append(JobID(rawValue: id))
+        owners.append(id)
       }
       if isUnfinished, !all { break }
     }
     statement.reset()
-    for id in idle { try run(.releaseKey, key, of: id) }
+    for id in idle { try run(.releaseKey, key.composed, id) }
     return owners.reversed()
   }
 
-  private func ids(_ name: WriterStatement, _ key: String) throws -> [JobID] {
-    let statement = try connection[name]
-    statement.bind(1, name: key)
-    var ids: [JobID] = []
-    while try statement.step() { if !statement.isNull(0) { ids.append(JobID(rawValue: statement.int(0))) } }
-    return ids
-  }
-
   private func loadChildren(of parent: JobID, _ loaded: inout Set<JobID>, _ reply: inout LedgerReply) throws {
-    let statement = try connection[.children]
-    statement.bind(1, parent.rawValue)
-    var edges: [Edge] = []
-    while try statement.step() {
-      let child = JobID(rawValue: statement.int(0))
-      if let edge = Edge(parent: parent, child: child, need: statement.int(1), slot: statement.int(2)) {
-        edges.append(edge)
-      }
+    let edges = try connection[.children].with(parent).compactMap { row in
+      Edge(parent: parent, child: row.id(0), need: row.int(1), slot: row.int(2))
     }
     reply.children += edges
     var new = Set(edges.map(\.child)).subtracting(loaded)
     guard !new.isEmpty else { return }
     loaded.formUnion(new)
-    let rows = try connection[.childRows]
-    rows.bind(1, parent.rawValue)
+    let rows = try connection[.childRows].with(parent)
     while try rows.step() {
-      if new.remove(JobID(rawValue: rows.int(15))) != nil, let row = try row(rows) { reply.jobs.append(row) }
+      if new.remove(rows.id(15)) != nil, let row = try row(rows) { reply.jobs.append(row) }
     }
   }
 
   private func loadParents(of child: JobID, _ reply: inout LedgerReply) throws {
-    let statement = try connection[.parents]
-    statement.bind(1, child.rawValue)
-    while try statement.step() {
-      let edge = Edge(
-        parent: JobID(rawValue: statement.int(0)), child: child, need: statement.int(1), slot: statement.int(2),
-        parentState: statement.intOrNull(3).flatMap(JobState.init(code:)))
-      if let edge { reply.parents.append(edge) }
+    reply.parents += try connection[.parents].with(child).compactMap { row in
+      Edge(
+        parent: row.id(0), child: child, need: row.int(1), slot: row.int(2),
+        parentState: row.intOrNull(3).flatMap(JobState.init(code:)))
     }
   }
 
@@ -157,12 +123,8 @@ extension WriteTransaction {
     var ids: [JobID] = []
     let claims = ClaimNumber.range(ofWorker: worker)
     for route in try memory.routes.all(on: connection) where ids.count < limit {
-      let held = try connection[.heldBy]
-      held.bind(1, route.id)
-      held.bind(2, claims.lowerBound)
-      held.bind(3, claims.upperBound)
-      held.bind(4, Int64(limit - ids.count))
-      while try held.step() { ids.append(JobID(rawValue: held.int(0))) }
+      let held = try connection[.heldBy].with(route.id, claims.lowerBound, claims.upperBound, limit - ids.count)
+      ids += try held.map { $0.id(0) }
     }
     return ids.sorted()
   }

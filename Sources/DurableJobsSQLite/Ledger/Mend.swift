@@ -25,12 +25,9 @@ extension WriteTransaction {
   func seize(_ id: JobID, because reason: String) throws {
     if !unreadable.contains(id) { unreadable.append(id) }
     do {
-      let seize = try connection[.seize]
-      seize.bind(1, id.rawValue)
-      seize.bind(2, now)
-      try seize.run()
+      try run(.seize, id, now)
       isMiscounted = true
-      try put(note: Self.note(reason), of: id.rawValue)
+      try put(note: Self.note(reason), of: id)
     } catch let failure as SQLiteFailure where failure.concernsRow {
       memory.untouchable.insert(id)
     }

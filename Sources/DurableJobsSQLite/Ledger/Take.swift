@@ -29,12 +29,8 @@ extension WriteTransaction {
     let claim = ClaimNumber(worker: row, count: own[last].row.claims)
     batch.jobs.reserveCapacity(picked.count)
     for job in picked {
-      let mark = try connection[.mark]
-      mark.bind(1, job.id.rawValue)
-      mark.bind(2, claim.rawValue)
-      mark.bind(3, now)
       do {
-        try mark.run()
+        try run(.mark, job.id, claim.rawValue, now)
       } catch let failure as SQLiteFailure where failure.concernsRow {
         batch.hasMore = true
         try seize(job.id, because: failure.message)
@@ -67,14 +63,13 @@ extension WriteTransaction {
   private func inputs(of id: JobID) throws -> [Int: JobEnd] {
     var inputs: [Int: JobEnd] = [:]
     var failures: [(slot: Int, parent: JobID)] = []
-    let statement = try connection[.inputs]
-    statement.bind(1, id.rawValue)
+    let statement = try connection[.inputs].with(id)
     while try statement.step() {
       let slot = statement.count(0)
       if statement.int(2) == JobState.succeeded.code {
         inputs[slot] = .succeeded(output: statement.data(3))
       } else {
-        failures.append((slot, JobID(rawValue: statement.int(1))))
+        failures.append((slot, statement.id(1)))
       }
     }
     func job(_ id: JobID) throws -> JobSnapshot? {
@@ -88,11 +83,8 @@ extension WriteTransaction {
   }
 
   private func steps(of id: JobID) throws -> [String: Data] {
-    var steps: [String: Data] = [:]
-    let statement = try connection[.steps]
-    statement.bind(1, id.rawValue)
-    while try statement.step() { steps[statement.text(0) ?? ""] = statement.data(1) }
-    return steps
+    let steps = try connection[.steps].with(id).map { ($0.text(0) ?? "", $0.data(1) ?? Data()) }
+    return Dictionary(steps) { $1 }
   }
 
   // MARK: Promoting
@@ -112,19 +104,12 @@ extension WriteTransaction {
   }
 
   private func nextDue(_ route: Int64) throws -> Int64? {
-    let statement = try connection[.nextDue]
-    statement.bind(1, route)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.int(0)
+    try connection[.nextDue].with(route).first { $0.int(0) }
   }
 
   /// Makes at most `limit` due jobs of a route ready, those that are due for longest. Returns how many there were.
   private func promote(_ route: Int64, limit: Int) throws -> Int {
-    let promote = try connection[.promote]
-    promote.bind(1, route)
-    promote.bind(2, now)
-    promote.bind(3, Int64(limit))
+    let promote = try connection[.promote].with(route, now, limit)
     try promote.run()
     let count = promote.changes
     news.movedMany(count, route: route, from: .scheduled, to: .ready)
@@ -162,11 +147,11 @@ extension WriteTransaction {
   private struct Cursor {
     let route: Route
     let statement: Statement
-    var id: Int64
+    var id: JobID
     var rank: Int64
     /// How many of its rows were read, and how many are read at most: one more than there is room for.
-    var seen: Int64 = 1
-    let limit: Int64
+    var seen = 1
+    let limit: Int
   }
 
   private struct Damage: Error {
@@ -186,14 +171,13 @@ extension WriteTransaction {
     defer { for cursor in cursors { cursor.statement.reset() } }
 
     for route in try only.map({ try self.route(of: $0, among: routes) }) ?? routes {
-      let statement = try only == nil ? connection.picker(cursors.count) : connection[.pickOnly]
-      statement.bind(1, only?.rawValue ?? route.id)
       // More than can be taken, to know whether there is more, and not to end at those that are passed over.
-      let limit = Int64((free[route.queue] ?? 0) + 1000 + memory.untouchable.count)
-      statement.bind(2, limit)
+      let limit = (free[route.queue] ?? 0) + 1000 + memory.untouchable.count
+      let statement = try (only == nil ? connection.picker(cursors.count) : connection[.pickOnly])
+        .with(only?.rawValue ?? route.id, limit)
       if try statement.step() {
         cursors.append(
-          Cursor(route: route, statement: statement, id: statement.int(0), rank: statement.int(1), limit: limit))
+          Cursor(route: route, statement: statement, id: statement.id(0), rank: statement.int(1), limit: limit))
       }
     }
 
@@ -208,17 +192,17 @@ extension WriteTransaction {
         continue
       }
       switch read(cursor) {
-      case _ where memory.untouchable.contains(JobID(rawValue: cursor.id)): break
+      case _ where memory.untouchable.contains(cursor.id): break
       case .success(let job) where job.isOverdue(at: now):
         overdue.append(job.id)
       case .success(let job):
         picked.append(job)
         free[cursor.route.queue] = left - 1
       case .failure(let damage):
-        damaged.append((JobID(rawValue: cursor.id), damage.reason))
+        damaged.append((cursor.id, damage.reason))
       }
       if try cursor.statement.step() {
-        cursors[first].id = cursor.statement.int(0)
+        cursors[first].id = cursor.statement.id(0)
         cursors[first].rank = cursor.statement.int(1)
         cursors[first].seen += 1
       } else {
@@ -233,10 +217,8 @@ extension WriteTransaction {
   }
 
   private func route(of job: JobID, among routes: [Route]) throws -> [Route] {
-    let row = try connection[.routeOf]
-    row.bind(1, job.rawValue)
-    defer { row.reset() }
-    return try row.step() ? routes.filter { $0.id == row.int(0) } : []
+    let route = try connection[.routeOf].with(job).first { $0.int(0) }
+    return routes.filter { $0.id == route }
   }
 
   private func read(_ cursor: Cursor) -> Result<PickedJob, Damage> {
@@ -248,7 +230,7 @@ extension WriteTransaction {
     guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
     return .success(
       PickedJob(
-        id: JobID(rawValue: cursor.id), route: cursor.route, attempt: row.count(2), createdAt: row.int(3), terms: terms,
+        id: cursor.id, route: cursor.route, attempt: row.count(2), createdAt: row.int(3), terms: terms,
         payload: payload,
         links: Links(rawValue: row.int(6))))
   }

@@ -7,12 +7,11 @@ extension WriteTransaction {
   /// before every claim.
   func standingRows(of worker: WorkerID) throws -> [WorkerRow] {
     let known = memory.workers[worker] ?? []
-    let look = try connection[.beforeClaim]
-    look.bind(1, known.last?.row.id)
-    guard try look.step() else { return [] }
-    let (changes, leaseUntil) = (look.int(0), look.intOrNull(1))
-    memory.epoch = look.int(2)
-    look.reset()
+    let look = try connection[.beforeClaim].with(known.last?.row.id)
+    guard let (changes, leaseUntil, epoch) = try look.first({ ($0.int(0), $0.intOrNull(1), $0.int(2)) }) else {
+      return []
+    }
+    memory.epoch = epoch
     try memory.routes.refresh(changes: changes, on: connection)
     var rows = try known.dropLast().map(\.row).filter { try isStanding($0.id ?? 0) }
     if var last = known.last?.row, let leaseUntil, leaseUntil != WorkerRow.taken {
@@ -26,14 +25,8 @@ extension WriteTransaction {
   func save(_ row: WorkerRow) throws {
     var rows = memory.workers[row.worker] ?? []
     if let id = row.id {
-      let grant = try connection[.grantLease]
-      grant.bind(1, id)
-      grant.bind(2, row.leaseUntil)
-      grant.bind(3, nameList(row.kinds))
-      grant.bind(4, nameList(row.queues))
-      grant.bind(5, row.satisfied.list)
-      grant.bind(6, row.absent.list)
-      try grant.run()
+      try run(
+        .grantLease, id, row.leaseUntil, nameList(row.kinds), nameList(row.queues), row.satisfied.list, row.absent.list)
       if let index = rows.firstIndex(where: { $0.row.id == id }) { rows[index].row = row }
     } else {
       rows.append(WriterMemory.OwnWorker(row: try make(row)))
@@ -44,18 +37,9 @@ extension WriteTransaction {
 
   private func make(_ row: WorkerRow) throws -> WorkerRow {
     try forgetWildNumbers()
-    let insert = try connection[.insertWorker]
-    insert.bind(1, row.leaseUntil)
-    insert.bind(2, row.worker.name)
-    insert.bind(3, try process.session())
-    insert.bind(4, nameList(row.kinds))
-    insert.bind(5, nameList(row.queues))
-    insert.bind(6, process.host)
-    insert.bind(7, process.pid)
-    insert.bind(8, now)
-    insert.bind(9, row.satisfied.list)
-    insert.bind(10, row.absent.list)
-    try insert.run()
+    try run(
+      .insertWorker, row.leaseUntil, row.worker.name, process.session(), nameList(row.kinds), nameList(row.queues),
+      process.host, process.pid, now, row.satisfied.list, row.absent.list)
     var made = row
     made.id = connection.lastInsertedID
     made.claims = process.firstClaim
@@ -77,11 +61,7 @@ extension WriteTransaction {
     var own = memory.workers[worker] ?? []
     for index in own.indices.reversed() {
       guard let id = own[index].row.id else { continue }
-      let renew = try connection[.renewLease]
-      renew.bind(1, id)
-      renew.bind(2, leaseUntil)
-      var asked: Int64?
-      while try renew.step() { asked = renew.int(0) }
+      let asked = try connection[.renewLease].with(id, leaseUntil).map { $0.int(0) }.last
       standing[id] = asked != nil
       guard let asked else {
         letGoAll(of: id)
@@ -123,9 +103,7 @@ extension WriteTransaction {
 
   /// The worker's row first: from then on every claim under it is lost.
   func dispossess(_ loss: WorkerLoss) throws -> Bool {
-    let take = try connection[.takeWorker]
-    take.bind(1, loss.worker)
-    take.bind(2, loss.leaseUntil)
+    let take = try connection[.takeWorker].with(loss.worker, loss.leaseUntil)
     try take.run()
     FaultPoint.recoverTaken.reach()
     guard take.changes == 1 else { return false }
@@ -154,10 +132,7 @@ extension WriteTransaction {
   /// recovery has not come to yet.
   func isStanding(_ worker: Int64) throws -> Bool {
     if let known = standing[worker] { return known }
-    let lease = try connection[.workerLease]
-    lease.bind(1, worker)
-    var isStanding = false
-    while try lease.step() { isStanding = lease.int(0) != WorkerRow.taken }
+    let isStanding = try connection[.workerLease].with(worker).first { $0.int(0) != WorkerRow.taken } ?? false
     standing[worker] = isStanding
     return isStanding
   }

@@ -16,10 +16,9 @@ enum Schema {
       try db.execute(sql: first)
       FaultPoint.migrateEnded.reach()
     }
-    migrator.registerMigration("v2") { try $0.execute(sql: second) }
-    migrator.registerMigration("v3") { try $0.execute(sql: third) }
-    migrator.registerMigration("v4") { try $0.execute(sql: fourth) }
-    migrator.registerMigration("v5") { try $0.execute(sql: fifth) }
+    for (index, step) in steps.enumerated().dropFirst() {
+      migrator.registerMigration("v\(index + 1)") { try $0.execute(sql: step) }
+    }
     return migrator
   }
 

@@ -3,12 +3,6 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A store's file, opened, migrated and proved durable.
 struct StoreFile {
   let pool: DatabasePool
@@ -132,6 +126,19 @@ struct StoreFile {
   }
 }
 
+/// Absolute and without symbolic links; nil if there is no such file.
+func resolvedPath(_ path: String) -> String? {
+  guard let resolved = realpath(path, nil) else { return nil }
+  defer { free(resolved) }
+  return String(cString: resolved)
+}
+
+/// In bytes; 0 if there is no such file.
+func sizeOfFile(_ path: String) -> Int64 {
+  var status = stat()
+  return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+}
+
 /// Looks at a path before anything is opened for good, so that what is no store is never touched.
 enum StoreInspection {
   static func checkFile(_ path: String) throws {
@@ -141,7 +148,7 @@ enum StoreInspection {
     }
     var status = stat()
     if stat(path, &status) != 0 {
-      guard errno == ENOENT else { throw unusable(path, reason()) }
+      guard errno == ENOENT else { throw unusable(path, SystemError.words()) }
       return try create(path)
     }
     switch status.st_mode & S_IFMT {
@@ -158,9 +165,8 @@ enum StoreInspection {
 
   /// SQLite's files and the folder of the processes are made beside the file that a path leads to.
   static func checkFolder(of path: String) throws {
-    guard let resolved = realpath(path, nil) else { return }
-    defer { free(resolved) }
-    let folder = URL(fileURLWithPath: String(cString: resolved)).deletingLastPathComponent().path
+    guard let resolved = resolvedPath(path) else { return }
+    let folder = URL(fileURLWithPath: resolved).deletingLastPathComponent().path
     guard access(folder, W_OK | X_OK) != 0 else { return }
     let error = errno
     if error == EROFS { throw readOnly(path, in: folder) }
@@ -256,13 +262,10 @@ enum StoreInspection {
   }
 
   private static func number(_ sql: String, _ handle: OpaquePointer) throws -> Int64 {
-    let statement = try Statement(sql, on: handle)
-    return try statement.step() ? statement.int(0) : 0
+    try Statement(sql, on: handle).first { $0.int(0) } ?? 0
   }
 
   private static func unusable(_ path: String, _ why: String) -> JobError {
     JobError(.unusableFile, "the store \(path) can't be used: \(why)")
   }
-
-  private static func reason() -> String { SystemError.words() }
 }

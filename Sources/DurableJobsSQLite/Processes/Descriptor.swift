@@ -1,11 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// A file descriptor that is closed with its one owner, and that no child process has: neither one that executes a program,
 /// nor one that is forked and goes on.
 final class Descriptor: Sendable {

@@ -1,10 +1,5 @@
 import DurableJobs
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Foundation
 
 /// The folder in which the processes that have one database open notice each other.
 ///
@@ -20,13 +15,12 @@ package struct MeetingFolder: Sendable {
   /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be made or is not private.
   package init(databasePath: String) throws {
     var file = stat()
-    guard let resolved = realpath(databasePath, nil), stat(databasePath, &file) == 0 else {
+    guard let resolved = resolvedPath(databasePath), stat(databasePath, &file) == 0 else {
       throw JobError(
         .unusableFile, "There is no database at \(databasePath) (\(SystemError.words())). Create it first."
       )
     }
-    defer { free(resolved) }
-    let beside = String(cString: resolved) + "-durable"
+    let beside = resolved + "-durable"
     let longest = SessionFile.life.path(of: "00000000", in: beside)
     path =
       longest.utf8.count <= UnixSocket.longestPath

@@ -1,10 +1,5 @@
 import DurableJobs
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Foundation
 
 /// The files of a session in the folder, in the order in which they go when it leaves.
 enum SessionFile: String, CaseIterable {

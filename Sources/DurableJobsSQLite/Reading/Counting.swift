@@ -28,26 +28,18 @@ func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointe
 }
 
 private func first(_ sql: String, _ route: Int64, _ now: Int64, on connection: OpaquePointer) throws -> Int64? {
-  let statement = try Statement(sql, on: connection)
-  statement.bind(1, route)
-  statement.bind(2, now)
-  return try statement.step() ? statement.int(0) : nil
+  try Statement(sql, on: connection).with(route, now).first { $0.int(0) }
 }
 
 func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
-  let queues = try Statement(pausedSQL, on: connection)
-  var settings: [StoreSetting] = []
-  while try queues.step() { settings.append(.queue(queues.text(0) ?? "", isPaused: true)) }
-  let lanes = try Statement(widthsSQL, on: connection)
-  while try lanes.step() { settings.append(.lane(lanes.text(0) ?? "", width: lanes.count(1))) }
+  let queues = try Statement(pausedSQL, on: connection).map { StoreSetting.queue($0.text(0) ?? "", isPaused: true) }
+  let lanes = try Statement(widthsSQL, on: connection).map { StoreSetting.lane($0.text(0) ?? "", width: $0.count(1)) }
   let constraints = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
-  return settings + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+  return queues + lanes + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
 }
 
 func readConstraints(_ rows: Statement) throws -> [JobConstraint: Bool] {
-  var constraints: [JobConstraint: Bool] = [:]
-  while try rows.step() { constraints[JobConstraint(rawValue: rows.text(0) ?? "")] = rows.int(1) != 0 }
-  return constraints
+  Dictionary(try rows.map { (JobConstraint(rawValue: $0.text(0) ?? ""), $0.int(1) != 0) }) { $1 }
 }
 
 let widthsSQL = "SELECT name,width FROM durable_lane_width ORDER BY name"

@@ -40,12 +40,8 @@ struct Damage: Sendable {
   static let pairsSQL = "\(tables) SELECT route,state FROM line WHERE route IN known"
 
   init(limit: Int, on connection: OpaquePointer) throws {
-    let found = try Statement(Self.rowsSQL, on: connection)
-    found.bind(1, Int64(limit))
-    while try found.step() {
-      let id = JobID(rawValue: found.int(0))
-      if found.int(1) == 0 { rows.append(id) } else { strays.append(id) }
-    }
+    let found = try Statement(Self.rowsSQL, on: connection).with(limit)
+    while try found.step() { if found.int(1) == 0 { rows.append(found.id(0)) } else { strays.append(found.id(0)) } }
     let pairs = try Statement(Self.pairsSQL, on: connection)
     var states: [Int64: Set<JobState>] = [:]
     while try pairs.step() {

@@ -110,17 +110,14 @@ struct JobPage {
 
   func statement(selecting columns: String, on connection: OpaquePointer) throws -> Statement {
     let statement = try Statement("SELECT \(columns) FROM \(sql)", on: connection)
-    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), name: value) }
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value.composed) }
     return statement
   }
 
   func ids(on connection: OpaquePointer) throws -> [JobID] {
-    let statement = try statement(selecting: "j.id,j.state", on: connection)
-    var ids: [JobID] = []
-    while try statement.step() {
-      if JobState(code: statement.int(1)) != nil { ids.append(JobID(rawValue: statement.int(0))) }
+    try statement(selecting: "j.id,j.state", on: connection).compactMap { row in
+      JobState(code: row.int(1)).map { _ in row.id(0) }
     }
-    return ids
   }
 }
 

@@ -28,24 +28,18 @@ extension RouteTotals {
     let routes = try Statement(sql, on: connection)
     let running = isCounting ? try Statement(runningSQL, on: connection) : nil
     let stored: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped]
-    var all: [RouteTotals] = []
-    while try routes.step() {
+    return try routes.map { routes in
       var counts = JobCounts()
       for (index, state) in stored.enumerated() { counts[state] = routes.count(Int32(index + 5)) }
-      if let running {
-        running.bind(1, routes.int(0))
-        while try running.step() { counts[.running] = running.count(0) }
-      }
+      counts[.running] = try running?.with(routes.int(0)).first { $0.count(0) } ?? 0
       let rest = routes.count(4) - counts.total
       if isCounting { counts[.ready] = max(rest, 0) }
-      all.append(
-        RouteTotals(
-          Route(
-            id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
-            requires: Set(list: routes.text(12)), isPaused: routes.int(3) != 0),
-          counts: counts,
-          isSound: rest >= 0 && (4...11).allSatisfy { routes.isInt($0) && routes.int($0) == routes.count($0) }))
+      return RouteTotals(
+        Route(
+          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
+          requires: Set(list: routes.text(12)), isPaused: routes.int(3) != 0),
+        counts: counts,
+        isSound: rest >= 0 && (4...11).allSatisfy { routes.isInt($0) && routes.int($0) == routes.count($0) })
     }
-    return all
   }
 }

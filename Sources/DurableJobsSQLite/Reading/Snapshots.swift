@@ -15,14 +15,13 @@ func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throw
   while try statement.step() {
     // A row that can't be one of a job is passed over.
     guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
-    jobs.append(try snapshot(statement, state, route.route, failures))
-    if let waits, !state.isFinished { jobs[jobs.count - 1].waits = try waits.read(jobs[jobs.count - 1], route) }
-    if let edges { jobs[jobs.count - 1].edges = try readEdges(edges, of: jobs[jobs.count - 1].id) }
+    var job = try snapshot(statement, state, route.route, failures)
+    if let waits, !state.isFinished { job.waits = try waits.read(job, route) }
+    if let edges { job.edges = try readEdges(edges, of: job.id) }
     if let steps, Links(rawValue: statement.int(4)).contains(.steps) {
-      steps.bind(1, statement.int(0))
-      while try steps.step() { jobs[jobs.count - 1].steps.append(steps.text(0) ?? "") }
-      jobs[jobs.count - 1].steps.sort()
+      job.steps = try steps.with(job.id).map { $0.text(0) ?? "" }.sorted()
     }
+    jobs.append(job)
   }
   return jobs
 }
@@ -33,30 +32,21 @@ let edgesSQL = """
   SELECT parent,NULL,need,slot FROM durable_edge WHERE child=?1
   UNION ALL SELECT 0,key,need,slot FROM durable_edge_key WHERE child=?1
   """
-let childrenSQL = "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
-
 let stepsSQL = "SELECT name FROM durable_step WHERE job=?1"
 
 private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] {
-  var all: [JobEdge] = []
-  edges.bind(1, child.rawValue)
-  while try edges.step() {
-    let parent = JobID(rawValue: edges.int(0))
-    guard let edge = Edge(parent: parent, child: child, need: edges.int(2), slot: edges.int(3)) else { continue }
-    all.append(JobEdge(edges.text(1).map { .key($0) } ?? .job(parent), edge.condition, slot: edge.slot))
-  }
-  return all.sorted(by: JobEdge.isBefore)
+  try edges.with(child).compactMap { row in
+    Edge(parent: row.id(0), child: child, need: row.int(2), slot: row.int(3)).map { edge in
+      JobEdge(row.text(1).map { .key($0) } ?? .job(edge.parent), edge.condition, slot: edge.slot)
+    }
+  }.sorted(by: JobEdge.isBefore)
 }
 
 extension SQLiteStore {
   /// The jobs that wait for this one, or waited for it, by id.
   package func children(of id: JobID) async throws -> [JobID] {
     try await engine.read { connection in
-      let children = try Statement(childrenSQL, on: connection)
-      children.bind(1, id.rawValue)
-      var ids: Set<JobID> = []
-      while try children.step() { ids.insert(JobID(rawValue: children.int(0))) }
-      return ids.sorted()
+      Set(try Statement(WriterStatement.children.sql, on: connection).with(id).map { $0.id(0) }).sorted()
     }
   }
 }
@@ -79,7 +69,7 @@ private func snapshot(
 ) throws -> JobSnapshot {
   let terms = (try? StoredTerms(text: row.text(11))) ?? StoredTerms()
   var job = JobSnapshot(
-    JobID(rawValue: row.int(0)), state, terms, of: route, links: Links(rawValue: row.int(4)), claim: row.int(6),
+    row.id(0), state, terms, of: route, links: Links(rawValue: row.int(4)), claim: row.int(6),
     runAt: row.intOrNull(7), enteredAt: row.int(8), startedAt: row.int(9), createdAt: row.intOrNull(10))
   job.priority = JobPriority(rawValue: Int(row.int(3)))
   (job.attempt, job.crashes) = (row.count(5), row.count(12))
@@ -87,11 +77,8 @@ private func snapshot(
   (job.reason, job.cause) = (row.text(13), row.intOrNull(18).map(JobID.init(rawValue:)))
   (job.payload, job.output) = (row.data(16), row.data(17))
   if let failures {
-    failures.bind(1, job.id.rawValue)
-    while try failures.step() {
-      job.failures.append(
-        AttemptFailure(
-          attempt: Int(failures.int(0)), at: Date(milliseconds: failures.int(1)), message: failures.text(2) ?? ""))
+    job.failures = try failures.with(job.id).map {
+      AttemptFailure(attempt: Int($0.int(0)), at: Date(milliseconds: $0.int(1)), message: $0.text(2) ?? "")
     }
   }
   return job

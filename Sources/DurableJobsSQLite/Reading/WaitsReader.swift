@@ -30,10 +30,9 @@ struct WaitsReader {
   func read(_ job: JobSnapshot, _ route: RouteTotals) throws -> JobWaits {
     var all = JobWaits(now: Date(milliseconds: now))
     (all.isPaused, all.setByHand) = (route.isPaused, setByHand)
-    needs.bind(1, job.id.rawValue)
-    needs.bind(2, name: job.uniqueKey ?? "")
+    let needs = needs.with(job.id, (job.uniqueKey ?? "").composed)
     while try needs.step() {
-      guard let edge = Edge(parent: JobID(rawValue: needs.int(0)), child: job.id, need: needs.int(2), slot: -1) else {
+      guard let edge = Edge(parent: needs.id(0), child: job.id, need: needs.int(2), slot: -1) else {
         continue
       }
       let hasKey = needs.int(4) != 0
@@ -44,22 +43,11 @@ struct WaitsReader {
           state: needs.intOrNull(3).flatMap(JobState.init(code:)), hasUniqueKey: hasKey))
     }
     all.needs.sort { $0.edge.isBefore($1.edge) }
-    if let lane = job.lane?.name, try isFound(waits, lane, job.id) {
-      seated.bind(1, name: lane)
-      while try seated.step() {
-        all.laneHead = JobState(code: seated.int(1)).map {
-          JobWaits.LaneHead(job: JobID(rawValue: seated.int(0)), state: $0)
-        }
+    if let lane = job.lane?.name.composed, try waits.with(lane, job.id).first({ _ in true }) != nil {
+      all.laneHead = try seated.with(lane).first { row in
+        JobState(code: row.int(1)).map { JobWaits.LaneHead(job: row.id(0), state: $0) }
       }
     }
     return all
-  }
-
-  private func isFound(_ statement: Statement, _ lane: String, _ id: JobID) throws -> Bool {
-    statement.bind(1, name: lane)
-    statement.bind(2, id.rawValue)
-    var isFound = false
-    while try statement.step() { isFound = true }
-    return isFound
   }
 }

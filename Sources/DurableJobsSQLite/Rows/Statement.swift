@@ -1,3 +1,4 @@
+import DurableJobs
 import Foundation
 import GRDBSQLite
 
@@ -23,32 +24,17 @@ final class Statement {
 
   // MARK: Values in
 
-  func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
-  func bind(_ index: Int32, _ value: Double) { sqlite3_bind_double(handle, index, value) }
-  func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
+  func bind(_ index: Int32, _ value: some StatementValue) { value.bind(to: self, index) }
 
-  func bind(_ index: Int32, _ value: Int64?) {
-    if let value { bind(index, value) } else { bindNull(index) }
-  }
-
-  func bind(_ index: Int32, _ value: String?) {
-    guard var value else { return bindNull(index) }
-    _ = value.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { bytes in
-        // A pointer even where there are no bytes: a text of length 0 is no NULL.
-        if let start = bytes.baseAddress {
-          sqlite3_bind_text(handle, index, start, Int32(bytes.count), Self.copied)
-        } else {
-          sqlite3_bind_text(handle, index, "", 0, Self.copied)
-        }
-      }
+  /// The same statement with these values, from ?1 on. A name, of which Swift takes several spellings for one, as `é` and `e`
+  /// with an accent, is given as ``Swift/String/composed``: as bytes that are equal where Swift says so.
+  func with<each Value: StatementValue>(_ values: repeat each Value) -> Statement {
+    var index: Int32 = 0
+    for value in repeat each values {
+      index += 1
+      value.bind(to: self, index)
     }
-  }
-
-  /// A name, of which Swift takes several spellings for one, as `é` and `e` with an accent: as bytes that are equal where
-  /// Swift says so.
-  func bind(_ index: Int32, name: String) {
-    bind(index, name.composed)
+    return self
   }
 
   // MARK: Running
@@ -72,7 +58,24 @@ final class Statement {
     while try step() {}
   }
 
-  /// The same with `data` as a value, which is not copied.
+  /// What `read` makes of each row.
+  func map<T>(_ read: (Statement) throws -> T) throws -> [T] {
+    var all: [T] = []
+    while try step() { all.append(try read(self)) }
+    return all
+  }
+
+  /// The same without what is nil.
+  func compactMap<T>(_ read: (Statement) throws -> T?) throws -> [T] { try map(read).compactMap(\.self) }
+
+  /// What `read` makes of the first row; nil if there is none.
+  func first<T>(_ read: (Statement) throws -> T?) throws -> T? {
+    guard try step() else { return nil }
+    defer { reset() }
+    return try read(self)
+  }
+
+  /// Runs it to its end with `data` as a value, which is not copied.
   func run(with data: Data, at index: Int32) throws {
     guard !data.isEmpty else {
       sqlite3_bind_zeroblob(handle, index, 0)
@@ -80,7 +83,7 @@ final class Statement {
     }
     try data.withUnsafeBytes { bytes in
       sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
-      defer { bindNull(index) }
+      defer { sqlite3_bind_null(handle, index) }
       try run()
     }
   }
@@ -93,6 +96,7 @@ final class Statement {
   // MARK: Values out
 
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func id(_ column: Int32) -> JobID { JobID(rawValue: int(column)) }
   /// A number of something, as far as one can count.
   func count(_ column: Int32) -> Int { Int(min(max(int(column), 0), 1 << 40)) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
@@ -113,6 +117,43 @@ final class Statement {
   }
 
   private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
+}
 
-  private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+/// What a statement takes as a value.
+protocol StatementValue {
+  func bind(to statement: Statement, _ index: Int32)
+}
+
+extension Int64: StatementValue {
+  func bind(to statement: Statement, _ index: Int32) { sqlite3_bind_int64(statement.handle, index, self) }
+}
+
+extension Int: StatementValue {
+  func bind(to statement: Statement, _ index: Int32) { Int64(self).bind(to: statement, index) }
+}
+
+extension Bool: StatementValue {
+  func bind(to statement: Statement, _ index: Int32) { Int64(self ? 1 : 0).bind(to: statement, index) }
+}
+
+extension JobID: StatementValue {
+  func bind(to statement: Statement, _ index: Int32) { rawValue.bind(to: statement, index) }
+}
+
+extension Double: StatementValue {
+  func bind(to statement: Statement, _ index: Int32) { sqlite3_bind_double(statement.handle, index, self) }
+}
+
+extension String: StatementValue {
+  /// Also with a NUL in it, where GRDB's own would end.
+  func bind(to statement: Statement, _ index: Int32) {
+    let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    sqlite3_bind_text(statement.handle, index, self, Int32(utf8.count), copied)
+  }
+}
+
+extension Optional: StatementValue where Wrapped: StatementValue {
+  func bind(to statement: Statement, _ index: Int32) {
+    if let self { self.bind(to: statement, index) } else { sqlite3_bind_null(statement.handle, index) }
+  }
 }

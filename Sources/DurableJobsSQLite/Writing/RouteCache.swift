@@ -36,34 +36,15 @@ final class RouteCache {
     queue: String, kind: String, requires: Set<JobConstraint>, on connection: WriterConnection
   ) throws -> Int64 {
     if let id = requires.isEmpty ? ids[queue]?[kind] : constrained[requires]?[queue]?[kind] { return id }
-    let findQueue = try connection[.findQueue]
-    findQueue.bind(1, name: queue)
-    let queueID: Int64
-    var isPaused = false
-    if try findQueue.step() {
-      queueID = findQueue.int(0)
-      isPaused = findQueue.int(1) != 0
-      findQueue.reset()
-    } else {
-      let insert = try connection[.insertQueue]
-      insert.bind(1, name: queue)
-      try insert.run()
-      queueID = connection.lastInsertedID
-    }
-    let find = try connection[.findRoute]
-    find.bind(1, queueID)
-    find.bind(2, name: kind)
-    find.bind(3, Route.text(of: requires))
+    let known = try connection[.findQueue].with(queue.composed).first { ($0.int(0), $0.int(1) != 0) }
+    if known == nil { try connection[.insertQueue].with(queue.composed).run() }
+    let (queueID, isPaused) = known ?? (connection.lastInsertedID, false)
+    let name = (kind.composed, Route.text(of: requires))
     let id: Int64
-    if try find.step() {
-      id = find.int(0)
-      find.reset()
+    if let known = try connection[.findRoute].with(queueID, name.0, name.1).first({ $0.int(0) }) {
+      id = known
     } else {
-      let insert = try connection[.insertRoute]
-      insert.bind(1, queueID)
-      insert.bind(2, name: kind)
-      insert.bind(3, Route.text(of: requires))
-      try insert.run()
+      try connection[.insertRoute].with(queueID, name.0, name.1).run()
       id = connection.lastInsertedID
       try connection[.bumpChanges].run()
     }

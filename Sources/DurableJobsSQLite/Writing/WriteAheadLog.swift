@@ -1,12 +1,6 @@
 import DurableJobs
 import GRDBSQLite
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Keeps SQLite's log, the `-wal` file, from growing without end.
 ///
 /// SQLite begins the log anew by itself, but only at a moment at which nobody reads; where readers always overlap there is
@@ -21,23 +15,14 @@ struct WriteAheadLog {
   private let path: String
   private var limit = largest
 
-  init(database path: String) {
-    let resolved = realpath(path, nil)
-    defer { free(resolved) }
-    self.path = (resolved.map { String(cString: $0) } ?? path) + "-wal"
-  }
+  init(database path: String) { self.path = (resolvedPath(path) ?? path) + "-wal" }
 
-  private var size: Int64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
-  }
-
-  var isTooLarge: Bool { size > limit }
+  var isTooLarge: Bool { sizeOfFile(path) > limit }
 
   /// On the writer's connection, between two transactions.
   mutating func shorten(on connection: OpaquePointer) {
     sqlite3_busy_timeout(connection, Self.patience)
     sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    limit = size + Self.largest
+    limit = sizeOfFile(path) + Self.largest
   }
 }

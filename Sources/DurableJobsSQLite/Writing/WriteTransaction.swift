@@ -46,15 +46,12 @@ final class WriteTransaction {
   func rebaseWaits(by setBack: Int64) throws {
     guard setBack > 0 else { return }
     let known = memory.epoch
-    let epoch = try connection[.epoch]
-    while try epoch.step() { memory.epoch = epoch.int(0) }
+    memory.epoch = try connection[.epoch].first { $0.int(0) } ?? known
     guard memory.epoch == known else { return }
     try run(.nextEpoch, now)
     memory.epoch = (memory.epoch & WriterStatement.ring) + 1
     for route in try memory.routes.all(on: connection) {
-      let rebase = try connection[.rebase]
-      rebase.bind(1, route.id)
-      rebase.bind(2, setBack)
+      let rebase = try connection[.rebase].with(route.id, setBack)
       try rebase.run()
       if rebase.changes > 0 { news.tell(.work) }
     }
@@ -66,8 +63,7 @@ final class WriteTransaction {
       // Ready and running are not stored.
       let stored = [0, 2, 3, 6, 7, 8, 9, 10].map { tally[$0] }
       guard stored.contains(where: { $0 != 0 }) else { continue }
-      let statement = try connection[.count]
-      statement.bind(1, route)
+      let statement = try connection[.count].with(route)
       for (index, number) in stored.enumerated() { statement.bind(Int32(index + 2), number) }
       try statement.run()
       FaultPoint.countsWritten.reach()
@@ -79,20 +75,18 @@ final class WriteTransaction {
     for setting in settings {
       switch setting {
       case .queue(let name, let isPaused):
-        let pause = try connection[.pauseQueue]
-        pause.bind(1, name: name)
-        pause.bind(2, Int64(isPaused ? 1 : 0))
+        let pause = try connection[.pauseQueue].with(name.composed, isPaused)
         try pause.run()
         guard pause.changes > 0 else { continue }
         try connection[.bumpChanges].run()
         news.tell(.work)
       case .lane(let name, let width):
-        try run(width == 1 ? .deleteWidth : .putWidth, name, of: Int64(width))
+        try run(width == 1 ? .deleteWidth : .putWidth, name.composed, width)
         try run(LaneVerb(name, now: now))
       case .constraint(let constraint, let isSatisfied):
         let set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint]
-        set.bind(1, name: constraint.rawValue)
-        if let isSatisfied { set.bind(2, Int64(isSatisfied ? 1 : 0)) }
+          .with(constraint.rawValue.composed)
+        if let isSatisfied { set.bind(2, isSatisfied) }
         try set.run()
         guard set.changes > 0 else { continue }
         try connection[.bumpChanges].run()

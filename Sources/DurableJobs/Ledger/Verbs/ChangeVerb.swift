@@ -3,12 +3,11 @@ import Foundation
 /// What a person does to jobs, or a callback from outside: to all of them at once. The ids are those that matched, one more
 /// than asked for if there are more.
 package struct ChangeVerb: Verb {
-  private enum Phase { case begin, loaded, decide, follow, done }
+  private enum Phase { case begin, loaded, decide, follow }
 
   private let change: JobChange
   private let ids: [JobID]
   private var book: Book
-  private var consequences = Consequences()
   private var phase = Phase.begin
   /// Those that are removed.
   private var going: Set<JobID> = []
@@ -44,30 +43,21 @@ package struct ChangeVerb: Verb {
       }
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 
   /// A job that lives again takes its unique key again, and needs what it needed. One that goes is looked for by those that
   /// need it.
   private var wanted: Needs {
-    var needs = Needs()
     let rows = ids.compactMap { book[$0] }
     switch change {
     case .retry:
       let ended = rows.filter(\.course.state.isFinished)
-      needs.keys = ended.compactMap(\.unique?.key)
-      needs.parentsOf = ended.filter(\.hasParents).map(\.id)
-    case .remove:
-      needs.childrenOf = rows.filter(\.hasChildren).map(\.id)
-    default:
-      break
+      return Needs(parentsOf: ended.filter(\.hasParents).map(\.id), keys: ended.compactMap(\.unique?.key))
+    case .remove: return Needs(childrenOf: rows.filter(\.hasChildren).map(\.id))
+    default: return Needs()
     }
-    return needs
   }
 
   private mutating func decide(_ id: JobID) throws {

@@ -17,19 +17,10 @@ package struct ClaimVerb: Verb {
     switch phase {
     case .begin:
       phase = .greet
-      var needs = Needs()
-      needs.worker = request.worker
-      return LedgerRequest(load: needs)
+      return LedgerRequest(load: Needs(worker: request.worker))
     case .greet:
       phase = .taken
-      var next = LedgerRequest()
-      if let row = greeted(answer.workers.last) {
-        var changes = Changes()
-        changes.workers = [row]
-        next.save = changes
-      }
-      next.take = request
-      return next
+      return LedgerRequest(save: greeted(answer.workers.last).map { Changes(workers: [$0]) }, take: request)
     case .taken:
       reply = answer.taken
       guard !answer.overdue.isEmpty else { return nil }
@@ -67,11 +58,10 @@ package struct ClaimVerb: Verb {
 
 /// Gives up jobs whose deadline has passed.
 private struct OverdueVerb: Verb {
-  private enum Phase { case begin, decide, follow, done }
+  private enum Phase { case begin, decide, follow }
 
   private let ids: [JobID]
   private var book: Book
-  private var consequences = Consequences()
   private var phase = Phase.begin
   let reply: Void = ()
 
@@ -91,11 +81,7 @@ private struct OverdueVerb: Verb {
       for id in ids { _ = book.passDeadline(of: id) }
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 }

@@ -21,15 +21,13 @@ extension InsertVerb {
   /// Who was replaced, or skipped because of that, brings no key any more.
   mutating func followReplacement(_ answer: LedgerReply) -> Needs? {
     if replaced.isEmpty { return nil }
-    if let needs = consequences.next(&book) { return needs }
+    if let needs = book.follow() { return needs }
     named.merge(answer.named) { $1 }
     let gone = named.filter {
       book[$0.value].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false
     }
     for key in gone.keys { named[key] = nil }
-    var needs = Needs()
-    (needs.named, needs.namedBesides) = (gone.keys.sorted(), book.endedHere)
-    return gone.isEmpty ? nil : needs
+    return gone.isEmpty ? nil : Needs(named: gone.keys.sorted(), namedBesides: book.endedHere)
   }
 
   private func unfinishedOwners(of key: String) -> [JobID] {

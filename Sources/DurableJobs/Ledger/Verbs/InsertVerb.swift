@@ -30,8 +30,6 @@ package struct InsertVerb: Verb {
   var bringers: [String: Int] = [:]
   var firstBringers: [String: Int] = [:]
   var awaited: Set<String> = []
-  /// What the end of those that are replaced causes.
-  var consequences = Consequences()
   /// By key: those that were replaced.
   var replaced: [String: [JobID]] = [:]
   private var phase = Phase.begin

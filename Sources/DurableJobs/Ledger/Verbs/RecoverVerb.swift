@@ -16,13 +16,12 @@ package struct RecoveryPlan: Sendable {
 
 /// One bite of what time demands.
 package struct RecoverVerb: Verb {
-  private enum Phase { case begin, taken, held, follow, done }
+  private enum Phase { case begin, taken, held, follow }
 
   private let plan: RecoveryPlan
   private let limit: Int
   private let policy: StorePolicy
   private var book: Book
-  private var consequences = Consequences()
   private var retiring: [Int64] = []
   private var lost: [Int64] = []
   private var overdue: [JobID] = []
@@ -41,24 +40,19 @@ package struct RecoverVerb: Verb {
     switch phase {
     case .begin:
       phase = .taken
-      var request = LedgerRequest()
+      let expired = book.lacking(Needs(jobs: plan.expired))?.jobs ?? []
+      let needs = Needs(jobs: expired, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)
       // The worker's row first: from then on every claim under it is lost, those too that this bite does not come to.
-      request.dispossess = plan.losses
-      request.promote = plan.hasDue ? limit : nil
-      request.load.worker = plan.retiring
-      request.load.overdue = plan.hasOverdue ? limit + 1 : 0
-      request.load.jobs = book.lacking(Needs(jobs: plan.expired))?.jobs ?? []
-      return request
+      return LedgerRequest(dispossess: plan.losses, promote: plan.hasDue ? limit : nil, load: needs)
     case .taken:
       phase = .held
       retiring = answer.workers.compactMap(\.id)
       lost = answer.dispossessed
       overdue = answer.overdue
       reply.hasMore = answer.hasMoreDue || overdue.count > limit
-      var needs = Needs()
-      needs.heldBy = retiring + lost
-      needs.heldLimit = retiring.isEmpty ? limit + 1 : .max
-      needs.childrenOf = plan.expired.filter { book[$0]?.hasChildren ?? false }
+      let needs = Needs(
+        childrenOf: plan.expired.filter { book[$0]?.hasChildren ?? false }, heldBy: retiring + lost,
+        heldLimit: retiring.isEmpty ? limit + 1 : .max)
       if let needs = book.lacking(needs) { return LedgerRequest(load: needs) }
       fallthrough
     case .held:
@@ -68,11 +62,7 @@ package struct RecoverVerb: Verb {
       giveBack(answer.held)
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 

@@ -2,12 +2,11 @@ import Foundation
 
 /// A worker says that it lives, and what it holds. If that is all, what the store believes it to hold beside it goes back.
 package struct RenewVerb: Verb {
-  private enum Phase { case begin, held, decide, follow, done }
+  private enum Phase { case begin, held, decide, follow }
 
   private let request: RenewalRequest
   private let policy: StorePolicy
   private var book: Book
-  private var consequences = Consequences()
   private var rows: [WorkerRow] = []
   private var unlisted: [JobID] = []
   private var phase = Phase.begin
@@ -25,10 +24,8 @@ package struct RenewVerb: Verb {
     switch phase {
     case .begin:
       phase = .held
-      var next = LedgerRequest()
-      next.renew = (request.worker, WorkerRow.lease(request.lease, from: book.now))
-      next.hold = request.renewals.map(\.token)
-      return next
+      let leaseUntil = WorkerRow.lease(request.lease, from: book.now)
+      return LedgerRequest(renew: (request.worker, leaseUntil), hold: request.renewals.map(\.token))
     case .held:
       phase = .decide
       rows = answer.workers
@@ -40,9 +37,9 @@ package struct RenewVerb: Verb {
         let renewal = request.renewals[index]
         return !certain.contains(index) || renewal.progress != nil || !renewal.steps.isEmpty
       }
-      var needs = Needs(jobs: looked.map { request.renewals[$0].token.job } + unlisted)
+      let jobs = looked.map { request.renewals[$0].token.job } + unlisted
       // Rows whose claims are counted through go when the last claim under them has.
-      needs.heldBy = rows.dropLast().compactMap(\.id)
+      let needs = Needs(jobs: jobs, heldBy: rows.dropLast().compactMap(\.id))
       return book.lacking(needs).map { LedgerRequest(load: $0) }
     case .decide:
       phase = .follow
@@ -51,11 +48,7 @@ package struct RenewVerb: Verb {
       decide()
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
-      return book.close()
-    case .done:
-      return nil
+      return book.conclude()
     }
   }
 

@@ -8,14 +8,13 @@ package struct SettleVerb: Verb {
     package var followUps: [JobInsertion] = []
   }
 
-  private enum Phase { case begin, finished, decide, follow, done }
+  private enum Phase { case begin, finished, decide, follow }
 
   private let settlements: [ClaimSettlement]
   private let policy: StorePolicy
   private var fast: [Int] = []
   private var slow: [Int] = []
   private var book: Book
-  private var consequences = Consequences()
   private var phase = Phase.begin
   package private(set) var reply: Reply
 
@@ -50,12 +49,9 @@ package struct SettleVerb: Verb {
       for index in slow { reply.replies[index].isAccepted = settle(settlements[index]) }
       fallthrough
     case .follow:
-      if let needs = consequences.next(&book) { return LedgerRequest(load: needs) }
-      phase = .done
+      let request = book.conclude()
       for index in slow { reply.replies[index].state = book[settlements[index].token.job]?.course.state }
-      return book.close()
-    case .done:
-      return nil
+      return request
     }
   }
 

@@ -6,13 +6,16 @@ extension JobLog {
   func snapshot(in state: JobState) -> JobSnapshot {
     var snapshot = JobSnapshot(
       id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
-      requires: job.terms.requires, state: state,
-      priority: priority, attempt: attempt, maxAttempts: job.terms.maxAttempts, timeout: job.terms.timeout,
-      crashes: crashes, createdAt: entries[entries.startIndex].at, runAt: state == .scheduled ? due.date : nil,
-      startedAt: last(\.isClaim).map { entries[$0].at },
-      finishedAt: state.isFinished ? entries[turn].at : nil, progress: progress, reason: reason, cause: cause,
-      stopAsked: state == .running ? asked?.stop : nil, payload: job.payload,
-      output: state == .succeeded ? output : nil, failures: failures)
+      requires: job.terms.requires, state: state, createdAt: entries[entries.startIndex].at,
+      startedAt: last(\.isClaim).map { entries[$0].at })
+    (snapshot.priority, snapshot.attempt, snapshot.crashes) = (priority, attempt, crashes)
+    (snapshot.maxAttempts, snapshot.timeout) = (job.terms.maxAttempts, job.terms.timeout)
+    snapshot.runAt = state == .scheduled ? due.date : nil
+    snapshot.finishedAt = state.isFinished ? entries[turn].at : nil
+    (snapshot.progress, snapshot.reason, snapshot.cause) = (progress, reason, cause)
+    snapshot.stopAsked = state == .running ? asked?.stop : nil
+    (snapshot.payload, snapshot.failures) = (job.payload, failures)
+    snapshot.output = state == .succeeded ? output : nil
     snapshot.steps = steps.keys.sorted()
     snapshot.deadline = deadline
     snapshot.batch = batch

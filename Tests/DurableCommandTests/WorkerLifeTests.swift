@@ -25,14 +25,16 @@
         let status = try await durable("status")
         #expect(status.text.contains(#/^1  running  for \d+ s  sh -c /#))
         #expect(!status.text.contains("worker"))
-        #expect(status.stderr.contains("Workers: 1 on default (command, download, request)"), "\(status.stderr)")
+        #expect(
+          status.stderr.contains("Workers: 1 on default (command, download, durable.schedule, request)"),
+          "\(status.stderr)")
         let report = try await durable("status", "--json").json
         let workers = try #require(report["workers"] as? [[String: Any]])
         #expect(workers.count == 1)
         #expect(workers.first?["process"] as? Int == Int(worker.process))
         #expect(workers.first?["state"] as? String == "alive")
         #expect(workers.first?["queues"] as? [String] == ["default"])
-        #expect(workers.first?["kinds"] as? [String] == ["command", "download", "request"])
+        #expect(workers.first?["kinds"] as? [String] == ["command", "download", "durable.schedule", "request"])
         #expect(try await durable("status", "--queue", "other").stderr.contains("Workers: none"))
         #expect(try await durable("show", "\(id)").text.contains("worker     process \(worker.process)"))
         let holder = try #require(try await durable.job(id)["worker"] as? [String: Any])

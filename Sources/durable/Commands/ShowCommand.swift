@@ -4,6 +4,7 @@
   import DurableJobs
   import DurableJobsHTTP
   import DurableJobsProcess
+  import DurableJobsSchedules
   import Foundation
 
   struct ShowCommand: AsyncParsableCommand {
@@ -32,7 +33,8 @@
       let job = secrets ? stored : stored.withoutSecrets
       let screen = Screen.out
       screen.line(
-        (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.typed ?? job.kind).withVisibleControls)
+        (Download(job)?.typed ?? ShellCommand(job)?.typed ?? SendRequest(job)?.typed ?? job.schedule?.title ?? job.kind)
+          .withVisibleControls)
       for (name, value) in facts(job, worker, store) + (why.map { reasons($0.reasons, $0.job, store) } ?? []) {
         screen.line("  " + screen.coloured(name.padded(10), .dim) + " " + value.withVisibleControls)
       }
@@ -94,6 +96,11 @@
         if let size = download.size { facts.append(("size", size.asBytes)) }
       } else if let request = SendRequest(job) {
         facts += request.facts
+      } else if let schedule = job.schedule {
+        facts.append(("rule", schedule.recurrence.text))
+        facts.append(("runs", schedule.template.title))
+        facts.append(("catch-up", schedule.catchUp.rawValue))
+        if let last = schedule.last { facts.append(("last", last.forPeople)) }
       } else {
         facts.append(("kind", job.kind))
         if let payload = job.payload { facts.append(("payload", String(decoding: payload, as: UTF8.self))) }

@@ -18,9 +18,10 @@
 
     /// What a tick stores, as far as it can be shown.
     var template: JobSnapshot {
-      JobSnapshot(
-        id: JobID(rawValue: 0), queue: job.queue, kind: job.kind, state: .scheduled, createdAt: next,
-        payload: job.payload)
+      var snapshot = JobSnapshot(
+        id: JobID(rawValue: 0), queue: job.queue, kind: job.kind, state: .scheduled, createdAt: next)
+      snapshot.payload = job.payload
+      return snapshot
     }
 
     var withoutSecrets: JobSchedule {

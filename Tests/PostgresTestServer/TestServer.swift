@@ -28,7 +28,7 @@
       folder=$(mktemp -d $parent/durable-pg.XXXXXX) || exit 1
       pid=
       start() {
-        "$1/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c max_connections=400 \\
+        "$1/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c max_connections=1000 \\
           -c log_min_messages=log -c deadlock_timeout=100ms $2 >>"$folder/log" 2>&1 &
         pid=$!
         until "$1/pg_isready" -q -h "$folder" -d postgres; do
@@ -113,7 +113,8 @@
     // MARK: Stores
 
     package func string(user: String = "postgres", database: String = "postgres", more: String = "") -> String {
-      "host=\(folder) user=\(user) dbname=\(database) \(more)"
+      // Hundreds of tests connect at once.
+      "host=\(folder) user=\(user) dbname=\(database) connect_timeout=60 \(more)"
     }
 
     package static func schema() -> String { "t_" + UUID().uuidString.lowercased().replacing("-", with: "") }

@@ -227,7 +227,9 @@ import Testing
     return worker
   }
 
-  @Test func `C23 a handler that waits in the last slot for a job of its own worker is told that it can't`() async throws {
+  @Test func `C23 a handler that waits in the last slot for a job of its own worker is told that it can't`()
+    async throws
+  {
     let parent = try await queue.enqueue(kind: "parent", payload: Data())
     try await family(slots: 1).runUntilIdle()
     let job = try await queue.job(parent)

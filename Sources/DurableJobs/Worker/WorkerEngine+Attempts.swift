@@ -10,7 +10,8 @@ extension WorkerEngine {
     }
     let context = JobContext(
       attempt, in: store, by: id, output: handler.output, middleware: middleware, logger: logger)
-    let task = Task { await self.run(attempt, handler, context) }  // ends by itself, or after `stop`; `drive` waits for it
+    // Ends by itself, or after `stop`; `drive` waits for it.
+    let task = Task { await self.run(attempt, handler, context) }
     let timeout = claim.timeout.map { limit in
       store.clock.schedule(after: limit) { [weak self] in
         guard let self else { return }

@@ -76,7 +76,8 @@ extension StoreConformance {
       try holds(refusal.contains("retry job \(root)"), "'\(refusal)' names job \(root)")
       try same(try await trial.states([second]), [.ready], "one that needs any end")
     },
-    Case("C21 Jobs of one insertion wait for those before them, and for none after or unknown: then nothing is stored") {
+    Case("C21 Jobs of one insertion wait for those before them, and for none after or unknown: then nothing is stored")
+    {
       subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add([

@@ -62,7 +62,8 @@
       _ = try await durable.work { worker in
         #expect(await fifo.said() == "runs")
         #expect(try await durable("cancel", "\(id)").status == .exited(0))
-        // Its end is stored after the worker has said it.
+        try await worker.says("ended", id)
+        // Its end is stored after that was said.
         #expect(try await durable("wait", "\(id)").status == .exited(1))
       }
       #expect(try await durable.state(id) == "cancelled")

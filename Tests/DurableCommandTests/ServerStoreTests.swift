@@ -63,6 +63,8 @@
         #expect(await fifo.said() == "runs")
         #expect(try await durable("cancel", "\(id)").status == .exited(0))
         try await worker.says("ended", id)
+        // Its end is stored after that was said.
+        #expect(try await durable("wait", "\(id)").status == .exited(1))
       }
       #expect(try await durable.state(id) == "cancelled")
     }

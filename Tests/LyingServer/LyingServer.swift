@@ -32,6 +32,7 @@
 
     private struct State {
       var listener: (any Channel)?
+      var held: HeldPort?
       var connections: [ObjectIdentifier: any Channel] = [:]
     }
 
@@ -85,9 +86,11 @@
       }
     }
 
-    /// Refuses connections from here on. Those that are open stay.
+    /// Refuses connections from here on. Those that are open stay. Nobody else gets the port.
     public func stopListening() async throws {
+      let held = try HeldPort(host, port)
       let listener = state.withLock { state in
+        state.held = held
         defer { state.listener = nil }
         return state.listener
       }
@@ -144,6 +147,8 @@
       try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .serverChannelOption(.backlog, value: 1024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        // For one that holds the port while this does not listen.
+        .serverChannelOption(.socketOption(.so_reuseport), value: 1)
         // What the system holds for a client that was killed counts as sent: little.
         .childChannelOption(.socketOption(.so_sndbuf), value: 65_536)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -36,10 +36,9 @@
           do {
             try transaction.commit()
           } catch let failure as PostgresFailure where failure.endsConnection && failure.kind != .sqlState("25006") {
-            let number = transaction.head?.number
             connection = nil
             let patience = max(deadline, SystemClock().uptime + .seconds(5))
-            guard try hasCommitted(number, until: patience) else { throw failure }
+            guard try hasCommitted(transaction, until: patience) else { throw failure }
             transaction.accept()
           }
           engine.time.saw(moment)
@@ -152,17 +151,25 @@
       Thread.sleep(forTimeInterval: .random(in: 0...longest))
     }
 
-    /// Whether a transaction came whose COMMIT was not answered.
-    private func hasCommitted(_ number: Int64?, until deadline: Duration) throws -> Bool {
-      guard let number else { return false }
+    /// Whether a transaction came whose COMMIT was not answered. A server that crashed meanwhile may have given its number to
+    /// another: then the jobs that it stored are looked for by their ids and its time. One that stored none is taken as not
+    /// come, and done again: a result is accepted twice under one claim, and claims that nobody knows of go back.
+    private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
+      guard let head = transaction.head else { return false }
       var attempt = 0
       var state: String?
+      var isSameLife = false
+      var isThere = false
       while true {
         do {
           let connection = try connected(until: deadline)
-          connection.send("SELECT pg_xact_status($1::text::xid8)", [.int(number)]) { state = $0.text(0, 0) }
+          connection.send("SELECT pg_xact_status($1::text::xid8),\(Transaction.lifeSQL)", [.int(head.number)]) {
+            state = $0.text(0, 0)
+            isSameLife = $0.text(0, 1) == head.life
+          }
+          connection.send(Self.thereSQL, [.ids(transaction.stored), .int(transaction.now)]) { isThere = $0.bool(0, 0) }
           try connection.sync()
-          guard state == "in progress" else { return state == "committed" }
+          guard state == "in progress" else { return state == "committed" && (isSameLife || isThere) }
           throw PostgresFailure(.sqlState("40001"), "the transaction is still being ended")
         } catch {
           drop(after: error)
@@ -176,6 +183,8 @@
         }
       }
     }
+
+    private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at=$2)"
 
     // MARK: The connection
 

@@ -53,6 +53,7 @@
       var values = try columns(rows)
       values += [.int(now), .int(batch?.known?.rawValue), .bool(batch?.made != nil)]
       func told(_ ids: [JobID]) {
+        stored += ids
         for (id, row) in zip(ids, rows) {
           news.moved(in: answer.reply.batch, from: nil, to: row.course.state)
           moved(id, route: route(of: row.job), from: nil, to: row.course.state)

@@ -55,7 +55,11 @@
     struct Head {
       let number: Int64
       let changes: Int64
+      let life: String
     }
+
+    /// The jobs that this stores.
+    var stored: [JobID] = []
 
     init(
       connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, share: Int64, isHeard: Bool
@@ -69,8 +73,12 @@
       news = LedgerNews(isHeard: isHeard)
     }
 
+    /// Is another after the server was started again, and after a crash from which it recovered by itself: that resets what it
+    /// counts.
+    static let lifeSQL =
+      "concat(extract(epoch FROM pg_postmaster_start_time()),' ',extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))"
     static let headSQL = """
-      SELECT pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,changes
+      SELECT pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,changes,\(lifeSQL)
       FROM §meta WHERE id=1
       """
 
@@ -83,7 +91,7 @@
       connection.send(Self.headSQL) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
         try check(rows.int(0, 1), begunAt)
-        head = Head(number: rows.int(0, 0), changes: rows.int(0, 2))
+        head = Head(number: rows.int(0, 0), changes: rows.int(0, 2), life: rows.text(0, 3) ?? "")
       }
     }
 

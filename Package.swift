@@ -256,7 +256,7 @@ let package = Package(
       name: "DurableCommandTests",
       dependencies: [
         "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSchedules", "DurableJobsSQLite",
-        "DurableJobsTesting", "LyingServer", "PostgresTestServer", "durable", "durable-demo",
+        "DurableJobsTesting", "LyingServer", "PostgresTestServer", "TestProcesses", "durable", "durable-demo",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

@@ -9,11 +9,11 @@
       for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 { _ = open("/dev/null", O_RDWR) }
     }
 
-    /// Closes all but the standard ones, which may be anything that the program that started this one has open.
-    static func closeOthers() {
+    /// Closes all above `last`, the standard ones', which may be anything that the program that started this one has open.
+    package static func closeOthers(above last: Int32 = 2) {
       #if os(Linux)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        for file in names.compactMap({ Int32($0) }) where file > 2 { close(file) }
+        for file in names.compactMap({ Int32($0) }) where file > last { close(file) }
       #endif
     }
 

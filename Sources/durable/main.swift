@@ -3,6 +3,7 @@
   import DurableJobsProcess
 
   ShellCommand.superviseIfAsked()
+  _ = BackgroundWorker.wasStarted
   await DurableCommand.runProgram(reading: { SendCommand.partingJSON(GetCommand.partingHeaders($0)) }) {
     await OpenStore.closeAll()
   }

@@ -1,6 +1,7 @@
 #if Shell
   import Foundation
   import Subprocess
+  import TestProcesses
   import Testing
 
   @testable import durable
@@ -39,6 +40,31 @@
       #expect(try await durable("work", "stop").status == .exited(0))
       #expect(try #require(FileManager.default.contents(atPath: log)).count < 1 << 20)
       #expect(try #require(FileManager.default.contents(atPath: log + ".old")).count == 2 << 20)
+    }
+
+    @Test("keeps nothing that the shell had open, and is begun by that command alone")
+    func descriptors() async throws {
+      let shell = "exec 8>held; flock 8; '\(Durable.products)/durable' work --detach --store '\(durable.store)'"
+      let process = try ChildProcess("/bin/sh", ["-c", "cd '\(durable.folder)' && \(shell)"])
+      #expect(await process.ended() == .exited(0))
+      let held = open(durable.folder + "/held", O_RDONLY)
+      #expect(flock(held, LOCK_EX | LOCK_NB) == 0)
+      close(held)
+      #expect(try await durable("work", "stop").status == .exited(0))
+      let byHand = try await durable("work", "--in-background")
+      #expect(byHand.status == .exited(2))
+      #expect(byHand.stderr.contains("--in-background is for 'durable work --detach' alone"))
+    }
+
+    @Test("does not begin where it can't be noted which process it is")
+    func unnoted() async throws {
+      #expect(FileManager.default.createFile(atPath: durable.store + "-worker", contents: nil))
+      chmod(durable.store + "-worker", 0o400)
+      symlink("/dev/full", durable.store + "-worker.link")
+      rename(durable.store + "-worker.link", durable.store + "-worker")
+      let refused = try await durable("work", "--detach")
+      #expect(refused.status == .exited(5), "\(refused.stderr)")
+      #expect(refused.stderr.contains("-worker can't be written"), "\(refused.stderr)")
     }
 
     @Test("that was killed leaves nothing that would be asked to stop, and another can begin")

@@ -60,6 +60,9 @@
 
     func run() async throws {
       for name in queue { try NewJob.check(queue: name) }
+      guard !inBackground || BackgroundWorker.wasStarted else {
+        throw ValidationError("--in-background is for 'durable work --detach' alone: type that")
+      }
       if verb == .stop { return try await stop() }
       let limit = grace
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
@@ -67,9 +70,7 @@
       try Program.provideOpenFiles(forWork: true)
       let store = try await options.open()
       let background = BackgroundWorker(store: store.path)
-      if inBackground, !background.begin() {
-        throw JobError(.alreadyRunning, "another worker is at work in the background already")
-      }
+      if inBackground { try background.begin() }
       // Whoever drains a queue wants to know of all; else lines come for ever.
       Screen.stopWaitingForReaders(keepingAll: drain)
       let log = WorkLog(json: options.json)

@@ -62,18 +62,39 @@
       return process
     }
 
-    /// Makes this process that worker. False if there is another.
-    func begin() -> Bool {
+    /// Makes this process that worker. Throws if there is another, or if it can't be noted which process it is: nobody could
+    /// end it then.
+    func begin() throws {
       // The lock goes with the process, however that ends.
       let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else { return false }
+      guard lock >= 0 else { throw noted(errno) }
+      // Who only asks holds it for a moment.
+      guard (0..<20).contains(where: { $0 > 0 && usleep(5_000) != 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 }) else {
+        throw JobError(.alreadyRunning, "another worker is at work in the background already")
+      }
       let text = Array("\(getpid())".utf8)
-      ftruncate(lock, 0)
-      _ = write(lock, text, text.count)
+      guard ftruncate(lock, 0) == 0, write(lock, text, text.count) == text.count else {
+        defer { close(lock) }
+        throw noted(errno)
+      }
       // No folder is kept from being unmounted.
       _ = chdir("/")
-      return true
     }
+
+    private func noted(_ code: Int32) -> JobError {
+      JobError(.unusableFile, SystemError("the file \(file) can't be written", code).description)
+    }
+
+    /// Whether ``start(_:)`` started this process. It must be asked before anything else is opened, which may get the number of
+    /// what that gave. Of what the shell had open nothing is kept.
+    static let wasStarted: Bool = {
+      var status = stat()
+      guard CommandLine.arguments.contains("--in-background"), fstat(news, &status) == 0,
+        status.st_mode & S_IFMT == S_IFIFO, fcntl(news, F_SETFD, FD_CLOEXEC) == 0
+      else { return false }
+      Descriptors.closeOthers(above: news)
+      return true
+    }()
 
     /// Says to who started this process that it works.
     static func hasBegun() {
@@ -83,19 +104,18 @@
 
     /// Asks it to stop, and waits until it has. Returns which process it was; nil if there was none.
     func stop() -> pid_t? {
-      let lock = open(file, O_RDONLY | O_CLOEXEC)
-      guard lock >= 0 else { return nil }
-      defer { close(lock) }
+      var (asked, rounds): (pid_t?, Int) = (nil, 0)
       while let process {
-        if process == 0 {
-          usleep(10_000)
-          continue
+        // One that has just begun has not said yet who it is; or it took the place of the one that was asked.
+        if process != 0, process != asked {
+          kill(process, SIGTERM)
+          asked = process
         }
-        kill(process, SIGTERM)
-        while flock(lock, LOCK_SH) != 0, errno == EINTR {}
-        return process
+        usleep(10_000)
+        rounds += 1
+        if rounds == 1_500 { Talk.line("Process \(process) has not stopped yet; it is waited for") }
       }
-      return nil
+      return asked
     }
   }
 #endif

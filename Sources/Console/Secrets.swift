@@ -24,20 +24,47 @@
 
     private var withoutPasswordsOfUsers: String {
       guard contains("@") else { return self }
-      let well = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
-      let ill = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:\[]*):(?![0-9]+[\/?])\S*[\/?#]\S*@/
-      let text = replacingURLs(well) { match in
+      let well = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:"'<>]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
+      return replacingURLs(well) { match in
         let (_, scheme, user, password) = match.output
         if password != nil { return "\(scheme)://\(user):\(hiddenSecret)@" }
         let names: Set = ["ssh", "sftp", "scp", "rsync", "ftp"]
         let isName = scheme.lowercased().split(separator: "+").contains { names.contains(String($0)) }
         return "\(scheme)://\(isName ? String(user) : hiddenSecret)@"
+      }.withoutIllPasswords
+    }
+
+    /// Without those that have a `/`, `?` or `#`: they end at the last `@` of the word, which is looked for once a word.
+    private var withoutIllPasswords: String {
+      var text = ""
+      var rest = self[...]
+      var word = startIndex..<startIndex
+      var lastAt: Index?
+      var place = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+      while let found = place {
+        let next = rest.utf8.index(after: found)
+        if rest.utf8[next...].starts(with: "//".utf8), rest.beginOfScheme(endingAt: found) != nil {
+          let user = rest.utf8[rest.utf8.index(next, offsetBy: 2)...]
+          if user.startIndex >= word.upperBound {
+            word = user.startIndex..<(user.firstIndex(where: " \t\r\n".utf8.contains) ?? user.endIndex)
+            lastAt = utf8[word].lastIndex(of: UInt8(ascii: "@"))
+          }
+          if let lastAt, let colon = user.firstIndex(where: " \t\r\n/?#:[\"'<>".utf8.contains), colon < lastAt,
+            user[colon] == UInt8(ascii: ":"), case let password = user[user.index(after: colon)..<lastAt],
+            password.contains(where: "/?#".utf8.contains), !password.beginsAsPort
+          {
+            // What is hidden already stays as it is.
+            let end = utf8.index(after: lastAt)
+            let isHidden = self[colon..<end].contains(":\(hiddenSecret)@")
+            text += rest[..<colon] + (isHidden ? self[colon..<end] : ":\(hiddenSecret)@")
+            rest = rest[end...]
+            place = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+            continue
+          }
+        }
+        place = rest.utf8[next...].firstIndex(of: UInt8(ascii: ":"))
       }
-      return text.replacingURLs(ill) { match in
-        // What is hidden already stays as it is.
-        match.output.0.contains(":\(hiddenSecret)@")
-          ? String(match.output.0) : "\(match.output.1)://\(match.output.2):\(hiddenSecret)@"
-      }
+      return text + rest
     }
 
     /// Replaces what matches from a scheme on. It is looked for at each "://" alone: from each letter of a long word all
@@ -62,6 +89,14 @@
         colon = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
       }
       return text + rest
+    }
+  }
+
+  extension Substring.UTF8View {
+    /// As in `host:8080/path`.
+    fileprivate var beginsAsPort: Bool {
+      let digits = prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      return !digits.isEmpty && self[digits.endIndex...].first.map("/?".utf8.contains) ?? false
     }
   }
 

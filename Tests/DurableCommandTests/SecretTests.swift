@@ -39,6 +39,14 @@
       }
     }
 
+    @Test("a word of thousands of URLs is read through once, and an @ of something else hides nothing of them")
+    func manyURLs() {
+      let word = String(repeating: #"{"u":"https://host","k":"me@x.org"},"#, count: 5_000)
+      #expect(word.withoutPasswords == word)
+      #expect((word + "https://me:p/w@host/x").withoutPasswords == word + "https://me:***@host/x")
+      #expect("https://h:80/a@b http://u:a#b@h".withoutPasswords == "https://h:80/a@b http://u:***@h")
+    }
+
     @Test("a signed query is in no line of get, status or show, and the file comes")
     func signedDownload() async throws {
       let server = try await LyingServer()

@@ -86,7 +86,12 @@
           folder.forget(run)
           throw CancellationError()
         }
-        try remains.note(context.id)
+        do {
+          try remains.note(context.id)
+        } catch {
+          folder.forget(run)
+          throw error
+        }
       } catch {
         throw try setback(error, command, context)
       }

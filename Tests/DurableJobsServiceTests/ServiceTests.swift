@@ -24,7 +24,6 @@
         await mayEnd.pass()
       }
       let first = try await queue.enqueue(Errand())
-      let second = try await queue.enqueue(Errand())
       try await testGracefulShutdown { trigger in
         try await withThrowingTaskGroup { group in
           group.addTask {
@@ -39,6 +38,7 @@
         }
       }
       #expect(try await first.snapshot.state == .succeeded)
+      let second = try await queue.enqueue(Errand())
       #expect(try await second.snapshot.state == .ready)
     }
 

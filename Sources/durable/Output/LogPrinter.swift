@@ -55,7 +55,7 @@
         }
         // Later runs exist only after this one has ended, however that was.
         guard run.endedAt != nil || index < runs.count - 1 || isFinal else { return }
-        for stream in LogStream.allCases { flush(stream) }
+        for stream in LogStream.allCases { flush(stream, run) }
         foot(run, isCutShort: index < runs.count - 1)
         done = run.number
         current = nil
@@ -101,7 +101,7 @@
       if case .bytes(let data) = part, let last = data.last { isInLine = last != UInt8(ascii: "\n") }
       switch part {
       case .leftOut(let count):
-        flush(stream)
+        flush(stream, run)
         if json {
           Screen.out.json(LogRecord(run, stream, leftOut: count))
         } else {
@@ -131,10 +131,12 @@
       return Data(all[..<cut])
     }
 
-    private mutating func flush(_ stream: LogStream) {
-      guard let rest = pending.removeValue(forKey: stream), !rest.isEmpty, !json else { return }
-      let screen = stream == .stdout ? Screen.out : Screen.error
-      screen.write(Data(String(decoding: rest, as: UTF8.self).utf8))
+    /// What is left of a character that never became whole.
+    private mutating func flush(_ stream: LogStream, _ run: CommandRun) {
+      guard let rest = pending.removeValue(forKey: stream), !rest.isEmpty else { return }
+      let text = String(decoding: rest, as: UTF8.self)
+      if json { return Screen.out.json(LogRecord(run, stream, text: text)) }
+      (stream == .stdout ? Screen.out : Screen.error).write(Data(text.utf8))
     }
   }
 
@@ -220,7 +222,7 @@
       do {
         while true {
           // Asked before the last look, so that nothing is written in between.
-          job = try await store.store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
+          job = try await store.patientLook(at: id)
           printer.show(job, isFinal: job?.state.isFinished ?? true)
           guard let job, !job.state.isFinished else { return printer.stdout }
           if tells { try await report.look(at: job) }

@@ -60,6 +60,7 @@
       for id in all.changed {
         switch change {
         case .cancel, .suspend: try await store.endRemains(of: id)
+        case .complete, .fail: try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
         case .remove:
           try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
           // A command that can't be ended keeps it, until a worker finds that it has.

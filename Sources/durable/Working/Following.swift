@@ -114,8 +114,7 @@
     private func work(_ worker: JobWorker, _ interruption: Interruption) async throws {
       var report = ObstacleReport(store, here: true)
       while !interruption.wasAsked {
-        guard let job = try await store.store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
-        else { return }
+        guard let job = try await store.patientLook(at: id) else { return }
         if job.state.isFinished || job.state == .suspended { return }
         try await report.look(at: job)
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())

@@ -100,7 +100,7 @@ func snippet7() async throws {
 func snippet8() async throws {
   signal(SIGTERM, SIG_IGN)  // it no longer ends the process by itself
   let terminated = DispatchSource.makeSignalSource(signal: SIGTERM)
-  terminated.setEventHandler { Task { await worker.stop(grace: .seconds(20)) } }
+  terminated.setEventHandler { @Sendable in Task { await worker.stop(grace: .seconds(20)) } }
   terminated.activate()
   try await worker.run()  // returns once the last handler has
   terminated.cancel()

@@ -109,6 +109,13 @@
       #expect(list.urls.count == 1)
     }
 
+    @Test("no file is larger than 2^60 bytes")
+    func hugeSizes() throws {
+      let text = "https://a.example/1\n  size=1152921504606846976\n https://a.example/2\n  size=1152921504606846977\n"
+      let list = DownloadList(try TextLines(Data(text.utf8), name: "l", "-i l"))
+      #expect(list.broken == ["l:4: size: no file has 1152921504606846977 bytes"])
+    }
+
     @Test("checksums are read as sha256sum writes them")
     func checksums() throws {
       let (one, two) = (String(repeating: "1", count: 64), String(repeating: "A", count: 64))

@@ -295,6 +295,7 @@
           }
         }
       }
+      if !ids.isEmpty { StoredAllTheSame.tell(ids) }
       if !options.json, Screen.error.isTerminal, let first = ids.first {
         try await store.sayIfNobodyWorks(on: first)
       }

@@ -85,6 +85,7 @@
         (["statsu"], "there is no command 'statsu'; did you mean 'status'?"),
         (["sus"], "there is no command 'sus'; did you mean 'suspend'?"),
         (["help", "unpuase"], "there is no command 'unpuase'; did you mean 'unpause'?"),
+        (["edit", "2", "--lane", "x"], "unknown option '--lane'"), (["cancel", "3-1"], "the range runs backwards"),
         (["frobnicate"], "there is no command 'frobnicate'"), (["status", "--jsn"], "Did you mean '--json'?"),
         (["add", "--envi=TOKEN=secret", "--", "true"], "unknown option '--envi'; did you mean '--env'?"),
         (["add", "--priorty", "5", "--", "true"], "unknown option '--priorty'; did you mean '--priority'?"),

@@ -74,7 +74,9 @@
         let isNoID = message.contains(#/is invalid for '<(id|ids)>'/#)
         Talk.error(
           inALine(withoutValues(message))
-            + (isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : ""),
+            + (isBackwards(message)
+              ? "; the range runs backwards"
+              : isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : ""),
           code: "usage")
         if Talk.isJSON.withLock({ $0 }) { return ExitStatus.usage.rawValue }
         // The parser's last line says where to look; its others repeat the help.
@@ -84,6 +86,14 @@
         Talk.error(error.briefly)
         return ExitStatus.jobFailed.rawValue
       }
+    }
+
+    /// Whether it is about a range of ids, as in 7-3.
+    private static func isBackwards(_ message: String) -> Bool {
+      guard let ends = message.firstMatch(of: /'([1-9][0-9]*)-([1-9][0-9]*)' is invalid/)?.output,
+        let first = Int64(ends.1), let last = Int64(ends.2)
+      else { return false }
+      return first > last
     }
 
     /// Without the secret of a header that was typed right after its option's letter, which the parser takes for a name.

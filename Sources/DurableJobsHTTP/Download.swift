@@ -131,6 +131,7 @@
         throw refuse("'\(sha256)' is no SHA-256; it has 64 hexadecimal digits")
       }
       if let size, size < 0 { throw refuse("a file can't have \(size) bytes") }
+      if let size, size > 1 << 60 { throw refuse("no file has \(size) bytes") }
       for header in headers {
         try header.validate()
         if ["range", "if-range"].contains(header.name.lowercased()) {

@@ -86,6 +86,28 @@
       #expect(try await durable("get", "--sha256sums", "SUMS", server.url("/a")).status == .exited(2))
     }
 
+    @Test("of two sums of one name, that counts whose path is the URL's end; else both lines are told")
+    func sumsOfOneName() async throws {
+      let (one, two) = (String(repeating: "1", count: 64), String(repeating: "2", count: 64))
+      try Data("\(one)  en/f.bin\n\(two)  de/f.bin\n".utf8).write(
+        to: URL(fileURLWithPath: durable.folder + "/SUMS"))
+      func get(_ paths: String...) async throws -> Durable.Outcome {
+        try await durable.run(
+          (["get", "--detach", "--sha256sums", "SUMS"] + paths.map { server.url($0) }).map { Array($0.utf8) })
+      }
+      #expect(try await get("/x/en/f.bin", "/de/f.bin").text == "1\n2\n")
+      for (id, sum) in [("1", one), ("2", two)] {
+        #expect(try await durable("show", id).text.contains(sum))
+      }
+      let unclear = try await get("/fr/f.bin")
+      #expect(unclear.status == .exited(2))
+      #expect(unclear.stderr.contains("SUMS:1") && unclear.stderr.contains("SUMS:2"), "\(unclear.stderr)")
+      // The same sum twice is one.
+      try Data("\(one)  en/f.bin\n\(one)  de/f.bin\n".utf8).write(
+        to: URL(fileURLWithPath: durable.folder + "/SUMS"))
+      #expect(try await get("/fr/f.bin").status == .exited(0))
+    }
+
     @Test("with --concurrency 16, sixteen files of one host come at once")
     func concurrency() async throws {
       let paths = (0..<20).map { "/\($0).bin" }

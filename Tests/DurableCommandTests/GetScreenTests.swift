@@ -145,6 +145,17 @@
       #expect(screen.lines(at: .seconds(3), width: 80, height: 24).count == 2)
     }
 
+    @Test("sizes beyond all measure are added up, and taken away again")
+    func hugeSizes() {
+      var screen = DownloadScreen()
+      for number in 1...3 { screen.add(id(number), name: "\(number)", size: number < 3 ? .max : 1000) }
+      for number in 1...2 { screen.received(id(number), .max, of: .max, at: .seconds(1)) }
+      #expect((screen.size, screen.received, screen.fetched) == (.max, .max, .max))
+      #expect(!screen.lines(at: .seconds(2), width: 80, height: 24).isEmpty)
+      for number in 1...2 { screen.failed(id(number)) }
+      #expect((screen.size, screen.received) == (1000, 0))
+    }
+
     @Test("at the end, bytes of what is not done are told as such")
     func outcome() {
       var screen = running(["a", "b"])

@@ -271,6 +271,33 @@
       #expect(harmless.stderr.contains("would replace each other as download"), "\(harmless.stderr)")
     }
 
+    @Test("with --overwrite, files of one name may go into different folders, and not into one by two paths")
+    func oneNameInTwoFolders() async throws {
+      for path in ["/en/f.bin", "/de/f.bin"] { server.serve(path, .file(content)) }
+      let list = URL(fileURLWithPath: durable.folder + "/list.txt")
+      func write(_ first: String, _ second: String) throws {
+        let text = "\(server.url("/en/f.bin"))\n  dir=\(first)\n\(server.url("/de/f.bin"))\n  dir=\(second)\n"
+        try Data(text.utf8).write(to: list)
+      }
+      try write("en", "de")
+      let outcome = try await durable("get", "--overwrite", "-i", "list.txt")
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(holds(content, "en/f.bin") && holds(content, "de/f.bin"))
+      try write("out", "en/../out")
+      let same = try await durable("get", "--overwrite", "-i", "list.txt")
+      #expect(same.status == .exited(2))
+      #expect(same.stderr.contains("would replace each other as f.bin"), "\(same.stderr)")
+    }
+
+    @Test("with --overwrite, a URL that is named twice for one file is told as that")
+    func namedTwice() async throws {
+      let text = "\(server.url("/a.bin"))\n\(server.url("/a.bin"))\n  out=a.bin\n"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      let outcome = try await durable("get", "--overwrite", "-i", "list.txt")
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains("/a.bin is named twice for a.bin"), "\(outcome.stderr)")
+    }
+
     @Test("an answer may take so long to begin as is said")
     func timeout() async throws {
       server.serve("/a.bin", .silence)

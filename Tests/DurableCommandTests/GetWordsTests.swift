@@ -109,13 +109,21 @@
       #expect(list.urls.count == 1)
     }
 
+    @Test("no file is larger than 2^60 bytes")
+    func hugeSizes() throws {
+      let text = "https://a.example/1\n  size=1152921504606846976\n https://a.example/2\n  size=1152921504606846977\n"
+      let list = DownloadList(try TextLines(Data(text.utf8), name: "l", "-i l"))
+      #expect(list.broken == ["l:4: size: no file has 1152921504606846977 bytes"])
+    }
+
     @Test("checksums are read as sha256sum writes them")
     func checksums() throws {
       let (one, two) = (String(repeating: "1", count: 64), String(repeating: "A", count: 64))
       let list = try ChecksumList(TextLines(Data("\(one)  ./x/a.bin\n\(two) *b.bin\n".utf8), name: "l", "s"))
-      #expect(try list.sum(of: "a.bin") == one)
-      #expect(try list.sum(of: "b.bin") == two)
-      #expect(throws: ValidationError.self) { try list.sum(of: "c.bin") }
+      let url = try #require(URL(string: "https://a.example/1"))
+      #expect(try list.sum(of: "a.bin", at: url) == one)
+      #expect(try list.sum(of: "b.bin", at: url) == two.lowercased())
+      #expect(throws: ValidationError.self) { try list.sum(of: "c.bin", at: url) }
       #expect(throws: ValidationError.self) { try ChecksumList(TextLines(Data("nonsense".utf8), name: "l", "s")) }
     }
 

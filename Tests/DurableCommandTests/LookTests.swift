@@ -48,6 +48,15 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder) == [])
     }
 
+    @Test("without an id, a store with no command says that none was stored")
+    func noCommand() async throws {
+      try await durable("pause")
+      #expect(try await durable("show").stderr.contains("no job has been stored here"))
+      let log = try await durable("log")
+      #expect(log.status == .exited(3))
+      #expect(log.stderr.contains("no command has been stored here"), "\(log.stderr)")
+    }
+
     @Test("an id that does not exist is exit code 3, and the others are acted on")
     func noSuchJob() async throws {
       let id = try await durable.add("--", "true")

@@ -43,6 +43,23 @@
         ])
     }
 
+    @Test("the output of what has succeeded stays as it was, and another is refused")
+    func outputStays() async throws {
+      try await addSix()
+      #expect(try await durable("complete", "2", "--output", #"{"x": 1}"#).status == .exited(0))
+      for again in [["complete", "2"], ["complete", "2", "--output", #"{"x": 1}"#]] {
+        #expect(ids(try await durable.run(again.map { Array($0.utf8) })) == [2])
+      }
+      let other = try await durable("complete", "2", "3", "--output", #"{"x":2}"#)
+      #expect(other.status == .exited(2))
+      #expect(other.stderr.contains("job 2 has succeeded already; its output stays as it was"), "\(other.stderr)")
+      #expect(ids(other) == [3])
+      let json = try await durable("complete", "2", "--output", "null", "--json").json
+      #expect(json["changed"] as? [Int] == [])
+      #expect((json["refused"] as? [[String: Any]])?.first?["job"] as? Int == 2)
+      #expect((try await durable.job(2)["output"] as? [String: Int]) == ["x": 1])
+    }
+
     @Test("a range without a job is exit code 3, and nothing at all is 2")
     func nothing() async throws {
       try await addSix()

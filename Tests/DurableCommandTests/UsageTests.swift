@@ -85,6 +85,7 @@
         (["statsu"], "there is no command 'statsu'; did you mean 'status'?"),
         (["sus"], "there is no command 'sus'; did you mean 'suspend'?"),
         (["help", "unpuase"], "there is no command 'unpuase'; did you mean 'unpause'?"),
+        (["edit", "2", "--lane", "x"], "unknown option '--lane'"), (["cancel", "3-1"], "the range runs backwards"),
         (["frobnicate"], "there is no command 'frobnicate'"), (["status", "--jsn"], "Did you mean '--json'?"),
         (["add", "--envi=TOKEN=secret", "--", "true"], "unknown option '--envi'; did you mean '--env'?"),
         (["add", "--priorty", "5", "--", "true"], "unknown option '--priorty'; did you mean '--priority'?"),
@@ -123,6 +124,27 @@
       let words = outcome.stderr.split(separator: "\n").filter { $0.contains("standard output") }
       #expect(words.count == 1)
       #expect(words.first?.contains("standard output can't be written: No space left on device") == true)
+    }
+
+    @Test(
+      "what is stored is told where its id can't be written",
+      .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"),
+      arguments: [
+        ("add -- true", "job 1 is stored; its number could not be written"),
+        ("add --json -- true", "job 1 is stored; its number could not be written"),
+        ("add -i lines", "jobs 1, 2 are stored; their numbers could not be written"),
+        ("send POST http://127.0.0.1:9/", "job 1 is stored; its number could not be written"),
+        ("send POST http://127.0.0.1:9/ --json", "job 1 is stored; its number could not be written"),
+        ("get --detach http://127.0.0.1:9/a", "job 1 is stored; its number could not be written"),
+        ("get --detach --json http://127.0.0.1:9/a", "job 1 is stored; its number could not be written"),
+        ("schedule add x @daily -- true", "the schedule 'x' is stored; that could not be written"),
+        ("schedule add x @daily --json -- true", "the schedule 'x' is stored; that could not be written"),
+      ])
+    func storedAllTheSame(line: String, words: String) async throws {
+      try Data("true\nfalse\n".utf8).write(to: URL(fileURLWithPath: durable.folder + "/lines"))
+      let outcome = try await durable.shell("\"$DURABLE\" \(line) > /dev/full")
+      #expect(outcome.status == .exited(1))
+      #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
     }
 
     @Test("a worker whose stdout is full works on")

@@ -64,6 +64,7 @@
       } else {
         Screen.out.line("\(id)")
       }
+      if !follow { StoredAllTheSame.tell([id]) }
       if follow {
         try await Following(store: store, queue: queue, id: id, json: options.json, runs: .commands).run()
       } else if Screen.error.isTerminal {
@@ -141,6 +142,7 @@
           }
         }
       }
+      StoredAllTheSame.tell(ids)
       if Screen.error.isTerminal, !options.json { try await store.sayIfNobodyWorks(on: ids[0]) }
     }
   }

@@ -34,8 +34,9 @@
     @Argument(parsing: .postTerminator, help: ArgumentHelp("What it is to run.", valueName: "cmd"))
     var command: [String] = []
 
-    func validate() throws {
-      _ = try StartArgument.parse(delay: delay, at: at)
+    func validate() throws { _ = try StartArgument.parse(delay: delay, at: at) }
+
+    private func checkSomethingIsGiven() throws {
       guard !changesCommand, priority == nil, delay == nil, at == nil else { return }
       throw ValidationError(
         "what is to be changed? As in: durable edit \(id) -- sleep 10, or: durable edit \(id) --cwd FOLDER")
@@ -47,6 +48,7 @@
 
     func run() async throws {
       let start = try StartArgument.parse(delay: delay, at: at)
+      try checkSomethingIsGiven()
       let store = try await options.existing(for: [id])
       if changesCommand { try await editCommand(in: store) }
       if let priority { try await store.store.change(.setPriority(JobPriority(rawValue: priority)), id) }

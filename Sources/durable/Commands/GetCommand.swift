@@ -147,7 +147,7 @@
 
     // MARK: What is asked for
 
-    /// Throws where anything is wrong, before anything is touched.
+    /// Throws where anything is wrong, before anything but folders is made.
     private func downloads() throws -> [Download] {
       for word in SystemText.lastArguments(Int(CommandLine.argc) - 1) where !word.isUTF8 {
         throw ValidationError("\(word.shellQuoted) is no UTF-8; the paths, names and URLs of downloads must be")
@@ -177,11 +177,10 @@
       if let sha256sums {
         let sums = try ChecksumList(TextLines(of: sha256sums, "--sha256sums \(sha256sums)"))
         for index in downloads.indices where downloads[index].sha256 == nil {
-          downloads[index].sha256 = try sums.sum(of: downloads[index].expectedName)
+          downloads[index].sha256 = try sums.sum(of: downloads[index].expectedName, at: downloads[index].url)
         }
       }
-      if overwrite { try checkReplacing(downloads) }
-      // The last, as they may be made.
+      // Nearly the last, as they may be made.
       let folders = typed.map { _ in folder } + listed.map { $0.folder ?? folder }
       var paths: [String: String] = [:]
       for (index, folder) in folders.enumerated() {
@@ -189,6 +188,7 @@
         paths[folder] = path
         downloads[index].folder = path
       }
+      if overwrite { try checkReplacing(downloads) }
       return downloads
     }
 
@@ -224,11 +224,16 @@
 
     /// Of those that would be one file, the last one would be all that is left.
     private func checkReplacing(_ downloads: [Download]) throws {
-      let named = Dictionary(grouping: Self.withoutRepeats(downloads), by: \.expectedName).values.first { $0.count > 1 }
-      guard let named else { return }
-      throw ValidationError(
-        "with --overwrite, \(named[0].shownURL) and \(named[1].shownURL) would replace each "
-          + "other as \(named[0].expectedName); get them into different folders")
+      var files: [[String]: Download] = [:]
+      for download in Self.withoutRepeats(downloads) {
+        let name = download.expectedName
+        guard let other = files.updateValue(download, forKey: [download.folder, name]) else { continue }
+        throw ValidationError(
+          other.url == download.url
+            ? "with --overwrite, \(download.shownURL) is named twice for \(name); name it once"
+            : "with --overwrite, \(other.shownURL) and \(download.shownURL) would replace each other as \(name); get "
+              + "them into different folders")
+      }
     }
 
     private func checkNumbers() throws {
@@ -290,6 +295,7 @@
           }
         }
       }
+      if !ids.isEmpty { StoredAllTheSame.tell(ids) }
       if !options.json, Screen.error.isTerminal, let first = ids.first {
         try await store.sayIfNobodyWorks(on: first)
       }

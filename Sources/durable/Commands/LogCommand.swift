@@ -31,7 +31,7 @@
     }
 
     func run() async throws {
-      let (store, id) = try await options.existing(for: job, else: .kind(ShellCommand.kind))
+      let (store, id) = try await options.existing(for: job, else: .kind(ShellCommand.kind), "command")
       let job = try await store.store.job(id, detail: [])
       if follow {
         try await LogFollower(store: store, id: id, attempt: attempt, json: options.json, tells: true).run()

@@ -89,8 +89,13 @@
         let declaration = try await queue.schedule(name, recurrence, command, catchUp: catchUp, options: jobOptions)
         guard let schedule = try await store.schedule(name) else { return }
         let record = ScheduleRecord(schedule, declaration: declaration)
-        if options.json { return Screen.out.json(record) }
+        let lost = "the schedule '\(name)' is stored; that could not be written"
+        if options.json {
+          Screen.out.json(record)
+          return StoredAllTheSame.tell(lost)
+        }
         record.write(to: .out, nameWidth: name.withVisibleControls.columns)
+        StoredAllTheSame.tell(lost)
         if declaration != .added { Talk.line("It was there: \(declaration.rawValue)") }
         if Screen.error.isTerminal { try await store.sayIfNobodyWorks(on: schedule.job.id) }
       }

@@ -96,6 +96,7 @@
       } else {
         Screen.out.line("\(sent.id)")
       }
+      if !follow { StoredAllTheSame.tell([sent.id]) }
       if follow {
         try await Following(store: store, queue: place, id: sent.id, json: options.json, runs: .requests).run()
       } else if Screen.error.isTerminal {

@@ -21,7 +21,7 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let (store, id) = try await options.existing(for: job, else: .all)
+      let (store, id) = try await options.existing(for: job, else: .all, "job")
       let stored = try await store.store.job(id)
       let worker = try await store.workers(of: [stored])[id]
       let why = try await store.explain(id)

@@ -34,7 +34,9 @@
     @Argument(help: ArgumentHelp("End the worker that --detach has started.", valueName: "stop")) var verb: Verb?
     @Flag(help: "Go on in the background, without a terminal.") var detach = false
     @Flag(help: .hidden) var inBackground = false
-    @Flag(help: "End when nothing is left to do now. Exits with 1 if a job failed meanwhile.") var drain = false
+    @Flag(
+      help: "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile.")
+    var drain = false
     @Option(
       parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
     var concurrency = Defaults.concurrency

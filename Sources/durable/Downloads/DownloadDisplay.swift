@@ -193,8 +193,10 @@
     /// Something that a person should know, between the bars.
     func say(_ text: String) {
       guard isLive else { return Talk.error(text) }
+      // The terminal would cut it with no sign of that.
+      let width = Screen.error.width.map { max(1, $0 - 1) } ?? .max
       state.withLock { state in
-        state.finished.append("durable: \(text.withVisibleControls)")
+        state.finished.append("durable: \(text.withVisibleControls)".cut(to: width))
         state.isChanged = true
       }
     }

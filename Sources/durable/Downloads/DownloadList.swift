@@ -77,21 +77,40 @@
 
   /// Checksums by names of files, as `sha256sum` writes them: `HEX  NAME`, or `HEX *NAME`.
   struct ChecksumList {
-    private var sums: [String: String] = [:]
+    private struct Sum {
+      var hex: String
+      /// The parts of its path.
+      var path: [String]
+      var place: String
+    }
+
+    /// By the last parts of their paths.
+    private var sums: [String: [Sum]] = [:]
 
     init(_ lines: TextLines) throws {
       for line in lines where line.text?.hasPrefix("#") != true {
         guard let match = line.text?.wholeMatch(of: /\\?([0-9a-fA-F]{64}) [ *](.+)/)?.output else {
           throw ValidationError("\(line.place): this is no line of sha256sum, as in: HEX  NAME")
         }
-        sums[(String(match.2) as NSString).lastPathComponent] = String(match.1)
+        let path = match.2.split(separator: "/").map(String.init).filter { $0 != "." }
+        let sum = Sum(hex: match.1.lowercased(), path: path, place: line.place)
+        if let name = path.last { sums[name, default: []].append(sum) }
       }
     }
 
-    /// The one of a file of that name. Throws if there is none.
-    func sum(of name: String) throws -> String {
-      guard let sum = sums[name] else { throw ValidationError("--sha256sums: there is no checksum for \(name)") }
-      return sum
+    /// The one of a file of that name. Of several that differ, it is that with the longest path in which the URL ends. Throws
+    /// if there is none, or no telling which.
+    func sum(of name: String, at url: URL) throws -> String {
+      guard let all = sums[name] else { throw ValidationError("--sha256sums: there is no checksum for \(name)") }
+      let fitting = all.filter { url.pathComponents.suffix($0.path.count) == $0.path[...] }
+      let longest = fitting.map(\.path.count).max()
+      let wanted = longest.map { longest in fitting.filter { $0.path.count == longest } } ?? all
+      if let other = wanted.first(where: { $0.hex != wanted[0].hex }) {
+        throw ValidationError(
+          "--sha256sums: \(wanted[0].place) and \(other.place) have different checksums for \(name), and none has the path "
+            + "of its URL alone")
+      }
+      return wanted[0].hex
     }
   }
 #endif

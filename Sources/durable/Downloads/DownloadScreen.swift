@@ -49,8 +49,11 @@
     private(set) var failed = 0
     /// Those that another job stands in the way of.
     private(set) var refused = 0
-    private(set) var received: Int64 = 0
-    private(set) var size: Int64 = 0
+    // Servers and lists may tell any size, and a few of the largest are more than fits.
+    private var receivedInAll: Int128 = 0
+    private var sizeInAll: Int128 = 0
+    var received: Int64 { Int64(clamping: receivedInAll) }
+    var size: Int64 { Int64(clamping: sizeInAll) }
     private(set) var ofUnknownSize = 0
     /// What came here since the beginning.
     private(set) var fetched: Int64 = 0
@@ -121,7 +124,7 @@
         item.size = size ?? item.size
         item.meter?.read(bytes, at: now)
       }
-      fetched += new
+      came(new)
       meter.read(fetched, at: now)
     }
 
@@ -157,7 +160,7 @@
         item.received = item.size ?? item.received
         item.meter = nil
       }
-      fetched += new
+      came(new)
       meter.read(fetched, at: now)
     }
 
@@ -260,6 +263,11 @@
       items[id] = item.isOwn || item.phase.isShown ? item : nil
     }
 
+    private mutating func came(_ bytes: Int64) {
+      let sum = fetched.addingReportingOverflow(bytes)
+      fetched = sum.overflow ? .max : sum.partialValue
+    }
+
     private mutating func count(_ item: Item, _ sign: Int) {
       guard item.isOwn else { return }
       switch item.phase {
@@ -270,8 +278,8 @@
         return
       default: if item.size == nil { ofUnknownSize += sign }
       }
-      received += Int64(sign) * item.received
-      size += Int64(sign) * (item.size ?? 0)
+      receivedInAll += Int128(sign) * Int128(item.received)
+      sizeInAll += Int128(sign) * Int128(item.size ?? 0)
     }
   }
 #endif

@@ -49,12 +49,13 @@
       throw JobError(.notFound, "there is no job \(jobs): \(try missing)")
     }
 
-    /// The store, and that job of it, or the newest that matches. Throws ``JobError/Code/notFound`` if there is none.
-    func existing(for job: JobID?, else filter: JobFilter) async throws -> (OpenStore, JobID) {
+    /// The store, and that job of it, or the newest that matches. Throws ``JobError/Code/notFound`` if there is none, which
+    /// `what` names, as in "command".
+    func existing(for job: JobID?, else filter: JobFilter, _ what: String) async throws -> (OpenStore, JobID) {
       if let job { return (try await existing(for: [job]), job) }
       guard let store = try await existing() else { throw JobError(.notFound, "there are no jobs: \(try missing)") }
       let newest = try await store.store.jobs(JobQuery(filter, order: .newestFirst, limit: 1)).first
-      guard let newest else { throw JobError(.notFound, "there is no such job in \(store.name)") }
+      guard let newest else { throw JobError(.notFound, "no \(what) has been stored here: \(store.name)") }
       return (store, newest.id)
     }
 

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import Foundation
 
   /// What a verb does to the jobs that were selected.
   struct Deed {
@@ -57,6 +58,7 @@
         all.refused += bite.refused
         all.next = bite.next
       } while all.next != nil
+      if case .complete(let output?) = change { try await refuse(&all, withoutOutput: output, in: store) }
       for id in all.changed {
         switch change {
         case .cancel, .suspend: try await store.endRemains(of: id)
@@ -69,6 +71,18 @@
         }
       }
       return all
+    }
+
+    /// Those that had succeeded before keep what they have put out.
+    private func refuse(_ report: inout ChangeReport, withoutOutput output: Data, in store: OpenStore) async throws {
+      guard !report.changed.isEmpty else { return }
+      let jobs = try await store.store.jobs(
+        JobQuery(.ids(report.changed), detail: .output, limit: report.changed.count))
+      let others = Set(jobs.filter { $0.output != output }.map(\.id))
+      report.changed.removeAll { others.contains($0) }
+      report.refused += others.sorted().map {
+        ChangeReport.Refusal(job: $0, message: "has succeeded already; its output stays as it was")
+      }
     }
 
     /// What is to be said of those that are not yet where this was to bring them.

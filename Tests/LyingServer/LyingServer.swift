@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import Foundation
   import NIOCore
   import NIOPosix
   import NIOSSL
@@ -148,7 +149,7 @@
         .serverChannelOption(.backlog, value: 1024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         // For one that holds the port while this does not listen.
-        .serverChannelOption(.socketOption(.so_reuseport), value: 1)
+        .serverChannelOption(.socketOption(.init(rawValue: SO_REUSEPORT)), value: 1)
         // What the system holds for a client that was killed counts as sent: little.
         .childChannelOption(.socketOption(.so_sndbuf), value: 65_536)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -82,6 +82,7 @@
 
     /// Lets `worker` send requests.
     public func register(with worker: JobWorker) {
+      sent.keep(worker)
       worker.register(SendRequest.self) { request, context in
         try await withTaskExecutorPreference(DiskThreads.shared) {
           await self.sweepIfDue()

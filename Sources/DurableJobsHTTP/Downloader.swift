@@ -92,6 +92,7 @@
 
     /// Lets `worker` run downloads.
     public func register(with worker: JobWorker) {
+      proofs.keep(worker)
       worker.register(Download.self) { download, context in
         try await withTaskExecutorPreference(DiskThreads.shared) { try await self.run(download, context) }
       }

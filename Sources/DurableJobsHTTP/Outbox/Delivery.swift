@@ -126,6 +126,7 @@
       try Task.checkCancellation()
       // Of what only asks, the answer is all that it is for. Others have done their work.
       if case .broken(let error) = end, request.method.isQuestion {
+        if let error = error as? RequestError { throw error }
         throw error.flatMap { DownloadError.connection($0, url.hostAndPort) }
           ?? DownloadError(.connection, "\(url.hostAndPort) closed the connection before the end of its answer")
       }
@@ -157,18 +158,26 @@
       var isCut: Bool { if case .whole = self { false } else { true } }
     }
 
-    /// At most `most` bytes of it.
+    /// At most `most` bytes of it; what has come of one that stands still, or takes too long.
     private func body(of response: HTTPClientResponse, _ most: Int) async -> (Data, Ending) {
-      var data = Data()
+      let came = Lock(Data())
+      let rest = standstill.decided()
       do {
-        for try await piece in response.body {
-          standstill.moved()
-          data.append(contentsOf: piece.readableBytesView)
-          if data.count >= most { return (data.prefix(most), .more) }
+        try await rest.watching(url.hostAndPort) {
+          for try await piece in response.body {
+            rest.moved()
+            let count = came.withLock { came in
+              came.append(contentsOf: piece.readableBytesView)
+              return came.count
+            }
+            if count >= most { return }
+          }
         }
       } catch {
-        return (data, .broken(error))
+        return (came.withLock { $0 }, .broken(error))
       }
+      let data = came.withLock { $0 }
+      if data.count >= most { return (data.prefix(most), .more) }
       if case .after(let length) = BodyEnd(response.headers, response.version), data.count < length,
         request.method != .head, ![204, 304].contains(response.status.code)
       {

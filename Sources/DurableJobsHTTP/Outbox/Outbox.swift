@@ -57,7 +57,8 @@
     ///
     /// A connection has `connectTimeout` to come about, and is given up when nothing has moved for `stallTimeout`, neither
     /// of the request nor of the answer. Between these a server has `answerTimeout` for its work: a request that is given up
-    /// then may have been carried out, and is sent again.
+    /// then may have been carried out, and is sent again. Once an answer has begun it decides: its body has `answerTimeout`
+    /// in all, and one that stands still or takes longer is kept as far as it came.
     public init(
       store: any JobStore, connectTimeout: Duration = .seconds(15), stallTimeout: Duration = .seconds(60),
       answerTimeout: Duration = .seconds(600), netrc: URL? = nil,
@@ -82,6 +83,7 @@
 
     /// Lets `worker` send requests.
     public func register(with worker: JobWorker) {
+      sent.keep(worker)
       worker.register(SendRequest.self) { request, context in
         try await withTaskExecutorPreference(DiskThreads.shared) {
           await self.sweepIfDue()

@@ -6,15 +6,18 @@
     private let limit: Duration
     private let answerLimit: Duration
     private let clock: any JobClock
+    /// When it has taken too long in all, whatever moves.
+    private let end: Duration?
     /// When something moved last, and how long nothing may move from then on; nil once there is nothing to watch.
     private let state: Lock<(last: Duration, limit: Duration)?>
     private let gate = Gate()
 
     /// `answerLimit` holds while the server has all that is sent, and has not begun to answer.
-    init(after limit: Duration, answerAfter answerLimit: Duration, clock: any JobClock) {
+    init(after limit: Duration, answerAfter answerLimit: Duration, clock: any JobClock, until end: Duration? = nil) {
       self.limit = limit
       self.answerLimit = answerLimit
       self.clock = clock
+      self.end = end
       state = Lock((clock.uptime, limit))
     }
 
@@ -23,6 +26,18 @@
 
     /// The last of the request has gone.
     func awaitsAnswer() { moved(answerLimit) }
+
+    /// The server has decided, and no standstill changes that: this watches no more. What is returned watches the rest of
+    /// its answer, which is given up after `answerLimit` in all.
+    func decided() -> Standstill {
+      stop()
+      return Standstill(after: limit, answerAfter: answerLimit, clock: clock, until: clock.uptime + answerLimit)
+    }
+
+    private func stop() {
+      state.withLock { $0 = nil }
+      gate.open()
+    }
 
     private func moved(_ limit: Duration) {
       let isOther = state.withLock { state in
@@ -37,18 +52,18 @@
     func watching<R: Sendable>(_ host: String, _ body: @escaping @Sendable () async throws -> R) async throws -> R {
       try await withThrowingTaskGroup { group in
         group.addTask {
-          defer {
-            state.withLock { $0 = nil }
-            gate.open()
-          }
+          defer { stop() }
           return try await body()
         }
         while let (last, limit) = state.withLock({ $0 }), !Task.isCancelled {
-          let left = limit - (clock.uptime - last)
-          guard left > .zero else {
+          let now = clock.uptime
+          if let end, now >= end {
+            throw RequestError(.stalled, "the answer of \(host) did not end in \(answerLimit.seconds.formatted()) s")
+          }
+          guard now - last < limit else {
             throw RequestError(.stalled, "\(host) took nothing and said nothing for \(limit.seconds.formatted()) s")
           }
-          let timer = clock.schedule(after: left) { gate.open() }
+          let timer = clock.schedule(after: min(last + limit, end ?? last + limit) - now) { gate.open() }
           await gate.pass()
           timer.cancel()
         }

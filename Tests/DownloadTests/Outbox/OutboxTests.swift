@@ -313,6 +313,55 @@
       #expect(setting.events.contains { if case .stopped = $0 { true } else { false } })
     }
 
+    /// Lets the time pass in which nothing may stand still, until the attempt is over.
+    private func drainUntilStalled() async throws {
+      let isOver = Lock(false)
+      async let drained: Void = {
+        defer { isOver.withLock { $0 = true } }
+        try await setting.jobs.drain()
+      }()
+      await server.held("/orders")
+      while !isOver.withLock({ $0 }) {
+        // Set once the head of the answer is here.
+        if setting.jobs.clock.timers.contains(.seconds(60)) { setting.jobs.clock.advance(by: .seconds(60)) }
+        await Task.yield()
+      }
+      try await drained
+    }
+
+    @Test func `where something was done, an answer that stands still is one, and says that it is cut`() async throws {
+      server.serve("/orders", .page(201, "whole").with("Location", "/orders/7").holding(after: 2))
+      let id = try await setting.jobs.queue.enqueue(try post()).id
+      try await drainUntilStalled()
+      let job = try await setting.job(id)
+      let answer = try #require(job.answer, "\(job)")
+      #expect(answer.status == 201)
+      #expect(answer["Location"] == "/orders/7")
+      #expect(answer.isCut)
+      #expect("wh".hasPrefix(String(decoding: answer.body, as: UTF8.self)))
+      #expect(server.requests.count == 1)
+    }
+
+    @Test func `a refusal is one, also if what the server says of it stands still`() async throws {
+      server.serve("/orders", .page(400, "no tea here").holding(after: 6))
+      let id = try await setting.jobs.queue.enqueue(try post()).id
+      try await drainUntilStalled()
+      let job = try await setting.job(id)
+      #expect(job.state == .failed, "\(job)")
+      #expect(job.lastError.hasPrefix("the server answered 400 "), "\(job.lastError)")
+      #expect(server.requests.count == 1)
+    }
+
+    @Test func `where the answer is all that is wanted, one that stands still is asked for again`() async throws {
+      server.serve("/orders", .page(200, "whole").holding(after: 2), .page(200, "whole"))
+      let id = try await setting.jobs.queue.enqueue(SendRequest(.get, try server.at("/orders"))).id
+      try await drainUntilStalled()
+      #expect(setting.errors.map(\.code) == [.stalled])
+      try await setting.jobs.advance(by: .seconds(60))
+      #expect(try await setting.job(id).answer?.body == Data("whole".utf8))
+      #expect(server.requests.count == 2)
+    }
+
     @Test func `a server has ten minutes for its work, and is asked again then`() async throws {
       server.serve("/orders", .silence, .page(200))
       let id = try await setting.jobs.queue.enqueue(try post()).id

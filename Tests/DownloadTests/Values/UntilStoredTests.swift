@@ -1,0 +1,49 @@
+#if HTTP
+  import DurableJobs
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  /// Whether the store tells of a commit, in this very task.
+  private enum Telling {
+    @TaskLocal static var isOn = false
+  }
+
+  @Suite struct UntilStoredTests {
+    /// Notes what happens to it, and whether the store waits for that.
+    private final class Thing: Sendable {
+      let notes: Lock<[String]>
+
+      init(_ notes: Lock<[String]>) { self.notes = notes }
+      deinit { note("closed") }
+      func note(_ what: String) { notes.withLock { $0.append(Telling.isOn ? "\(what) while it tells" : what) } }
+    }
+
+    private let notes = Lock<[String]>([])
+    private let things = UntilStored<Thing> { $0.note("removed") }
+
+    private func tell(_ state: JobState) {
+      let change = JobTransition(id: JobID(rawValue: 1), queue: "default", kind: "a", state: state)
+      Telling.$isOn.withValue(true) { things.hear(.committed([change])) }
+    }
+
+    @Test(arguments: [(JobState.succeeded, ["removed", "closed"]), (.failed, ["closed"]), (.running, [])])
+    func `the store does not wait for what goes once an end is stored`(state: JobState, left: [String]) async {
+      things.add(Thing(notes), of: JobID(rawValue: 1))
+      tell(state)
+      await things.settle()
+      #expect(notes.withLock { $0 } == left)
+    }
+
+    @Test func `what goes is gone when it is waited for, also by a task that is cancelled`() async {
+      things.add(Thing(notes), of: JobID(rawValue: 1))
+      tell(.succeeded)
+      let waiting = Task { [things, notes] in
+        await things.settle()
+        return notes.withLock { $0 }
+      }
+      waiting.cancel()
+      #expect(await waiting.value == ["removed", "closed"])
+    }
+  }
+#endif

@@ -100,6 +100,20 @@
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `a file that would leave nothing to others on its disk waits for room`() async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 8)
+      let file = Content(7_500_000)
+      server.serve("/a.bin", .file(file))
+      let setting = try Setting(in: folder)
+      let first = try await setting.attempt(setting.download(server.url("/a.bin")))
+      #expect(first.state == .scheduled && first.failures.isEmpty, "\(first)")
+      #expect(setting.waits.first?.contains("7500000 bytes are needed") == true, "\(setting.waits)")
+      try disk.grow(to: 16)
+      #expect(try await setting.fetch(setting.download(server.url("/a.bin"))).state == .succeeded)
+      #expect(try folder.holds(file, as: "a.bin"))
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
     func `where there is no room for two versions, the old one goes`() async throws {
       let disk = try SmallDisk(in: folder, megabytes: 8)
       let new = Content(6_000_000, seed: 2)

@@ -218,13 +218,14 @@
       guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
     }
 
-    /// Bytes that may still be written, and those that there are; nil if the file system doesn't say.
-    var room: (free: Int64, all: Int64)? {
+    /// Bytes that may still be written, those that there are, and those that are left to others on the same disk, as the
+    /// store may be: 16 MB, or an eighth of a small one. Nil if the file system doesn't say.
+    var room: (free: Int64, all: Int64, reserve: Int64)? {
       var status = statvfs()
       guard fstatvfs(descriptor.number, &status) == 0, status.f_blocks > 0 else { return nil }
       let (free, overflows) = Int64(status.f_bavail).multipliedReportingOverflow(by: Int64(status.f_frsize))
       let (all, allOverflow) = Int64(status.f_blocks).multipliedReportingOverflow(by: Int64(status.f_frsize))
-      return overflows || allOverflow ? nil : (free, all)
+      return overflows || allOverflow ? nil : (free, all, min(16 << 20, all / 8))
     }
   }
 

@@ -133,12 +133,10 @@
       }
     }
 
-    /// Where nobody knows how much is to come: others on the same disk, as the store may be, are left 16 MB, or an eighth
-    /// of a small one.
+    /// Throws ``DownloadError/Code/noRoom`` where so many bytes would be taken from what is left to others.
     func leaveRoom(after count: Int) throws {
-      guard let (free, all) = folder.room, free - Int64(count) < min(16 << 20, all / 8) else { return }
-      throw DownloadError(
-        .noRoom, "no room in \(folder.path) for a file of unknown length: \(free) bytes are free, and left to others")
+      guard let (free, _, reserve) = folder.room, free - Int64(count) < reserve else { return }
+      throw DownloadError(.noRoom, "no room in \(folder.path): \(free) bytes are free, and left to others")
     }
 
     /// Only one task at a time appends.

@@ -109,7 +109,10 @@
           return
         }
         meter.came(next.readableBytes, at: clock.uptime)
-        if total == nil { try part.leaveRoom(after: next.readableBytes) }
+        // Other downloads take from what was there for a file of known length; to look costs more than to write.
+        if total == nil || part.length >> 20 != (part.length + Int64(next.readableBytes)) >> 20 {
+          try part.leaveRoom(after: next.readableBytes)
+        }
         try next.withUnsafeReadableBytes {
           try part.append(UnsafeRawBufferPointer(rebasing: $0.prefix(room)))
         }

@@ -275,11 +275,12 @@
     }
 
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
-      guard let total else { return }
-      while let (free, all) = part.folder.room, free < total - part.length {
+      guard let total, total > part.length else { return }
+      while let (free, all, reserve) = part.folder.room, free - reserve < total - part.length {
         guard !part.discardOther() else { continue }
         throw Setback.heldUp(
-          by: "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free"
+          by:
+            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others"
             + (total > all ? "; the whole disk has \(all)" : ""),
           for: .seconds(10))
       }

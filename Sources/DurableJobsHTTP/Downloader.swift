@@ -38,7 +38,7 @@
     public enum Event: Sendable {
       /// It has its turn at its host.
       case began
-      /// The file comes without something that was asked for.
+      /// The file comes without something that was asked for, or without its server having been asked.
       case remarked(String)
       /// So many bytes of the file were here before; the rest of it comes now.
       case goesOn(from: Int64)

@@ -122,7 +122,9 @@ extension JobQueue {
     guard job.edges.isEmpty else { throw refuse("a job of each tick can't wait for other jobs") }
     guard job.kind != JobSchedule.kind else { throw refuse("a schedule can't be scheduled") }
     guard job.terms.key == nil else {
-      throw refuse("the jobs of its ticks have keys of their own, as '\(name)@2027-01-01T00:00:00Z'; give them a tag")
+      throw refuse(
+        "the jobs of its ticks have keys of their own, as '\(name)@2027-01-01T00:00:00Z'; give them a tag. What "
+          + "brings a key of its own, as a download, is enqueued by a job that is scheduled in its place")
     }
     if case .at = job.terms.start { throw refuse("each job starts at its tick, or after it, and not at a date") }
     switch job.terms.deadline {

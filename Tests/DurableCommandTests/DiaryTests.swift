@@ -28,6 +28,23 @@
         ])
     }
 
+    @Test("of a file that was there, it is said when it was fetched, and that its server was not asked")
+    func wasThere() {
+      func line(_ change: (inout Download) -> Void) -> String? {
+        var (diary, download, file) = (DownloadDiary(), download, file)
+        change(&download)
+        file.wasThere = true
+        let attempt = JobAttempt(job: JobID(rawValue: 1), queue: "default", number: 1, of: 20)
+        let date = Date(timeIntervalSince1970: 180)
+        return [.began, .remarked("the server was not asked"), .succeeded(file)].compactMap {
+          diary.line(attempt, download, $0, now: .zero, date: date)
+        }.last.map { "\($0.title)  \($0.detail)" }
+      }
+      let unasked = "the server was not asked (--overwrite fetches it anew)"
+      #expect(line { _ in } == "already there: a  fetched 3 min ago; \(unasked)")
+      #expect(line { $0.keepsServerTime = true } == "already there: a  \(unasked)")
+    }
+
     @Test("what a file has not got is said when it is done")
     func remark() {
       #expect(

@@ -201,7 +201,8 @@
       #expect(holds(content, "out/a.bin"))
       let second = try await durable("get", "-o", "out", server.url("/a.bin"))
       #expect(second.status == .exited(0))
-      #expect(second.text.contains("already there: a.bin"))
+      #expect(second.text.contains("already there: a.bin  fetched "), "\(second.text)")
+      #expect(second.text.contains("ago; the server was not asked (--overwrite fetches it anew)"))
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder + "/out") == ["a.bin"])
     }
 
@@ -216,6 +217,7 @@
       let taken = try await durable("get", "--skip-existing", "-o", "out", server.url("/a.bin"))
       #expect(taken.status == .exited(0), "\(taken.stderr)")
       #expect(taken.text.contains("already there: a.bin"))
+      #expect(!taken.text.contains("was not asked"))
       try Data("another".utf8).write(to: URL(fileURLWithPath: path))
       let other = try await durable("get", "--skip-existing", "-o", "out", server.url("/a.bin"))
       #expect(other.status == .exited(1))

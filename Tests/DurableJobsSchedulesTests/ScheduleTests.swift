@@ -285,6 +285,7 @@ struct ScheduleTests {
       ("", JobOptions(), "the name of a schedule must have 1 to 480 bytes"),
       (String(repeating: "n", count: 481), JobOptions(), "the name of a schedule must have 1 to 480 bytes"),
       ("n", JobOptions(key: "k"), "have keys of their own"),
+      ("n", JobOptions(key: "k"), "is enqueued by a job that is scheduled in its place"),
       ("n", JobOptions(start: .at(.now)), "and not at a date"),
       ("n", JobOptions(deadline: .end(by: .at(.now))), "and not a date"),
       ("n", JobOptions(maxAttempts: 0), "maxAttempts is 0"),

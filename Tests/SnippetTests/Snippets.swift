@@ -14,6 +14,7 @@ import Logging
 import Testing
 #if HTTP
 import DurableJobsHTTP
+import DurableJobsSchedules
 #endif
 #if Postgres
 import DurableJobsPostgres
@@ -852,7 +853,25 @@ func snippet72() async throws {
 }
 
 // docs/schedules.md, block 4
+#if HTTP
 func snippet73() async throws {
+  struct Report: Job {
+    static let kind = "report"
+    func run(in context: JobContext) async throws {
+      guard let tick = context.scheduledFor else { return }
+      let key = "report-\(Int(tick.timeIntervalSince1970))"  // the same in each attempt of this tick
+      try context.enqueueOnSuccess(
+        SendRequest(.post, URL(string: "https://example.org/reports")!, idempotencyKey: key))
+    }
+  }
+
+  worker.register(Report.self)
+  try await queue.schedule("report", .cron("0 6 * * *", timeZone: "Europe/Berlin"), Report())
+}
+#endif
+
+// docs/schedules.md, block 5
+func snippet74() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -863,7 +882,7 @@ func snippet73() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet74() async throws {
+func snippet75() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -876,7 +895,7 @@ func snippet74() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet75() async throws {
+func snippet76() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -904,7 +923,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet76() async throws {
+func snippet77() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -914,7 +933,7 @@ func snippet76() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet77() async throws {
+func snippet78() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -923,7 +942,7 @@ func snippet77() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet78() async throws {
+func snippet79() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -935,7 +954,7 @@ func snippet78() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet79() async throws {
+func snippet80() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -955,7 +974,7 @@ func snippet79() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet80() async throws {
+func snippet81() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -995,7 +1014,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet81() async throws {
+func snippet82() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1006,7 +1025,7 @@ func snippet81() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet82() async throws {
+func snippet83() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1016,21 +1035,21 @@ func snippet82() async throws {
 }
 
 // docs/watching.md, block 1
-func snippet83() async throws {
+func snippet84() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet84() async throws {
+func snippet85() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet85() async throws {
+func snippet86() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

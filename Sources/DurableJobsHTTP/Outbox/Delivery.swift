@@ -49,7 +49,6 @@
         let credentials = way.credentials(for: url, own: nil, netrc)
         let redaction = Redaction(secrets + (credentials?.secrets ?? []))
         let response = try await ask(url, way, credentials, file)
-        standstill.moved()
         let status = Int(response.status.code)
         switch RequestVerdict(status: status, response.headers, to: request.method) {
         case .success:

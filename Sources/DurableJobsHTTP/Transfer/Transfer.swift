@@ -18,7 +18,7 @@
     let cameSince: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
     /// What stood in the file's place when the job's first attempt looked: this, if it is the first.
     let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
-    /// Told what the file has not got, though it was asked for.
+    /// Told what the file has not got, though it was asked for, or that its server was not asked.
     let remark: @Sendable (String) -> Void
     let url: String
     /// The name that is given, or that the URL gives.
@@ -94,7 +94,10 @@
       if let file = try PartFile.marked(mark, as: name, in: folder, download) {
         return Result(file: file, proof: NamingProof(folder: folder, record: nil, mark: mark, part: nil))
       }
-      if let file = try await existing(name, folder, isFinalName: download.name != nil) { return Result(file: file) }
+      if let file = try await existing(name, folder, isFinalName: download.name != nil) {
+        remark("the server was not asked")
+        return Result(file: file)
+      }
       let before = try await standing(folder)
       let part = try part(in: folder)
       do {

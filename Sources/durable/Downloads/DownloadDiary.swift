@@ -34,7 +34,7 @@
 
     /// The line for this event, if it is worth one.
     mutating func line(
-      _ attempt: JobAttempt, _ download: Download, _ event: Downloader.Event, now: Duration
+      _ attempt: JobAttempt, _ download: Download, _ event: Downloader.Event, now: Duration, date: Date = Date()
     ) -> WorkLine? {
       let which = attempt.number > 1 ? "attempt \(attempt.number) of \(attempt.of)" : ""
       var line = WorkLine(id: attempt.job, mark: .start, title: download.url.withoutCredentials, detail: which)
@@ -62,7 +62,15 @@
         waits[attempt.job] = nil
         var line = WorkLine(
           id: attempt.job, file, came: file.size - (course?.first ?? 0), in: course.map { now - $0.began })
-        if let remark = course?.remark { line.detail += "; \(remark)" }
+        guard let remark = course?.remark else { return line }
+        if file.wasThere {
+          let age = Duration.seconds(date.timeIntervalSince1970 - Double(file.modified) / 1e9)
+          // Else its time is another's.
+          let isOurs = download.sha256 == nil && !download.keepsServerTime && age >= .zero
+          line.detail = (isOurs ? "fetched \(age.roughly) ago; " : "") + "\(remark) (--overwrite fetches it anew)"
+        } else {
+          line.detail += "; \(remark)"
+        }
         return line
       case .failed(let error, let isFinal, let retryAfter):
         (courses[attempt.job], waits[attempt.job]) = (nil, nil)

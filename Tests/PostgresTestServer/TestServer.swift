@@ -27,12 +27,17 @@
       if [ -w /dev/shm ]; then parent=/dev/shm; fi
       folder=$(mktemp -d $parent/durable-pg.XXXXXX) || exit 1
       pid=
+      # One that was killed leaves processes which hold its memory for a moment more: then it is tried again.
       start() {
-        "$1/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c max_connections=1000 \\
-          -c log_min_messages=log -c deadlock_timeout=100ms $2 >>"$folder/log" 2>&1 &
-        pid=$!
-        until "$1/pg_isready" -q -h "$folder" -d postgres; do
-          if ! kill -0 $pid 2>/dev/null; then echo "failed: $(tail -n 3 "$folder/log")"; return; fi
+        tries=0
+        until [ $tries -gt 0 ] && "$1/pg_isready" -q -h "$folder" -d postgres; do
+          if [ -z "$pid" ] || ! kill -0 $pid 2>/dev/null; then
+            tries=$((tries + 1))
+            if [ $tries -gt 100 ]; then echo "failed: $(tail -n 3 "$folder/log" | tr '\\n' ' ')"; return; fi
+            "$1/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= -c max_connections=1000 \\
+              -c log_min_messages=log -c deadlock_timeout=100ms $2 >>"$folder/log" 2>&1 &
+            pid=$!
+          fi
           sleep 0.05
         done
         echo "ready $folder"

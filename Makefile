@@ -13,7 +13,7 @@ ifeq ($(shell uname),Linux)
 INSTALL_FLAGS = --static-swift-stdlib -Xlinker -s
 endif
 
-.PHONY: help setup demo test test-tsan soak bench format format-check docs install uninstall
+.PHONY: help setup demo demo-fleet test test-tsan soak bench format format-check docs install uninstall
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -21,9 +21,13 @@ help: ## What can be made
 setup: ## Install what a build needs (as root or with sudo), or say how
 	@scripts/setup
 
-demo: setup ## Downloads on a screen: their worker is killed half-way, and nothing is lost
+demo: ## Downloads on a screen: their worker is killed half-way, and nothing is lost
+	@scripts/setup demo
 	@scripts/build-demo
 	@.build-demo/debug/durable-demo
+
+demo-fleet: setup ## Two workers on a PostgreSQL server: one is killed, the server is restarted, and nothing is lost
+	@scripts/demo-fleet
 
 test: setup ## All tests, with every trait, in TEST_LIMIT=1800 seconds at most
 	@echo "Two builds and the tests: the first time 10 to 15 minutes on two cores, then two or three."

@@ -13,6 +13,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "DurableJobs", path: "..")],
   targets: [
+    .executableTarget(name: "task-queue", dependencies: queue),
     .executableTarget(name: "offline-requests", dependencies: queue),
     .executableTarget(name: "login-and-avatar", dependencies: queue),
     .executableTarget(

@@ -49,7 +49,7 @@
   }
   router.get("jobs/:id") { _, context -> Status in
     guard let id = context.parameters.get("id", as: Int64.self).map(JobID.init),
-      let job = try await mails.jobs(where: .id(id), limit: 1).first
+      let job = try? await mails.job(id)
     else { throw HTTPError(.notFound) }
     return Status(id: "\(id)", state: job.state.rawValue, error: job.failures.last?.message)
   }

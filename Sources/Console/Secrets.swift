@@ -116,22 +116,28 @@
     }
   }
 
-  extension SystemText {
-    /// The same of what need not be UTF-8.
-    fileprivate var withoutPasswords: SystemText {
-      if isUTF8 { return SystemText(display.withoutPasswords) }
+  extension [SystemText] {
+    /// The same of each, of which none need be UTF-8.
+    fileprivate func mapText(_ hide: ([String]) -> [String]) -> [SystemText] {
       // What is not ASCII becomes characters that mean nothing, and bytes again.
-      let scalars = bytes.map { UnicodeScalar(UInt32($0) + ($0 < 0x80 ? 0 : 0xe000))! }
-      let text = String(String.UnicodeScalarView(scalars)).withoutPasswords
-      return SystemText(bytes: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+      let texts = map { word in
+        if word.isUTF8 { return word.display }
+        let scalars = word.bytes.map { UnicodeScalar(UInt32($0) + ($0 < 0x80 ? 0 : 0xe000))! }
+        return String(String.UnicodeScalarView(scalars))
+      }
+      return zip(self, hide(texts)).map { word, text in
+        if word.isUTF8 { return SystemText(text) }
+        return SystemText(bytes: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+      }
     }
   }
 
   extension ShellCommand {
-    /// For everybody's eyes: without the values of its environment, and without passwords in URLs.
+    /// For everybody's eyes: without the values of its environment, without passwords in URLs, and without what the names in
+    /// its words say is a secret (``SecretWords``).
     package var withoutSecrets: ShellCommand {
       var copy = self
-      copy.arguments = arguments.map(\.withoutPasswords)
+      copy.arguments = arguments.mapText { SecretWords.hidden(in: $0.map(\.withoutPasswords), isLine: shell) }
       copy.env = env.mapValues { _ in SystemText(hiddenSecret) }
       return copy
     }

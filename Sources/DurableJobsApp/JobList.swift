@@ -4,7 +4,7 @@ import Observation
 
 /// Jobs of a queue for a screen: rows and counts that follow the store, of this process and of others.
 ///
-///     @State private var uploads = JobList(queue, of: UploadPhoto.self)
+///     @State private var uploads = JobList(queue, of: UploadPhoto.self, detail: .failures)
 ///     var body: some View { List(uploads.rows) { UploadRow($0) } }
 ///
 /// It watches from the moment at which it is made until its owner lets go of it. What it shows is at most 100 ms old, and
@@ -27,18 +27,19 @@ public final class JobList<Row: Equatable & Sendable> {
 
   /// Jobs of a queue, the newest first unless asked otherwise.
   public convenience init(
-    _ queue: JobQueue, where filter: JobFilter = .all, order: JobQuery.Order = .newestFirst, limit: Int = 100
+    _ queue: JobQueue, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
+    order: JobQuery.Order = .newestFirst, limit: Int = 100
   ) where Row == JobSnapshot {
-    self.init(queue, filter, queue.snapshots(where: filter, order: order, limit: limit))
+    self.init(queue, filter, queue.snapshots(where: filter, detail: detail, order: order, limit: limit))
   }
 
   /// Jobs of one kind with their payloads. One whose payload does not decode is left out of the rows.
   public convenience init<P: JobPayload>(
-    _ queue: JobQueue, of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .newestFirst,
-    limit: Int = 100
+    _ queue: JobQueue, of type: P.Type, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
+    order: JobQuery.Order = .newestFirst, limit: Int = 100
   ) where Row == TypedJobSnapshot<P> {
-    self.init(
-      queue, .kind(type) && filter, queue.snapshots(of: type, where: filter, order: order, limit: limit))
+    let rows = queue.snapshots(of: type, where: filter, detail: detail, order: order, limit: limit)
+    self.init(queue, .kind(type) && filter, rows)
   }
 
   private init(_ queue: JobQueue, _ filter: JobFilter, _ rows: JobSnapshots<[Row]>) {

@@ -5,6 +5,9 @@
   /// Runs ``Download`` jobs. One serves any number of workers of a store, and its limits hold for all of them together.
   ///
   /// Proxies are those of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them.
+  ///
+  /// Where a `JobMiddleware` encrypts payloads, those of other downloads can't be read: who asks again for a file that has its
+  /// server's name, or meets one that may be another's, gets an error that says so and replaces nothing.
   public final class Downloader: Sendable {
     /// What binds all downloads of a ``Downloader``. How many there are at once is the worker's limit.
     public struct Limits: Hashable, Sendable {
@@ -94,7 +97,9 @@
     public func register(with worker: JobWorker) {
       proofs.keep(worker)
       worker.register(Download.self) { download, context in
-        try await withTaskExecutorPreference(DiskThreads.shared) { try await self.run(download, context) }
+        try await withTaskExecutorPreference(DiskThreads.of(folder: download.folder)) {
+          try await self.run(download, context)
+        }
       }
     }
 
@@ -191,12 +196,15 @@
         named.name = name
         let query = JobQuery(
           .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: [.payload, .output],
-          order: .newestFirst, limit: 1)
-        guard let job = try await store.jobs(query).first, let other = Download(of: job), other.asks(as: download),
-          let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
-          file.path == path
-        else { continue }
-        return (file, KnownJob(job.id, of: other))
+          order: .newestFirst, limit: 20)
+        let known = try await store.jobs(query).compactMap { job -> (DownloadedFile, KnownJob)? in
+          guard let other = Download(of: job), other.asks(as: download), let output = job.output,
+            let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path
+          else { return nil }
+          return (file, KnownJob(job.id, of: other))
+        }
+        // Who brought it goes before those that found it there.
+        if let found = known.first(where: { !$0.0.wasThere }) ?? known.first { return found }
       }
       return nil
     }

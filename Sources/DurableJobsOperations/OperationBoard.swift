@@ -43,8 +43,7 @@ final class OperationBoard: Sendable {
     do {
       var after: JobID?
       repeat {
-        let left = JobFilter.states(JobState.allCases.filter { !$0.isFinished })
-        let page = try await jobs.jobs(where: left, detail: .payload, after: after, limit: 500)
+        let page = try await jobs.jobs(where: .unfinished, detail: .payload, after: after, limit: 500)
         for job in page { _ = add(viewOf: job) }
         after = page.count < 500 ? nil : page.last?.id
       } while after != nil

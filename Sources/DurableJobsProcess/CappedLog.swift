@@ -25,8 +25,6 @@
     private var isCut = false
     /// The end of what was written, for error messages.
     private var end: [UInt8] = []
-    /// There was more before it.
-    private var endIsCut = false
 
     private struct Piece {
       let file: Int32
@@ -88,15 +86,13 @@
       }
     }
 
+    /// A line that is longer is not known whole.
+    static let mostOfLine = 1 << 16
+
     private mutating func noteEnd(_ bytes: UnsafeRawBufferPointer) {
-      if bytes.count > 4096 {
-        end = Array(bytes.suffix(4096))
-      } else {
-        end.append(contentsOf: bytes)
-        guard end.count > 8192 else { return }
-        end.removeFirst(end.count - 4096)
-      }
-      endIsCut = true
+      end.append(contentsOf: bytes.suffix(Self.mostOfLine + 1))
+      // Not with each piece: what stays moves.
+      if end.count > 4 * Self.mostOfLine { end.removeFirst(end.count - Self.mostOfLine - 1) }
     }
 
     /// Nothing follows. If the end found no room, an empty piece says how much it was.
@@ -112,9 +108,11 @@
     /// The last line with something in it. Not one whose beginning is missing: what is to be hidden is no longer found in
     /// it.
     package var lastLine: String? {
-      let lines = String(decoding: end, as: UTF8.self).split(
+      let kept = end.suffix(Self.mostOfLine + 1)
+      let lines = String(decoding: kept, as: UTF8.self).split(
         omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-      return lines.dropFirst(endIsCut ? 1 : 0).last { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
+      return lines.dropFirst(kept.count > Self.mostOfLine ? 1 : 0).last { !$0.allSatisfy(\.isWhitespace) }.map(
+        String.init)
     }
 
     /// Room that is left to others on the same disk: 16 MB, or an eighth of a small one.

@@ -75,6 +75,7 @@
         if !isFree {
           // Else it is the command of another worker, by right.
           guard await context.isHeld() else { throw CancellationError() }
+          guard remains.isStoresOwn else { throw Refusal("the store was moved or removed; stop this worker", ESTALE) }
           isFree = await lock.endHolder()
         }
         guard isFree else { throw Self.leftBehind(lock) }

@@ -25,7 +25,7 @@
       var file: Int32 = -1
       for least: Int32 in [100, 30, 10, 3] where file < 0 { file = fcntl(opened, F_DUPFD, least) }
       guard file >= 0 else { throw Refusal("can't keep \(path) open") }
-      guard flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file)?.lives() != true, let holder else {
+      guard Descriptors.lock(file), Self.holder(file)?.lives() != true, let holder else {
         close(file)
         return false
       }
@@ -44,7 +44,7 @@
     func takeForSupervisor() throws -> Bool {
       let file = open(supervisorPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw Refusal("can't open \(supervisorPath)") }
-      if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
+      if Descriptors.lock(file) { return true }
       close(file)
       return false
     }

@@ -9,12 +9,25 @@
     private let store: any JobStore
     /// An empty file for each job whose command may live, and whose worker has not seen its end.
     private let notes: String
+    /// The file that the store was in as this began to look.
+    private let file: [UInt64]?
     /// Who could not be ended, and is not waited for again.
     private let hopeless = Lock<[JobID: CommandHolder]>([:])
 
     package init(_ store: any JobStore) {
       self.store = store
       notes = JobFolder.all(of: store) + "/at-work"
+      file = Self.file(of: store)
+    }
+
+    /// Whether the file at the store's path is still the store's. If it was moved or removed, what stands beside it, and runs,
+    /// is that of another store.
+    var isStoresOwn: Bool { file == Self.file(of: store) }
+
+    private static func file(of store: any JobStore) -> [UInt64]? {
+      var status = stat()
+      guard let path = store.path, stat(path, &status) == 0 else { return nil }
+      return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
     }
 
     /// The command of a job is about to begin.
@@ -45,7 +58,8 @@
     /// Ends those of these jobs but `own`, which are waited for: who runs them ends them. Answers which live nevertheless.
     func end(_ ids: Set<JobID>, except own: Set<JobID>) async -> [JobID] {
       let query = JobQuery(.ids(ids) && .state(.running), limit: ids.count)
-      guard !ids.isEmpty, let running = try? await store.jobs(query) else { return [] }
+      guard !ids.isEmpty, isStoresOwn else { return [] }
+      guard let running = try? await store.jobs(query) else { return Array(ids) }
       return await withTaskGroup(of: JobID?.self) { group in
         for id in ids.subtracting(running.map(\.id)) {
           group.addTask { [self] in await end(id, isOwn: own.contains(id)) ? nil : id }
@@ -57,7 +71,7 @@
     /// Ends what lives of one command, if its job does not run. Answers whether nothing does. One whose worker is `own`
     /// is given the time to be ended by that.
     package func end(_ id: JobID, isOwn: Bool = false) async -> Bool {
-      guard isNoted(id) else { return true }
+      guard isNoted(id), isStoresOwn else { return true }
       let lock = JobFolder(id, in: store).lock
       if isOwn, await lock.waitUntilFree(for: SupervisionCourse.longest) { return true }
       while true {
@@ -93,7 +107,9 @@
       }
       while true {
         let isLast = Task.isCancelled
-        _ = await end(noted, except: own())
+        // The last look is taken though the task is cancelled, and stores refuse those that are.
+        let ids = own()
+        _ = await Task { [self] in await end(noted, except: ids) }.value
         if isLast { break }
         await gate.pass()
         // What changes often is looked at now and then.

@@ -25,6 +25,20 @@
       return (ends[0], ends[1])
     }
 
+    /// Takes the lock of a file for this process and what inherits it. False if somebody has it. Who only looks whether somebody
+    /// does has it with others for a moment, and keeps nobody from it.
+    package static func lock(_ file: Int32) -> Bool {
+      for _ in 0..<10_000 {
+        if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
+        guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+        // What can be had with others, nobody has alone.
+        guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
+        flock(file, LOCK_UN)
+        usleep(500)
+      }
+      return false
+    }
+
     /// What waits to be read at a descriptor that does not block.
     static func rest(of file: Int32) -> Data {
       var data = Data()

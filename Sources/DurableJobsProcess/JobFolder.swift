@@ -29,7 +29,7 @@
     func create() throws {
       try refusing("can't make the folder \(path)") {
         try FileManager.default.createDirectory(
-          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: Int(Self.mode)])
       }
     }
 
@@ -41,19 +41,42 @@
       return access(path, F_OK) != 0
     }
 
-    /// What is in it and is nobody's here, stays, and the folder with it.
+    /// What is in it and is nobody's here, stays, and the folder with it. One that was not made here is left alone.
     package func remove() {
+      guard isMadeHere else { return }
       for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where Self.isOurs(name) {
         unlink("\(path)/\(name)")
       }
       rmdir(path)
     }
 
+    private static let mode: mode_t = 0o700
+
+    private var isMadeHere: Bool {
+      var status = stat()
+      return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o777 == Self.mode
+    }
+
     private static func isOurs(_ name: String) -> Bool {
-      let parts = name.split(separator: ".", omittingEmptySubsequences: false)
       // The last one is what a process left that died while it replaced a file.
-      return parts[0] == "lock" || name.hasPrefix(".dat.nosync")
-        || Int(parts[0]) != nil && parts.count > 1 && ["run", "stdout", "stderr"].contains(parts[1])
+      ["lock", "lock.supervisor"].contains(name) || run(ofFile: name) != nil
+        || name.wholeMatch(of: /\.dat\.nosync[0-9A-Fa-f]+\.[A-Za-z0-9]{6}/) != nil
+    }
+
+    /// The number of the run that has a file of that name; nil if none has.
+    private static func run(ofFile name: String) -> Int? {
+      let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+      guard (2...3).contains(parts.count), let number = Int32(parts[0]), number > 0, String(number) == parts[0] else {
+        return nil
+      }
+      let isLog = LogStream(rawValue: String(parts[1])) != nil
+      let isOurs =
+        parts.count == 2
+        ? isLog || parts[1] == "run"
+        : isLog
+          && (["spare", "read"].contains(parts[2])
+            || !parts[2].isEmpty && parts[2].utf8.allSatisfy { (0x30...0x39).contains($0) })
+      return isOurs ? Int(number) : nil
     }
 
     /// The runs of this job so far, in their order: the last ``mostRuns``. Where it is gone, all that are there. Others had
@@ -75,8 +98,7 @@
     private var numbers: [Int: [String]] {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       return names.reduce(into: [:]) { numbers, name in
-        let parts = name.split(separator: ".")
-        if parts.count > 1, let number = Int32(parts[0]) { numbers[Int(number), default: []].append(name) }
+        if let number = Self.run(ofFile: name) { numbers[number, default: []].append(name) }
       }
     }
 

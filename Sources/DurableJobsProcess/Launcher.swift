@@ -86,11 +86,13 @@
       sigprocmask(SIG_SETMASK, &none, nil)
       let words = command.words
       let code = execute(words, command.env)
-      let name = words[0].display
+      // A line that was given as one word may be long, and have secrets behind its first space.
+      let whole = words[0].display
+      let name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))
       switch code {
       case ENOENT where name.contains("/") && words[0].withCString({ access($0, F_OK) }) == 0:
         throw Refused("\(name) can't be run: what its first line names, or the loader that it needs, is not there")
-      case ENOENT: throw Refused("command not found: \(name)\(words.count == 1 ? Self.advice(on: name) : "")")
+      case ENOENT: throw Refused("command not found: \(name)\(words.count == 1 ? Self.advice(on: whole) : "")")
       case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(SystemError.words(code))")
       default: throw Refusal("can't run \(name)", code)
       }

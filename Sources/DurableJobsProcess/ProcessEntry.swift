@@ -2,11 +2,11 @@
   import Foundation
 
   /// What the system's table says of one process.
-  struct ProcessEntry: Sendable {
+  package struct ProcessEntry: Sendable {
     let number: pid_t
     let group: pid_t
     /// When it started, in the system's own unit.
-    let start: UInt64
+    package let start: UInt64
     /// It is a zombie: it has ended, and only its parent has not noticed.
     let hasEnded: Bool
 
@@ -26,7 +26,7 @@
   #if os(Linux)
     extension ProcessEntry {
       /// Nil if there is no such process, or none that this one may see.
-      init?(_ number: pid_t) {
+      package init?(_ number: pid_t) {
         let file = open("/proc/\(number)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -67,7 +67,7 @@
   #else
     extension ProcessEntry {
       /// Nil if there is no such process.
-      init?(_ number: pid_t) {
+      package init?(_ number: pid_t) {
         guard let entry = Self.ask(KERN_PROC_PID, number).first else { return nil }
         self = entry
       }

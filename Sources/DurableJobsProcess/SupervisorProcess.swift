@@ -47,36 +47,17 @@
     init(output: Int32) throws {
       self.output = output
       _ = fcntl(output, F_SETFL, O_NONBLOCK)
-      // The thread's own: it is taken over there, or given back here.
-      let own = Unmanaged.passRetained(self)
-      #if canImport(Darwin)
-        var thread: pthread_t?
-        let code = pthread_create(&thread, nil, { SupervisorWatch.run($0) }, own.toOpaque())
-      #else
-        var thread = pthread_t()
-        let code = pthread_create(&thread, nil, { $0.flatMap { SupervisorWatch.run($0) } }, own.toOpaque())
-      #endif
+      let code = SystemThread.start { self.run() }
       guard code == 0 else {
-        own.release()
         close(output)
         throw Refusal("can't start a thread for the command", code)
       }
-      #if canImport(Darwin)
-        if let thread { pthread_detach(thread) }
-      #else
-        pthread_detach(thread)
-      #endif
     }
 
     /// Without an order there is nothing to wait for.
     func begin(_ order: Order?) {
       self.order.withLock { $0 = order }
       hasOrder.signal()
-    }
-
-    private static func run(_ own: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-      Unmanaged<SupervisorWatch>.fromOpaque(own).takeRetainedValue().run()
-      return nil
     }
 
     private func run() {

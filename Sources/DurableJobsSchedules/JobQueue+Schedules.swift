@@ -75,7 +75,9 @@ extension JobQueue {
   public func unschedule(_ name: String) async throws -> Bool {
     var ended: Set<JobID> = []
     // A tick that is under way may have ended it, and have stored its successor.
+    var turns = 0
     while try await store.scheduleJob(name) != nil {
+      try Self.take(&turns, name)
       ended.formUnion(
         try await store.change(.complete(output: nil), where: .schedule(name), after: nil, limit: 1).changed)
     }
@@ -86,8 +88,10 @@ extension JobQueue {
   /// Has a schedule store nothing until it is resumed, in every process, also if it is declared anew. Throws
   /// `JobError.Code.notFound` if there is none.
   public func pauseSchedule(_ name: String) async throws {
+    var turns = 0
     // A tick that is under way is taken back first: it would succeed, and its successor go on.
     while true {
+      try Self.take(&turns, name)
       _ = try await store.change(
         .reset, where: .schedule(name) && .state(.running), after: nil, limit: 1)
       _ = try await store.change(
@@ -133,6 +137,15 @@ extension JobQueue {
     }
   }
 
+  /// A tick may come in between, but not each time.
+  private static func take(_ turns: inout Int, _ name: String) throws {
+    turns += 1
+    guard turns > 100 else { return }
+    throw JobError(
+      .wrongState,
+      "the schedule '\(name)' was changed by others a hundred times in between: stop who does that, and try again")
+  }
+
   private static func notFound(_ name: String) -> JobError { JobError(.notFound, "there is no schedule '\(name)'") }
 
   private static func neverComes(_ recurrence: Recurrence) -> JobError {
@@ -143,10 +156,8 @@ extension JobQueue {
 extension JobFilter {
   /// The job that a schedule is.
   fileprivate static func schedule(_ name: String) -> JobFilter {
-    .key(JobSchedule.key(of: name)) && .kind(JobSchedule.self) && .isUnfinished
+    .key(JobSchedule.key(of: name)) && .kind(JobSchedule.self) && .unfinished
   }
-
-  fileprivate static let isUnfinished = JobFilter.states(JobState.allCases.filter { !$0.isFinished })
 }
 
 extension JobStore {
@@ -159,7 +170,7 @@ extension JobStore {
     // A tick that is under way is taken back, and done as it is said now.
     _ = try await change(.reset, where: .id(found.id) && .state(.running), after: nil, limit: 1)
     let report = try await change(
-      .replacePayload(try new.payload), where: .id(found.id) && .isUnfinished, after: nil, limit: 1)
+      .replacePayload(try new.payload), where: .id(found.id) && .unfinished, after: nil, limit: 1)
     guard !report.changed.isEmpty else { return false }
     if found.heldBy == .undecodable {
       _ = try await change(.resume, where: .id(found.id) && .state(.suspended), after: nil, limit: 1)
@@ -177,7 +188,7 @@ extension JobStore {
 
   /// The schedules among these jobs, by name.
   package func schedules(where filter: JobFilter) async throws -> [ScheduleSnapshot] {
-    let filter = filter && .kind(JobSchedule.self) && (.isUnfinished || .state(.failed))
+    let filter = filter && .kind(JobSchedule.self) && (.unfinished || .state(.failed))
     var (byName, page): ([String: ScheduleSnapshot], JobID?) = ([:], nil)
     while true {
       let jobs = try await jobs(JobQuery(filter, detail: [.payload, .failures], after: page, limit: 1000))

@@ -35,10 +35,12 @@
       case claimLost = "claim_lost"
     }
 
-    private let factory: any MetricsFactory
+    private let given: (any MetricsFactory)?
+    fileprivate var factory: any MetricsFactory { given ?? MetricsSystem.factory }
 
-    /// `factory` is the process's own if it is not given.
-    public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
+    /// `factory` is the process's own if none is given, as it is at each measurement: so this may be made before
+    /// `MetricsSystem.bootstrap`.
+    public init(factory: (any MetricsFactory)? = nil) { given = factory }
 
     public func run(
       _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
@@ -68,7 +70,7 @@
     /// A service that sets the gauges of these queues, of one store or several, at once and then `every` so often. One process
     /// of a fleet is enough. While a store does not answer, its gauges stay as they are.
     public func gauges(of queues: [JobQueue], every interval: Duration = .seconds(15)) -> some Service {
-      JobGauges(queues: queues, interval: interval, factory: factory)
+      JobGauges(queues: queues, interval: interval, metrics: self)
     }
   }
 
@@ -86,7 +88,7 @@
   struct JobGauges: Service {
     let queues: [JobQueue]
     let interval: Duration
-    let factory: any MetricsFactory
+    let metrics: JobMetrics
 
     func run() async throws {
       await cancelWhenGracefulShutdown {
@@ -105,7 +107,7 @@
     }
 
     private func set(_ name: String, _ dimensions: [(String, String)], _ value: Int) {
-      Gauge(label: name, dimensions: dimensions, factory: factory).record(value)
+      Gauge(label: name, dimensions: dimensions, factory: metrics.factory).record(value)
     }
   }
 #endif

@@ -14,10 +14,12 @@
   ///
   /// Put it before what encrypts, so that its field is encrypted too.
   public struct JobTracing: JobMiddleware {
-    private let tracer: any Tracer
+    private let given: (any Tracer)?
+    private var tracer: any Tracer { given ?? InstrumentationSystem.tracer }
 
-    /// `tracer` is the process's own if it is not given.
-    public init(tracer: any Tracer = InstrumentationSystem.tracer) { self.tracer = tracer }
+    /// `tracer` is the process's own if none is given, as it is at each job: so this may be made before
+    /// `InstrumentationSystem.bootstrap`.
+    public init(tracer: (any Tracer)? = nil) { given = tracer }
 
     public func enqueue(_ job: inout NewJob) throws {
       guard let context = ServiceContext.current else { return }

@@ -90,7 +90,9 @@ public struct TestJobs: Sendable {
 
   private func untilNextJob() async throws -> Duration? {
     let now = clock.now.milliseconds
-    return try await queue.jobs(where: .state(.scheduled), limit: .max)
-      .compactMap { $0.runAt.map { $0.milliseconds - now } }.filter { $0 > 0 }.min().map { .milliseconds($0) }
+    let due = try await queue.jobs(where: .state(.scheduled), limit: .max).compactMap(\.runAt)
+    let ready = try await queue.store.jobs(JobQuery(.queue(queue.name) && .state(.ready), detail: .waits, limit: 1))
+    return (due + ready.compactMap { $0.waits?.limit?.next })
+      .map { $0.milliseconds - now }.filter { $0 > 0 }.min().map { .milliseconds($0) }
   }
 }

@@ -4,7 +4,9 @@
 
   ShellCommand.superviseIfAsked()
   _ = BackgroundWorker.wasStarted
-  await DurableCommand.runProgram(reading: { SendCommand.partingJSON(GetCommand.partingHeaders($0)) }) {
+  await DurableCommand.runProgram(reading: {
+    SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0)))
+  }) {
     await OpenStore.closeAll()
   }
 #else

@@ -73,6 +73,11 @@ import Logging
       for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
       return job.payload
     }
+    worker.register(kind: "lingers") { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      for _ in 0..<3000 { await Task.yield() }
+      return nil
+    }
     worker.register(kind: "flaky", retry: .constant(.milliseconds(1))) { _, context in
       record.write("run \(context.id) \(context.attempt)")
       if context.attempt == 1 { throw JobFailure(job: context.id, kind: "flaky", message: "once", attempts: 1) }

@@ -22,7 +22,7 @@
     }
 
     /// A part and its record that say that all of `file` is here.
-    private func plant(_ file: Content, tag: String = Answer.etag) throws {
+    private func plant(_ file: Content, tag: String = LyingAnswer.etag) throws {
       try Data(file.bytes).write(to: URL(filePath: setting.folder.path("a.bin.part")))
       let tag = tag.replacing("\"", with: "\\\"")
       try setting.folder.write(
@@ -39,7 +39,7 @@
       let job = try await fetch()
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(server.requests.map(\.rangeStart) == [content.size - 1])
-      #expect(server.requests.first?["If-Range"] == Answer.etag)
+      #expect(server.requests.first?["If-Range"] == LyingAnswer.etag)
       #expect(try setting.folder.holds(content, as: "a.bin"))
       #expect(setting.folder.names == ["a.bin"])
     }
@@ -108,7 +108,7 @@
 
     /// What the mirror is asked after the first server broke off.
     private func fetchFromMirror(
-      _ answers: Answer..., sha256 first: String?, _ second: String?, named name: String? = nil
+      _ answers: LyingAnswer..., sha256 first: String?, _ second: String?, named name: String? = nil
     ) async throws -> (JobSnapshot, [Request]) {
       let mirror = try await LyingServer(on: "127.0.0.2")
       server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404))

@@ -10,15 +10,15 @@
     let server: LyingServer
     let setting: Setting
     static let archive = content.gzipped
-    let packed = Answer.file(archive).with("Content-Encoding", "gzip")
+    let packed = LyingAnswer.file(archive).with("Content-Encoding", "gzip")
 
     init() async throws {
       server = try await LyingServer()
       setting = try Setting()
     }
 
-    @Test(arguments: [Answer.Framing.length, .chunked])
-    func `a file that was packed for the way arrives unpacked`(framing: Answer.Framing) async throws {
+    @Test(arguments: [LyingAnswer.Framing.length, .chunked])
+    func `a file that was packed for the way arrives unpacked`(framing: LyingAnswer.Framing) async throws {
       server.serve("/a.bin", packed.framed(framing))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")

@@ -31,7 +31,7 @@
 
     @Test(arguments: [100, 103])
     func `a length that comes before the answer itself makes no end of a body that is cut`(interim: Int) async throws {
-      let whole = Answer.file(content).framed(.chunked).after(interim: interim)
+      let whole = LyingAnswer.file(content).framed(.chunked).after(interim: interim)
       server.serve("/a.bin", whole.breaking(after: 400_000), whole)
       let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
       #expect(job.state == .succeeded, "\(job.lastError)")
@@ -52,11 +52,11 @@
     }
 
     @Test(arguments: [
-      Answer.file(content).framed(.coded("identity")), .file(content).framed(.coded("chunked, identity")),
+      LyingAnswer.file(content).framed(.coded("identity")), .file(content).framed(.coded("chunked, identity")),
       .file(content).framed(.close).speaking("HTTP/1.0"), .file(content).framed(.chunked).speaking("HTTP/1.0"),
       .file(content).framed(.coded("gzip")),
     ])
-    func `no other answer without an end gives a file`(answer: Answer) async throws {
+    func `no other answer without an end gives a file`(answer: LyingAnswer) async throws {
       server.serve("/a.bin", answer)
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .failed)
@@ -104,11 +104,11 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
-    @Test(arguments: [Answer.Ranges.honoured, .ignored])
-    func `an end that nothing tells, before the checksum is right, is a broken connection`(ranges: Answer.Ranges)
+    @Test(arguments: [LyingAnswer.Ranges.honoured, .ignored])
+    func `an end that nothing tells, before the checksum is right, is a broken connection`(ranges: LyingAnswer.Ranges)
       async throws
     {
-      let file = Answer.file(content).framed(.close).ranges(ranges)
+      let file = LyingAnswer.file(content).framed(.close).ranges(ranges)
       server.serve("/a.bin", file.breaking(after: 300_000), file)
       let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256), from: server)
       #expect(job.state == .succeeded, "\(job.lastError)")

@@ -208,7 +208,9 @@
       #expect(try setting.folder.holds(changed, as: name))
     }
 
-    @Test func `what a download brought under a server's name is known to another process, too`() async throws {
+    /// A download has brought `a.bin` under its server's name, and the second, whose URL says that name, is fetched by another
+    /// downloader on the same store, as after a new start of the process: it replaces nothing.
+    private func isKnownElsewhere(_ setting: Setting) async throws {
       server.serve("/1", .file(content).with("Content-Disposition", "attachment; filename=a.bin"))
       server.serve("/a.bin", .file(changed))
       let downloads = try ["/1", "/a.bin"].map { try setting.download(server.url($0), overwrites: true) }
@@ -216,7 +218,6 @@
       let id = try await queue.enqueue(contentsOf: downloads)[1].id
       try await queue.suspend(id)
       #expect(try await setting.fetch(downloads[0]).state == .succeeded)
-      // As after a new start of the process: another downloader on the same store.
       Downloader(store: queue.store, environment: [:]).register(with: setting.jobs.worker)
       try await queue.resume(id)
       let other = try await setting.fetch(downloads[1])
@@ -224,6 +225,30 @@
       #expect(other.state == .failed)
       #expect(other.lastError.contains(setting.folder.path("a.bin")), "\(other.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `what a download brought under a server's name is known to another process, too`() async throws {
+      try await isKnownElsewhere(setting)
+    }
+
+    /// As an encryption does it: nobody reads a payload in the store.
+    private struct Sealing: JobMiddleware {
+      func enqueue(_ job: inout NewJob) throws {
+        job.payload = try JSONEncoder().encode(["sealed": job.payload])
+      }
+
+      func run(
+        _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
+      ) async throws -> Data? {
+        var job = job
+        job.payload = try JSONDecoder().decode([String: Data].self, from: job.payload)["sealed"] ?? Data()
+        return try await next(job, context)
+      }
+    }
+
+    @Test func `what a download brought whose payload can't be read is not replaced by another`() async throws {
+      let setting = try Setting(middleware: [Sealing()])
+      try await isKnownElsewhere(setting)
     }
 
     @Test func `what another process brought since is not replaced by who has replaced files before`() async throws {

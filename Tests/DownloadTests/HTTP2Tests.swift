@@ -33,7 +33,7 @@
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))
       #expect(server.requests.map(\.rangeStart) == [nil, 300_000])
-      #expect(server.requests[1]["If-Range"] == Answer.etag)
+      #expect(server.requests[1]["If-Range"] == LyingAnswer.etag)
     }
 
     @Test func `a connection that breaks takes no byte of its streams along`() async throws {

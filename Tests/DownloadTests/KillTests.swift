@@ -50,7 +50,7 @@
       // How far each life gets, after which the server waits for its death; some die before the first byte.
       let lives = (1...kills).map { _ in Int.random(in: 0..<8) == 0 ? 0 : Int64.random(in: 1...5_000_000) }
       let content = Content(lives.reduce(1_000_000, +))
-      let whole = Answer.file(content)
+      let whole = LyingAnswer.file(content)
       server.serve("/a.bin", lives.map { whole.holding(after: $0) } + [whole])
       var kept: [Int64] = [0]
       for number in 1...kills {
@@ -70,7 +70,7 @@
       #expect(server.requests.map { $0.rangeStart ?? 0 } == kept)
       // A checksum decides at the end: it goes on with any server's bytes.
       #expect(
-        server.requests.allSatisfy { $0.rangeStart == nil || $0["If-Range"] == (hasChecksum ? nil : Answer.etag) })
+        server.requests.allSatisfy { $0.rangeStart == nil || $0["If-Range"] == (hasChecksum ? nil : LyingAnswer.etag) })
       let waste = server.bytesSent - content.size
       print("kills \(kills), bytes \(content.size), sent twice \(waste), a kill \(waste / Int64(kills))")
     }
@@ -111,7 +111,7 @@
       async throws
     {
       let contents = [Content(3_000_000), Content(2_500_000, seed: 2)]
-      let versions = contents.enumerated().map { Answer.file($1, etag: "\"\($0)\"") }
+      let versions = contents.enumerated().map { LyingAnswer.file($1, etag: "\"\($0)\"") }
       for _ in 0..<30 {
         server.serve("/a.bin", versions.randomElement()!.holding(after: .random(in: 0..<80_000)))
         let before = server.exchanges.count

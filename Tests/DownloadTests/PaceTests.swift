@@ -11,8 +11,8 @@
 
     init() async throws { server = try await LyingServer() }
 
-    @Test(arguments: [Answer.silence, .file(content).holding(after: 0)])
-    func `a server that says nothing is given up, and asked again`(answer: Answer) async throws {
+    @Test(arguments: [LyingAnswer.silence, .file(content).holding(after: 0)])
+    func `a server that says nothing is given up, and asked again`(answer: LyingAnswer) async throws {
       let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
       server.serve("/a.bin", answer, .file(content))
       let download = try setting.download(server.url("/a.bin"))
@@ -114,7 +114,7 @@
 
     @Test func `a connection that is slow, but not too slow, is kept`() async throws {
       let setting = try Setting(limits: .init(minimumBytes: 1000, slowFor: .seconds(30)))
-      let slow = (1...20).reduce(Answer.file(Content(420_000))) { $0.holding(after: Int64($1) * 20_000) }
+      let slow = (1...20).reduce(LyingAnswer.file(Content(420_000))) { $0.holding(after: Int64($1) * 20_000) }
       server.serve("/a.bin", slow)
       async let job = setting.fetch(setting.download(server.url("/a.bin")))
       for step in 1...20 {

@@ -18,14 +18,14 @@
     private static let large = Content(8_000_000)
 
     /// The answers of a network that wants a log-in.
-    private static let gates: [Answer] = [
+    private static let gates: [LyingAnswer] = [
       .page(200, "<html>Please log in.</html>"), .page(200).framed(.chunked), .redirect(302, to: "/log-in"),
       .redirect(307, to: "/log-in"),
     ]
 
     @Test(arguments: gates, ["/a.bin", "/get?id=5"])
-    func `a page in place of the rest of a file costs nothing of it`(gate: Answer, path: String) async throws {
-      let file = Answer.file(Self.large)
+    func `a page in place of the rest of a file costs nothing of it`(gate: LyingAnswer, path: String) async throws {
+      let file = LyingAnswer.file(Self.large)
       let way = String(path.prefix { $0 != "?" })
       server.serve(way, file.breaking(after: 5_000_000), gate, file)
       let job = try await setting.fetch(setting.download(server.url(path), named: nil), from: server)
@@ -37,7 +37,7 @@
     }
 
     @Test func `a page stays in front of a part that can't be gone on from, without a checksum too`() async throws {
-      let file = Answer.file(Self.large, etag: nil, lastModified: nil)
+      let file = LyingAnswer.file(Self.large, etag: nil, lastModified: nil)
       server.serve("/get", file.breaking(after: 5_000_000), .page(200))
       let job = try await setting.fetch(setting.download(server.url("/get")), from: server)
       #expect(job.state == .failed)
@@ -45,7 +45,9 @@
       #expect(setting.folder.size("get.part") == 5_000_000)
     }
 
-    @Test(arguments: gates) func `a page is no file of that name: another attempt finds it`(gate: Answer) async throws {
+    @Test(arguments: gates) func `a page is no file of that name: another attempt finds it`(gate: LyingAnswer)
+      async throws
+    {
       server.serve("/a.bin", gate, .file(content))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")
@@ -72,7 +74,7 @@
     }
 
     @Test(arguments: [true, false], gates)
-    func `nor is one that does not fit to what was asked for`(bySize: Bool, gate: Answer) async throws {
+    func `nor is one that does not fit to what was asked for`(bySize: Bool, gate: LyingAnswer) async throws {
       server.serve("/get", gate, .file(content))
       let job = try await setting.fetch(
         setting.download(
@@ -84,8 +86,8 @@
       #expect(server.requests("/get").map(\.rangeStart) == [nil, nil])
     }
 
-    @Test(arguments: [Answer.Framing.length, .chunked])
-    func `a page that is asked for by its size comes`(framing: Answer.Framing) async throws {
+    @Test(arguments: [LyingAnswer.Framing.length, .chunked])
+    func `a page that is asked for by its size comes`(framing: LyingAnswer.Framing) async throws {
       let text = String(repeating: "<p>One.</p>", count: 1000)
       server.serve("/about", .page(200, text).framed(framing))
       let job = try await setting.fetch(setting.download(server.url("/about"), size: Int64(text.utf8.count)))
@@ -93,10 +95,10 @@
       #expect(try setting.folder.text("about") == text)
     }
 
-    @Test(arguments: [Answer.Framing.length, .chunked])
-    func `a page that is asked for by its checksum comes, though it is cut`(framing: Answer.Framing) async throws {
+    @Test(arguments: [LyingAnswer.Framing.length, .chunked])
+    func `a page that is asked for by its checksum comes, though it is cut`(framing: LyingAnswer.Framing) async throws {
       let text = String(repeating: "<p>One.</p>", count: 100_000)
-      let page = Answer.page(200, text).framed(framing)
+      let page = LyingAnswer.page(200, text).framed(framing)
       server.serve("/about", page.breaking(after: 500_000), page)
       let sum = Content(text).sha256
       let job = try await setting.fetch(setting.download(server.url("/about"), sha256: sum), from: server)
@@ -106,7 +108,7 @@
 
     @Test(arguments: ["/about", "/index.html"])
     func `a page that is asked for is a file, and so is a newer one in its place`(path: String) async throws {
-      let page = Answer.page(200, String(repeating: "<p>One.</p>", count: 100_000))
+      let page = LyingAnswer.page(200, String(repeating: "<p>One.</p>", count: 100_000))
       server.serve(path, page.breaking(after: 500_000), .page(200, "<p>Two.</p>"))
       let job = try await setting.fetch(setting.download(server.url(path)), from: server)
       #expect(job.state == .succeeded, "\(job.lastError)")

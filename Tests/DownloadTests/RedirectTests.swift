@@ -172,7 +172,7 @@
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))
       #expect(other.requests.map(\.rangeStart) == [nil, 300_000])
-      #expect(other.requests.map { $0["If-Range"] } == [nil, Answer.etag])
+      #expect(other.requests.map { $0["If-Range"] } == [nil, LyingAnswer.etag])
       #expect(server.requests.count == 2, "the way is asked for again")
     }
 

@@ -16,7 +16,7 @@
 
     /// Serves these in turn as `/a.bin`, fetches it, and returns what was asked.
     private func fetch(
-      _ answers: Answer..., sha256: String? = nil, expecting wanted: Content = content, attempt: Int = 1
+      _ answers: LyingAnswer..., sha256: String? = nil, expecting wanted: Content = content, attempt: Int = 1
     ) async throws -> [Request] {
       server.serve("/a.bin", answers)
       let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: sha256), from: server)
@@ -47,7 +47,7 @@
     {
       let requests = try await fetch(.file(content).breaking(after: 300_000), .file(content))
       #expect(requests.map(\.rangeStart) == [nil, 300_000])
-      #expect(requests[1]["If-Range"] == Answer.etag)
+      #expect(requests[1]["If-Range"] == LyingAnswer.etag)
       #expect(requests[1]["Accept-Encoding"] == "identity")
       #expect(server.bytesSent == content.size)
       #expect(setting.errors.isEmpty || setting.errors.allSatisfy { $0.code == .connection })
@@ -71,7 +71,7 @@
     }
 
     @Test func `a cut of what can't be gone on from is not followed by another request at once`() async throws {
-      let answer = Answer.file(content, etag: nil, lastModified: nil)
+      let answer = LyingAnswer.file(content, etag: nil, lastModified: nil)
       server.serve("/a.bin", answer.cut(after: 300_000), answer)
       let job = try await setting.attempt(setting.download(server.url("/a.bin")))
       #expect(job.state == .scheduled)
@@ -95,7 +95,7 @@
     }
 
     @Test func `a file that is begun anew again and again uses attempts up, however far each came`() async throws {
-      let answer = Answer.file(content, etag: nil, lastModified: nil)
+      let answer = LyingAnswer.file(content, etag: nil, lastModified: nil)
       server.serve("/a.bin", (0..<200).map { answer.breaking(after: $0 % 2 == 0 ? 300_000 : 200_000) })
       let job = try await setting.fetch(setting.download(server.url("/a.bin")), from: server)
       #expect(job.state == .failed)
@@ -107,24 +107,24 @@
       let requests = try await fetch(
         .file(content, etag: nil).breaking(after: 300_000), .file(content, etag: nil))
       #expect(requests[1].rangeStart == 300_000)
-      #expect(requests[1]["If-Range"] == Answer.lastModified)
+      #expect(requests[1]["If-Range"] == LyingAnswer.lastModified)
     }
 
     @Test func `a weak entity tag is no condition, and neither is a time beside it`() async throws {
-      let weak = Answer.file(content, etag: "W/\"first\"")
+      let weak = LyingAnswer.file(content, etag: "W/\"first\"")
       let requests = try await fetch(weak.breaking(after: 300_000), weak)
       #expect(requests.map { $0["Range"] } == [nil, nil])
     }
 
     @Test(arguments: [nil, "W/\"first\""])
     func `with nothing to tell versions apart it starts anew`(etag: String?) async throws {
-      let answer = Answer.file(content, etag: etag, lastModified: nil)
+      let answer = LyingAnswer.file(content, etag: etag, lastModified: nil)
       let requests = try await fetch(answer.breaking(after: 300_000), answer)
       #expect(requests.map { $0["Range"] } == [nil, nil])
     }
 
     @Test func `with nothing to tell versions apart, but a checksum, it goes on`() async throws {
-      let answer = Answer.file(content, etag: nil, lastModified: nil)
+      let answer = LyingAnswer.file(content, etag: nil, lastModified: nil)
       let requests = try await fetch(answer.breaking(after: 300_000), answer, sha256: content.sha256)
       #expect(requests.map(\.rangeStart) == [nil, 300_000])
       #expect(requests[1]["If-Range"] == nil)
@@ -144,18 +144,19 @@
 
     @Test(arguments: [changed, Content(1_500_000, seed: 2), Content(200_000, seed: 2)])
     func `a file that changed comes whole, though the server heeds no condition`(new: Content) async throws {
-      let second = Answer.file(new, etag: "\"second\"", lastModified: "Tue, 06 Jan 2026 10:20:30 GMT")
+      let second = LyingAnswer.file(new, etag: "\"second\"", lastModified: "Tue, 06 Jan 2026 10:20:30 GMT")
       let requests = try await fetch(
         .file(content).breaking(after: 300_000), second.ignoringIfRange(), second, expecting: new)
       #expect(requests.map(\.rangeStart) == [nil, 300_000, nil], "and in the same attempt")
     }
 
     @Test(arguments: [
-      Answer.Ranges.shifted(1000), .shifted(-1000), .shifted(-300_000), .ofTotal(2_000_000), .ofTotal(999_999),
+      LyingAnswer.Ranges.shifted(1000), .shifted(-1000), .shifted(-300_000), .ofTotal(2_000_000), .ofTotal(999_999),
       .multipart, .multipartWithRange, .lengthOff(by: -1000), .unsaid, .refused(tellingSize: true),
       .refused(tellingSize: false),
     ])
-    func `a server that answers a range oddly is asked for all, in the same attempt`(ranges: Answer.Ranges) async throws
+    func `a server that answers a range oddly is asked for all, in the same attempt`(ranges: LyingAnswer.Ranges)
+      async throws
     {
       let requests = try await fetch(.file(content).breaking(after: 300_000), .file(content).ranges(ranges))
       #expect(requests.map(\.rangeStart) == [nil, 300_000, nil])
@@ -163,10 +164,10 @@
     }
 
     @Test(arguments: [
-      (Answer.file(content), "ETag"), (Answer.file(content, etag: nil), "Last-Modified"),
+      (LyingAnswer.file(content), "ETag"), (LyingAnswer.file(content, etag: nil), "Last-Modified"),
     ])
     func `a range that no longer says which version it is of is not taken, but for a checksum`(
-      answer: Answer, header: String
+      answer: LyingAnswer, header: String
     ) async throws {
       let short = answer.notRepeating(header)
       let requests = try await fetch(answer.breaking(after: 300_000), short)
@@ -179,7 +180,7 @@
     }
 
     @Test func `what was said with the whole file need not be said again with a part of it`() async throws {
-      let answer = Answer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
+      let answer = LyingAnswer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
       server.serve(
         "/a.bin", answer.breaking(after: 300_000), answer.notRepeating("Content-Disposition", "Last-Modified"))
       let job = try await setting.fetch(
@@ -193,7 +194,7 @@
     @Test func `a file that has the URL's name does not stand in the way of one that its server named before`()
       async throws
     {
-      let answer = Answer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
+      let answer = LyingAnswer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
       // The first look is at the file that is there.
       server.serve(
         "/a.bin", answer, answer.breaking(after: 300_000), answer.notRepeating("Content-Disposition", "Last-Modified"))
@@ -220,7 +221,7 @@
     }
 
     @Test func `that nothing is left of no version that it names is asked again, by a byte`() async throws {
-      let whole = Answer.file(content).framed(.chunkedCut).holding(after: content.size)
+      let whole = LyingAnswer.file(content).framed(.chunkedCut).holding(after: content.size)
       let requests = try await fetch(whole, .file(content).notRepeating("ETag", "Last-Modified"), .file(content))
       #expect(requests.map(\.rangeStart) == [nil, 1_000_000, 999_999])
       #expect(server.exchanges.map(\.status) == [200, 416, 206])

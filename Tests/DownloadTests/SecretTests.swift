@@ -67,7 +67,7 @@
         + (try records.map { try setting.folder.text($0) })
     }
 
-    static let answers: [Answer] = [
+    static let answers: [LyingAnswer] = [
       .file(content), .file(content).cut(after: 300_000), .page(404), .page(401), .page(503), .page(200), .hangUp,
       .file(content).framed(.close), .file(content).framed(.coded("gzip")),
       .file(content).with("Content-Encoding", "br"),
@@ -78,7 +78,7 @@
       .redirect(to: "http://kim:s3cret@127.0.0.1:1/x"), .redirect(to: "http://kim:s3cret@no-such-host.invalid/x"),
     ]
 
-    @Test(arguments: answers) func `whatever a server answers, they are told to nobody else`(answer: Answer)
+    @Test(arguments: answers) func `whatever a server answers, they are told to nobody else`(answer: LyingAnswer)
       async throws
     {
       let server = try await LyingServer()

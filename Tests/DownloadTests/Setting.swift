@@ -50,14 +50,16 @@
   /// A queue in memory whose clock stands still, and a downloader that runs its jobs: waits between attempts take no time.
   final class Setting: Sendable {
     let folder: TestFolder
-    let jobs = TestJobs()
+    let jobs: TestJobs
     private let news = Lock<[(url: String, event: Downloader.Event)]>([])
 
     /// Several of them in one folder are like several processes.
     init(
       in folder: TestFolder? = nil, limits: Downloader.Limits = Downloader.Limits(),
-      environment: [String: String] = [:], netrc: URL? = nil, concurrency: Int = 1
+      environment: [String: String] = [:], netrc: URL? = nil, concurrency: Int = 1,
+      middleware: [any JobMiddleware] = []
     ) throws {
+      jobs = TestJobs(middleware: middleware)
       self.folder = try folder ?? TestFolder()
       try jobs.worker.setMaxConcurrentJobs(concurrency)
       var limits = limits

@@ -17,13 +17,15 @@
       folder = try TestFolder()
     }
 
-    @Test func `a file that the disk could not even hold alone waits for another disk, and says so`() async throws {
+    @Test func `a file that the disk could not even hold alone fails for good, at once and with words`() async throws {
       let setting = try Setting(in: folder)
       server.serve("/a.bin", .file(content).framed(.lengthOff(by: 9_000_000_000_000_000_000)))
       let job = try await setting.attempt(setting.download(server.url("/a.bin")))
-      #expect(job.state == .scheduled && job.failures.isEmpty)
-      #expect(setting.waits.first?.contains("9000000000001000000 bytes are needed") == true, "\(setting.waits)")
-      #expect(setting.waits.first?.contains("the whole disk has") == true, "\(setting.waits)")
+      #expect(job.state == .failed)
+      let words = "the file has 9000000000001000000 bytes, and the whole disk of \(folder.url.path) only "
+      #expect(job.lastError.contains(words), "\(job.lastError)")
+      #expect(setting.errors.map(\.code) == [.noRoom] && setting.waits.isEmpty)
+      #expect(server.requests.count == 1)
     }
 
     @Test func `a thousand small files, each right, over few connections`() async throws {
@@ -70,11 +72,11 @@
 
     @Test(
       .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"),
-      arguments: [Answer.Framing.length, .chunked])
-    func `C71 a full disk is waited for, and nothing is lost`(framing: Answer.Framing) async throws {
+      arguments: [LyingAnswer.Framing.length, .chunked])
+    func `C71 a full disk is waited for, and nothing is lost`(framing: LyingAnswer.Framing) async throws {
       let disk = try SmallDisk(in: folder, megabytes: 8)
-      let file = Content(20_000_000)
-      let answer = Answer.file(file).framed(framing)
+      let file = Content(8_000_000)
+      let answer = LyingAnswer.file(file).framed(framing)
       // Without a length, the disk fills while it comes.
       server.serve("/a.bin", [framing == .length ? answer.cut(after: 5_000_000) : answer, answer])
       let setting = try Setting(in: folder)

@@ -41,11 +41,11 @@
       #expect(server.bytesSent == 1)
     }
 
-    @Test(arguments: [Answer.Ranges.honoured, .ignored], [false, true])
+    @Test(arguments: [LyingAnswer.Ranges.honoured, .ignored], [false, true])
     func `a file that its server may have changed within that second is not known by its time`(
-      ranges: Answer.Ranges, skips: Bool
+      ranges: LyingAnswer.Ranges, skips: Bool
     ) async throws {
-      server.serve("/a.bin", .file(content).with("Date", Answer.lastModified).ranges(ranges))
+      server.serve("/a.bin", .file(content).with("Date", LyingAnswer.lastModified).ranges(ranges))
       try put()
       let job = try await fetch(skipsExisting: skips)
       #expect((job.file?.wasThere == true) == skips)

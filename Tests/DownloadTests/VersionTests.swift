@@ -9,15 +9,15 @@
   @Suite struct VersionTests {
     let server: LyingServer
     let setting: Setting
-    let first = Answer.file(content)
-    let second = Answer.file(changed, etag: "\"second\"")
+    let first = LyingAnswer.file(content)
+    let second = LyingAnswer.file(changed, etag: "\"second\"")
 
     init() async throws {
       server = try await LyingServer()
       setting = try Setting()
     }
 
-    private func fetch(_ answers: Answer..., sha256: String? = nil) async throws -> JobSnapshot {
+    private func fetch(_ answers: LyingAnswer..., sha256: String? = nil) async throws -> JobSnapshot {
       server.serve("/a.bin", answers)
       return try await setting.fetch(setting.download(server.url("/a.bin"), sha256: sha256), from: server)
     }
@@ -47,14 +47,14 @@
       let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 100_000), second, second)
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000, 100_000])
-      #expect(server.requests.map { $0["If-Range"] } == [nil, Answer.etag, Answer.etag, "\"second\""])
+      #expect(server.requests.map { $0["If-Range"] } == [nil, LyingAnswer.etag, LyingAnswer.etag, "\"second\""])
       #expect(try setting.folder.holds(changed, as: "a.bin"))
       #expect(setting.folder.names == ["a.bin"])
     }
 
     @Test func `a server that tells no time of its answers has two versions of a second kept apart`() async throws {
-      func undated(_ content: Content) -> Answer {
-        Answer.file(content, etag: nil, lastModified: nil).with("Last-Modified", Answer.lastModified)
+      func undated(_ content: Content) -> LyingAnswer {
+        LyingAnswer.file(content, etag: nil, lastModified: nil).with("Last-Modified", LyingAnswer.lastModified)
       }
       let job = try await fetch(undated(content).breaking(after: 300_000), undated(changed))
       #expect(job.state == .succeeded, "\(job.lastError)")
@@ -70,7 +70,7 @@
     }
 
     @Test func `of three versions the shortest part goes`() async throws {
-      let third = Answer.file(content, etag: "\"third\"")
+      let third = LyingAnswer.file(content, etag: "\"third\"")
       let job = try await fetch(
         first.breaking(after: 300_000), second.breaking(after: 500_000), third.breaking(after: 100_000), .page(404))
       #expect(job.state == .failed)
@@ -98,8 +98,10 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
-    @Test(arguments: [Answer.Ranges.shifted(1000), .refused(tellingSize: false)])
-    func `a range that can't be used costs nothing before the whole file is here`(ranges: Answer.Ranges) async throws {
+    @Test(arguments: [LyingAnswer.Ranges.shifted(1000), .refused(tellingSize: false)])
+    func `a range that can't be used costs nothing before the whole file is here`(ranges: LyingAnswer.Ranges)
+      async throws
+    {
       let job = try await fetch(
         first.breaking(after: 300_000), first.ranges(ranges), first.breaking(after: 100_000), .page(404))
       #expect(job.state == .failed)
@@ -109,7 +111,7 @@
 
     @Test func `a part that comes with the status of a whole file is not taken for the file`() async throws {
       // The status was forgotten: what comes is the rest.
-      let rest = Answer.file(Content(bytes: content.bytes(300_000..<1_000_000))).ranges(.ignored)
+      let rest = LyingAnswer.file(Content(bytes: content.bytes(300_000..<1_000_000))).ranges(.ignored)
       let job = try await fetch(
         first.breaking(after: 300_000), rest.with("Content-Range", "bytes 300000-999999/1000000"), first)
       #expect(job.state == .succeeded, "\(job.lastError)")
@@ -118,7 +120,7 @@
     }
 
     @Test func `a file of the known version and another length is not taken, and what is here stays`() async throws {
-      let short = Answer.file(Content(bytes: content.bytes(0..<1000))).ranges(.ignored)
+      let short = LyingAnswer.file(Content(bytes: content.bytes(0..<1000))).ranges(.ignored)
       let job = try await fetch(first.breaking(after: 300_000), short, first)
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])

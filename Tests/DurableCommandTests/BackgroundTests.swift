@@ -32,6 +32,33 @@
       #expect(try await durable("work", "--detach", "--drain").status == .exited(2))
     }
 
+    @Test("is ended also where its store is gone")
+    func storeGone() async throws {
+      let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
+      for name in ["", "-wal", "-shm"] { unlink(durable.store + name) }
+      #expect(try await durable("work", "stop").text == "\(process) has stopped\n")
+      let file = open(durable.store + "-worker", O_RDONLY | O_CLOEXEC)
+      defer { close(file) }
+      #expect(flock(file, LOCK_EX | LOCK_NB) == 0, "it has ended")
+    }
+
+    @Test("whose file names a process that began at another time asks nobody to stop")
+    func givenOutAgain() async throws {
+      let stranger = try ChildProcess("/bin/sleep", ["600"])
+      defer { stranger.send(SIGKILL) }
+      // Whoever has just taken the lock has not yet said who it is: what stands there is of the one before.
+      let file = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(flock(file, LOCK_EX) == 0)
+      let old = "\(stranger.pid) 7"
+      #expect(write(file, old, old.utf8.count) == old.utf8.count)
+      let worker = BackgroundWorker(store: durable.store)
+      #expect(worker.process == 0)
+      async let stopped = onThread { worker.stop() }
+      close(file)
+      #expect(await stopped == nil)
+      #expect(kill(stranger.pid, 0) == 0)
+    }
+
     @Test("begins another log where the one that is there has become long, and keeps that")
     func log() async throws {
       let log = durable.store + "-worker.log"

@@ -20,6 +20,24 @@
       #expect(bad.stderr.contains("exited with code 3"))
     }
 
+    @Test("wait tells of a range what failed before it looked")
+    func ended() async throws {
+      for word in ["false", "true"] { _ = try await durable.add("--max-attempts", "1", "--", word) }
+      _ = try await durable("work", "--drain")
+      #expect(try await durable("wait", "1-2").status == .exited(1))
+      #expect(try await durable("wait", "2-2").status == .exited(0))
+    }
+
+    @Test("no last line and no word of a command is too long for what its worker hears of it")
+    func long() async throws {
+      _ = try await durable.add("--", "sh", "-c", "head -c 65000 /dev/zero >&2")
+      let script = "true; #" + String(repeating: "x", count: 100_000)
+      _ = try await durable.add("--max-attempts", "1", "--", script)
+      _ = try await durable("work", "--drain")
+      #expect(try await durable("wait", "1").status == .exited(0))
+      #expect(try await durable("wait", "2").status == .exited(1))
+    }
+
     @Test(
       "add --follow exits as a shell would: with 128 and the signal, and with 1 where nothing could be run",
       arguments: [(["sh", "-c", "kill -TERM $$"], 143), (["no-such-program"], 1)] as [([String], Int32)])
@@ -298,6 +316,44 @@
       let second = try await durable.add("--lane", "deploy", "--", "true")
       #expect(try await durable("work", "--drain").status == .exited(1))
       #expect(try await durable.state(second) == "succeeded")
+    }
+
+    @Test("Ctrl-C while nobody reads what a job wrote that ran elsewhere ends the follower, and no success is claimed")
+    func brokenOff() async throws {
+      let said = try Fifo(in: durable)
+      let go = try Fifo(in: durable, "go")
+      let process = try Fifo(in: durable, "process")
+      _ = try Fifo(in: durable, "out")
+      let id = try await durable.add(
+        "--unique", "one", "--shell", "--", "echo > said; read line < go; head -c 1000000 /dev/zero")
+      _ = try await durable.work { [durable] worker in
+        _ = await said.said()
+        async let ended = durable.shell(
+          "exec 7<>out; echo $$ > process; exec \"$DURABLE\" add --follow --unique one -- true >&7 2> errors")
+        let follower = try #require(pid_t(await process.said()))
+        func errors() -> String { (try? String(contentsOfFile: durable.folder + "/errors", encoding: .utf8)) ?? "" }
+        while !errors().contains("attempt 1") { await Task.yield() }
+        await go.say("on")
+        try await worker.says("ended", id)
+        // A worker says so before it is stored.
+        #expect(try await durable("wait", "\(id)").status == .exited(0))
+        kill(follower, SIGINT)
+        #expect(try await ended.status == .exited(130))
+        #expect(errors().contains("Job \(id) has ended (succeeded); 'durable log \(id)' shows the rest"), "\(errors())")
+      }
+    }
+
+    @Test("a character that never became whole is in the JSON of a log, as a broken one")
+    func brokenCharacter() async throws {
+      let id = try await durable.add("--shell", "--", #"printf 'a\303'; printf '\342\202' >&2"#)
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let lines = try await durable("log", "\(id)", "--json").text.split(separator: "\n").map {
+        try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      }
+      for (stream, text) in [("stdout", "a\u{fffd}"), ("stderr", "\u{fffd}")] {
+        #expect(
+          lines.filter { $0["stream"] as? String == stream }.compactMap { $0["text"] as? String }.joined() == text)
+      }
     }
 
     @Test("wait keeps its verdict, also if nobody reads its lines")

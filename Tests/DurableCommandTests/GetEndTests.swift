@@ -128,6 +128,29 @@
       try await goesOn("a.bin")
     }
 
+    @Test("Ctrl-C twice within a moment ends it when what ran has gone back, and no crash is counted")
+    func twiceAtOnce() async throws {
+      let fifo = try Fifo(in: durable)
+      let url = server.url("/a.bin")
+      async let ended = durable.shell("echo $$ > said; exec \"$DURABLE\" get -o out \(url) 2> errors")
+      let process = try #require(pid_t(await fifo.said()))
+      await server.held("/a.bin")
+      // Until both have been sent, nothing goes back.
+      let turn = open(durable.store + "-durable/turn", O_RDWR | O_CLOEXEC)
+      await onThread { while flock(turn, LOCK_EX) != 0, errno == EINTR {} }
+      kill(process, SIGINT)
+      func said() -> Data { FileManager.default.contents(atPath: durable.folder + "/errors") ?? Data() }
+      while said().range(of: Data("Stopping".utf8)) == nil { await Task.yield() }
+      kill(process, SIGINT)
+      close(turn)
+      #expect(try await ended.status == .exited(130))
+      let job = try await durable.job(1)
+      #expect(job["state"] as? String == "ready")
+      #expect(job["attempt"] as? Int == 0)
+      #expect(job["crashes"] as? Int == 0)
+      try await goesOn("a.bin")
+    }
+
     @Test("it ends with its terminal, and the same command goes on")
     func hungUp() async throws {
       var master: Int32 = 0

@@ -460,7 +460,9 @@
     @Test("a server that can't go on has its file begin anew, and Ctrl-C says so")
     func interruptedForNothing() async throws {
       let url = server.url("/a.bin")
-      for answer in [Answer.file(content, etag: nil, lastModified: nil), .file(content).with("Accept-Ranges", "none")] {
+      for answer in [
+        LyingAnswer.file(content, etag: nil, lastModified: nil), .file(content).with("Accept-Ranges", "none"),
+      ] {
         server.serve("/a.bin", answer.holding(after: 290_000))
         let record = URL(fileURLWithPath: durable.folder).appendingPathComponent("out/a.bin.part.json")
         let before = try? Data(contentsOf: record)

@@ -33,7 +33,7 @@
     func order() async throws {
       let nothing = try await durable("status", "--json").line
       let counts = "ready scheduled blocked running suspended succeeded failed cancelled skipped"
-      #expect(keys(nothing) == "{store jobs[]counts{\(counts)}paused[]constraints[]workers[]}")
+      #expect(keys(nothing) == "{store jobs[]counts{\(counts)}paused[]limits[]constraints[]workers[]}")
       let added = try await durable(
         "add", "--json", "--key", "k", "--tag", "b", "--tag", "a", "--max-attempts", "2", "--", "false")
       #expect(keys(added.line) == "{\(Self.job)}")
@@ -41,12 +41,12 @@
       let work = try await durable("work", "--drain", "--json").text.split(separator: "\n").map { keys($0) }
       let start = "{event id queue attempt maxAttempts command}"
       #expect(work == [start, "{event \(ended)}", start, "{event \(ended)}"])
-      let failed = Self.job.replacing("errors[]", with: "errors[{message attempt at}{message attempt at}]")
+      let failed = Self.job.replacing("errors[]", with: "errors[{message attempt at code}{message attempt at code}]")
       #expect(try await keys(durable("show", "1", "--json").line) == "{\(failed)}")
       #expect(try await keys(durable("wait", "1", "--json").line) == "[{\(failed)}]")
       #expect(
         try await keys(durable("status", "--json").line)
-          == "{store jobs[{\(failed)}]counts{\(counts)}paused[]constraints[]workers[]}")
+          == "{store jobs[{\(failed)}]counts{\(counts)}paused[]limits[]constraints[]workers[]}")
       #expect(try await keys(durable("retry", "1", "--json").line) == "{changed[]refused[]}")
       #expect(try await keys(durable("pause", "--json").line) == "{queue paused}")
       let log = try await durable("add", "--queue", "other", "--follow", "--json", "--", "echo", "x").text

@@ -1,8 +1,9 @@
 #if Shell
-  import Console
   import Foundation
   import LyingServer
   import Testing
+
+  @testable import Console
 
   @Suite("Secrets")
   struct SecretTests {
@@ -45,6 +46,71 @@
       #expect(word.withoutPasswords == word)
       #expect((word + "https://me:p/w@host/x").withoutPasswords == word + "https://me:***@host/x")
       #expect("https://h:80/a@b http://u:a#b@h".withoutPasswords == "https://h:80/a@b http://u:***@h")
+    }
+
+    @Test(
+      "the words of a command are shown without what a name says is a secret, and otherwise as they are",
+      arguments: [
+        (["curl", "-H", "Authorization: Bearer x", "https://h"], ["curl", "-H", "Authorization: ***", "https://h"]),
+        (["curl", "-HX-Api-Key:x"], ["curl", "-HX-Api-Key: ***"]),
+        (
+          ["curl", "-H", "Accept: text/html", "-H", "Cookie: a=b"],
+          ["curl", "-H", "Accept: text/html", "-H", "Cookie: ***"]
+        ),
+        (
+          ["curl", "--proxy-header", "proxy-authorization: x"], ["curl", "--proxy-header", "proxy-authorization: ***"]
+        ),
+        (["wget", "--header=Private-Token: x", "u"], ["wget", "--header=Private-Token: ***", "u"]),
+        (["http", "h", "X-Auth-Token:x", "name=kim"], ["http", "h", "X-Auth-Token: ***", "name=kim"]),
+        (["curl", "-u", "me:x", "-U", "me:x"], ["curl", "-u", "me:***", "-U", "me:***"]),
+        (["curl", "-sSu", "me:x", "-ume:x"], ["curl", "-sSu", "me:***", "-ume:***"]),
+        (["curl", "--user", "me:x:y", "--user=me:x"], ["curl", "--user", "me:***", "--user=me:***"]),
+        (
+          ["curl", "--oauth2-bearer", "x", "-d", "a=1&client_secret=x"],
+          ["curl", "--oauth2-bearer", "***", "-d", "a=1&client_secret=***"]
+        ),
+        (
+          ["p", "--password=x", "--password", "x", "--api-key", "x"],
+          ["p", "--password=***", "--password", "***", "--api-key", "***"]
+        ),
+        (
+          ["p", "--password-file", "f", "--password-stdin", "--no-password", "f"],
+          ["p", "--password-file", "f", "--password-stdin", "--no-password", "f"]
+        ),
+        (
+          ["env", "PGPASSWORD=x y", "AWS_SECRET_ACCESS_KEY=x", "GH_TOKEN=x", "MYSQL_PWD=x", "A_KEY=x"],
+          ["env", "PGPASSWORD=***", "AWS_SECRET_ACCESS_KEY=***", "GH_TOKEN=***", "MYSQL_PWD=***", "A_KEY=***"]
+        ),
+        (
+          ["docker", "run", "-e", "DB_PASSWORD=x", "--env=API_KEY=x"],
+          ["docker", "run", "-e", "DB_PASSWORD=***", "--env=API_KEY=***"]
+        ),
+        (
+          ["sh", "-c", "PGPASSWORD=x psql -c 'select 1'; curl -H \"Authorization: x\" h"],
+          ["sh", "-c", "PGPASSWORD=*** psql -c 'select 1'; curl -H 'Authorization: ***' h"]
+        ),
+        (["ssh", "h", "curl -u me:x -H 'Cookie: y' 'a b'"], ["ssh", "h", "curl -u me:*** -H 'Cookie: ***' 'a b'"]),
+        (
+          ["rsync", "-avu", "backup:photos", "--key=a", "PWD=/x", "monkey=1", "sort:key", "a: b", "x = y"],
+          ["rsync", "-avu", "backup:photos", "--key=a", "PWD=/x", "monkey=1", "sort:key", "a: b", "x = y"]
+        ),
+        (
+          ["gzip", "-9kf", "https://h/a?b=c", "it's", "", "-", "--"],
+          ["gzip", "-9kf", "https://h/a?b=c", "it's", "", "-", "--"]
+        ),
+      ])
+    func words(typed: [String], shown: [String]) { #expect(SecretWords.hidden(in: typed) == shown) }
+
+    @Test("a line for a shell is shown as it was typed, but for its secrets")
+    func line() {
+      func shown(_ line: String) -> String { SecretWords.hidden(in: [line], isLine: true)[0] }
+      #expect(
+        shown("TOKEN=x; export B_TOKEN='y z'  # keep\ncurl -sH $'Authorization: z' \"$(cat f)\" | gzip -9 > \"a b\"")
+          == "TOKEN=***; export B_TOKEN=***  # keep\ncurl -sH 'Authorization: ***' \"$(cat f)\" | gzip -9 > \"a b\"")
+      #expect(shown("ssh h \"curl --password 'it is' x\"") == "ssh h 'curl --password *** x'")
+      for line in ["echo \"a: $b\" | tee 'x=y' && \\\nfalse", "unfinished 'quote", "\\", "é ü=ö"] {
+        #expect(shown(line) == line)
+      }
     }
 
     @Test("a signed query is in no line of get, status or show, and the file comes")
@@ -99,6 +165,17 @@
       #expect((payload["headers"] as? [[String: String]])?.first?["value"] == "Bearer s3cret")
     }
 
+    @Test("a worker's lines, and why a command can't begin, show no secret")
+    func workersLines() async throws {
+      _ = try await durable.add("--", "true", "--password", "hunter2")
+      let id = try await durable.add("--max-attempts", "1", "--", "no-such-program --password=hunter2")
+      let worked = try await durable("work", "--drain")
+      let said = try await worked.text + worked.stderr + allThatIsSaid(of: id)
+      #expect(!said.contains("hunter2"), "\(said)")
+      #expect(worked.text.contains("true --password"))
+      #expect(said.contains("command not found: no-such-program;"))
+    }
+
     @Test("what a command has of secrets is shown only to who asks for it")
     func command() async throws {
       let id = try await durable.add(
@@ -107,6 +184,13 @@
       for secret in ["hunter2", "s3cret", "t0ken"] { #expect(!said.contains(secret), "\(said)") }
       #expect(said.contains("git clone 'https://me:***@example.org/x'"))
       #expect(said.contains("TOKEN"))
+      let second = try await durable.add("--", "curl", "-H", "Authorization: Bearer s3cret", "-u", "me:hunter2", "h")
+      let more = try await allThatIsSaid(of: second)
+      for secret in ["hunter2", "s3cret"] { #expect(!more.contains(secret), "\(more)") }
+      #expect(more.contains("curl -H 'Authorization: ***' -u 'me:***' h"), "\(more)")
+      #expect(
+        try await durable("show", "\(second)", "--secrets").text.contains(
+          "'Authorization: Bearer s3cret' -u me:hunter2"))
       let shown = try await durable("show", "\(id)", "--secrets").text
       #expect(shown.contains("git clone https://me:hunter2@example.org/x https://t0ken@example.org/"))
       #expect(shown.contains("TOKEN=s3cret"))

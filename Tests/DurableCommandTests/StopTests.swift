@@ -1,5 +1,6 @@
 #if Shell
   import DurableJobs
+  import DurableJobsSQLite
   import Foundation
   import Subprocess
   import Testing
@@ -108,9 +109,53 @@
       #expect(ended.status == .exited(130))
       #expect(ended.stderr.contains("there is no room for the store"))
       try await durable.untilGone(id)
+      #expect(try await durable("status").stderr.contains("Workers: none"))
+      #expect((try await durable.job(id)["worker"] as? [String: Any])?["state"] as? String == "dead")
       disk.empty()
       #expect(try await durable("cancel", "\(id)").status == .exited(0))
       try await disk.remove()
+    }
+
+    @Test(
+      "work --drain ends and says why where the store has no room, and runs nothing",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"))
+    func drainOnFullDisk() async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      let id = try await durable.add("--", "true")
+      disk.fill()
+      let drained = try await durable("work", "--drain")
+      #expect(drained.status == .exited(5))
+      #expect(drained.stderr.contains("there is no room for the store \(durable.store)"), "\(drained.stderr)")
+      disk.empty()
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let job = try await durable.job(id)
+      #expect(job["state"] as? String == "succeeded")
+      #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
+      try await disk.remove()
+    }
+
+    @Test("complete and fail end what a dead worker and its supervisor have left", arguments: ["complete", "fail"])
+    func remains(verb: String) async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--shell", "--", "echo $PPID > said; while :; do sleep 0.05; done")
+      _ = try await durable.work { worker in
+        let supervisor = try #require(pid_t(await fifo.said()))
+        // Nobody ends the command: its worker can't, and its supervisor has no time.
+        kill(worker.process, SIGSTOP)
+        kill(supervisor, SIGKILL)
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      let lock = open("\(durable.store)-jobs/\(id)/lock", O_RDONLY | O_CLOEXEC)
+      defer { close(lock) }
+      #expect(flock(lock, LOCK_SH | LOCK_NB) != 0, "its command lives")
+      let store = try SQLiteStore(path: durable.store)
+      while try await store.job(JobID(rawValue: Int64(id))).state == .running {
+        _ = try await store.recover(RecoveryRequest())
+      }
+      await store.close()
+      #expect(try await durable(verb, "\(id)").status == .exited(0))
+      #expect(flock(lock, LOCK_EX | LOCK_NB) == 0, "nothing lives of it")
     }
 
     @Test("Ctrl-C twice ends everything at once, also what ignores TERM, and the job goes back uncounted")

@@ -30,6 +30,18 @@
       #expect(SendCommand.partingJSON(["status", "--json", word])[1] == "--json")
     }
 
+    @Test(
+      "options of every command may stand before it",
+      arguments: [
+        ("--store a.sqlite status -n 3", "status --store a.sqlite -n 3"),
+        ("--json --store=a limits set --queue q", "limits set --json --store=a --queue q"),
+        ("--store a add -- status", "add --store a -- status"),
+        ("--store a statsu", "--store a statsu"), ("--store", "--store"), ("status --store a", "status --store a"),
+      ])
+    func afterVerb(typed: String, meant: String) {
+      #expect(StoreOptions.afterVerb(typed.split(separator: " ").map(String.init)).joined(separator: " ") == meant)
+    }
+
     @Test("what is no length of time", arguments: ["", "s", "-5", "5x", "1e3", "5 m", "∞", "999999d", "1..2", "٣"])
     func noDurations(text: String) { #expect(DurationArgument(argument: text) == nil) }
 

@@ -17,13 +17,14 @@
     /// Producers and workers, until `disturb` is over and all is done. What was acknowledged is there, and what was finished was
     /// finished once.
     private func load(
-      on server: TestServer, _ schema: String, disturb: @escaping @Sendable () async throws -> Void
+      on server: TestServer, _ schema: String, more: String = "", thenOn last: TestServer? = nil,
+      disturb: @escaping @Sendable () async throws -> Void
     ) async throws {
       let seen = Lock(Load())
       let isOver = Lock(false)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<2 {
-          let store = try await server.store(schema) { $0.callLimit = .seconds(60) }
+          let store = try await server.store(schema, more) { $0.callLimit = .seconds(60) }
           group.addTask {
             while !isOver.withLock({ $0 }) {
               let jobs = (0..<Int.random(in: 1...5)).map { place in
@@ -35,7 +36,7 @@
           }
         }
         for number in 0..<2 {
-          let store = try await server.store(schema) { $0.callLimit = .seconds(60) }
+          let store = try await server.store(schema, more) { $0.callLimit = .seconds(60) }
           group.addTask {
             let request = ClaimRequest.of(10, worker: "w\(number)")
             var held: [ClaimedJob] = []
@@ -61,6 +62,7 @@
         isOver.withLock { $0 = true }
         try await group.waitForAll()
       }
+      let server = last ?? server
       let store = try await server.store(schema)
       // What the last look of one worker freed may be left.
       while case let rest = try await store.claim(.of(100)).jobs, !rest.isEmpty {
@@ -103,6 +105,77 @@
               + "ORDER BY random() LIMIT 2")
         }
       }
+    }
+
+    @Test(
+      "C77 Nothing is lost or done twice when the server that leads is killed under load, and the one that follows leads"
+    )
+    func promoted() async throws {
+      let server = try TestServer()
+      let schema = TestServer.schema()
+      await (try server.store(schema)).close()
+      let other = try TestServer(following: server)
+      // A commit is told once both have it.
+      try server.psql("ALTER SYSTEM SET synchronous_standby_names='*'")
+      try server.psql("SELECT pg_reload_conf()")
+      let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state='sync'"
+      while try server.psql(following) != [["1"]] { await Task.yield() }
+      let hosts = "host=\(server.folder),\(other.folder) target_session_attrs=read-write connect_timeout=5"
+      try await load(on: server, schema, more: hosts, thenOn: other) {
+        try await Self.grown(server, schema, by: 200)
+        try server.kill()
+        try other.promote()
+        try await Self.grown(other, schema, by: 200)
+      }
+    }
+
+    @Test(
+      "C76 A connection whose packets are dropped without a reset is given up in time, and work goes on when they come again",
+      .enabled(if: TestNetwork.isPossible, "needs root and Linux, for a network of its own"))
+    func dropped() async throws {
+      let server = try TestServer(options: "-c listen_addresses=0.0.0.0", isApart: true)
+      let network = try TestNetwork(to: server)
+      let schema = TestServer.schema()
+      await (try server.store(schema)).close()
+      let store = try await server.store(schema, "host=\(network.address) connect_timeout=3") {
+        $0.callLimit = .seconds(3)
+      }
+      let queue = JobQueue(store: store)
+      let worker = JobWorker(queue)
+      let runs = Lock<[JobID]>([])
+      worker.register(kind: "work") { _, context in
+        runs.withLock { $0.append(context.id) }
+        return nil
+      }
+      worker.start()
+      func enqueue() async throws -> JobID { try await store.insert(JobInsertion([.plain()])).ids[0] }
+      func done(_ id: JobID) async throws {
+        while try await store.jobs(JobQuery(.id(id))).first?.state != .succeeded { await Task.yield() }
+      }
+      var acknowledged = [try await enqueue()]
+      try await done(acknowledged[0])
+      for _ in 0..<2 {
+        try network.drop(true)
+        let error = await #expect(throws: JobError.self) { try await enqueue() }
+        #expect(error?.code == .storeFailed, "\(error.map { "\($0)" } ?? "")")
+        let reading = await #expect(throws: JobError.self) { try await store.counts(where: .all) }
+        #expect(reading?.code == .storeFailed)
+        try network.drop(false)
+        // The server sends again what was not acknowledged to it, in its own time.
+        while true {
+          guard let id = try? await enqueue() else { continue }
+          acknowledged.append(id)
+          break
+        }
+        var isDone = false
+        while !isDone { isDone = (try? await done(acknowledged.last!)) != nil }
+      }
+      await worker.stop()
+      let there = try server.psql("SELECT id FROM job", schema: schema).compactMap { JobID($0[0]) }
+      #expect(Set(acknowledged).isSubset(of: there))
+      let all = runs.withLock { $0 }
+      #expect(Set(all).count == all.count && Set(all).isSubset(of: there), "none ran twice")
+      try WholeStore.expect(of: server, schema: schema)
     }
 
     /// Waits until so many more jobs are stored.

@@ -41,6 +41,11 @@
       try await conformanceCase.run(subject(isPooled: true))
     }
 
+    @Test("C78 A store does the same behind PgBouncer", arguments: StoreConformance.cases)
+    func behindPgBouncer(conformanceCase: StoreConformance.Case) async throws {
+      try await conformanceCase.run(subject(TestPooler.shared.get().way, isPooled: true))
+    }
+
     /// With `HISTORIES=100` in the environment, as many histories for each seed, and longer ones.
     @Test("The store on PostgreSQL does in random lives what it has to", arguments: 1...20)
     func randomLives(seed: Int) async throws {

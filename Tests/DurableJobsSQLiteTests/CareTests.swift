@@ -116,10 +116,14 @@ import Testing
     let store = try await filledStore()
     let claimed = try await store.claim(.of(2)).jobs
     let before = try await store.jobs(JobQuery(detail: .all))
+    let limits = StoreSetting.limits(
+      queue: "default", JobLimits(running: 2, rate: JobRate(1000, per: .seconds(1), burst: 9)))
+    try await store.configure([limits])
     await store.close()
     let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
     #expect(salvage == StoreSalvage(jobs: 6))
     let new = try folder.store("new.sqlite")
+    #expect(try await new.settings() == [limits])
     _ = try await new.recover(RecoveryRequest())
     let after = try await new.jobs(JobQuery(detail: .all))
     #expect(after.map(\.payload) == before.map(\.payload))

@@ -36,6 +36,29 @@ import Testing
     #expect(files == [])
   }
 
+  /// As on a full disk: a worker can't be deleted from this file, nor a job be given back.
+  @Test
+  func `Who closes a store and could not take its worker back is seen to be dead at once, and its jobs come back`()
+    async throws
+  {
+    let store = try folder.store()
+    try await store.insert(.plain())
+    #expect(try await store.claim(.of(1)).jobs.count == 1)
+    try await store.execute(
+      "CREATE TRIGGER no BEFORE DELETE ON durable_worker BEGIN SELECT raise(ABORT,'no room'); END")
+    await #expect(throws: JobError.self) {
+      _ = try await store.recover(RecoveryRequest(worker: "w", isRetiring: true))
+    }
+    await store.close()
+    let next = try folder.store()
+    #expect(try await next.workers().map(\.standing) == [.dead])
+    try await next.execute("DROP TRIGGER no")
+    #expect(try await next.recover(RecoveryRequest()).recovered == 1)
+    #expect(try await next.counts(where: .all) == JobCounts([.ready: 1]))
+    await next.close()
+    #expect(files == [])
+  }
+
   @Test func `A dead session without a worker goes too`() async throws {
     let store = try folder.store()
     for name in ["00000001", "00000002"] {

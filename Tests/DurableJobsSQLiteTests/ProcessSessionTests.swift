@@ -111,6 +111,18 @@ struct ProcessSessionTests {
 
   // MARK: Deaths
 
+  @Test("A session that is abandoned is dead to the others as if its process were, while that goes on")
+  func abandonedSessionIsDead() async throws {
+    let watching = try meeting.join()
+    let other = try meeting.join()
+    let abandoned = try meeting.join()
+    abandoned.session.abandon()
+    abandoned.session.close()
+    #expect(await watching.nextDeaths(1) == [abandoned.session.name])
+    #expect(await other.nextDeaths(1) == [abandoned.session.name])
+    withExtendedLifetime(abandoned) {}
+  }
+
   @Test("A process that is killed is noticed, and can be buried once")
   func killedProcessIsNoticed() async throws {
     let guest = try meeting.join()

@@ -49,6 +49,39 @@ import Testing
     #expect(Double(ten.steps) < Double(one.steps) * 1.2)
   }
 
+  @Test func `A limit of running jobs costs its queue one statement a claim, a rate one more, and other queues none`()
+    async throws
+  {
+    func runs(_ limits: JobLimits?, of queue: String) async throws -> Int {
+      try await store.configure([.limits(queue: queue, limits)])
+      _ = try await store.claim(.of(1))  // which reads them
+      try await insert(10)
+      let (work, batch) = try await store.work { try await store.claim(.of(10)) }
+      #expect(batch.jobs.count == 10)
+      return work.runs
+    }
+    try await insert(1)
+    let free = try await runs(nil, of: "default")
+    #expect(try await runs(JobLimits(running: 1000), of: "other") == free)
+    #expect(try await runs(JobLimits(running: 1000), of: "default") == free + 1)
+    let rate = JobRate(1_000_000, per: .seconds(1), burst: 1000)
+    #expect(try await runs(JobLimits(running: 1000, rate: rate), of: "default") == free + 2)
+    #expect(try await runs(nil, of: "default") == free)
+  }
+
+  @Test func `Limits that are set as they are change nothing`() async throws {
+    let limits = JobLimits(running: 4, rate: JobRate(1, per: .seconds(1)))
+    let set = { [store] in try await store.configure([.limits(queue: "q", limits), .limits(queue: "p", nil)]) }
+    func changes() async throws -> [Int64] {
+      try await store.numbers("SELECT changes+(SELECT count(*) FROM durable_queue) FROM durable_meta")
+    }
+    try await set()
+    let before = try await changes()
+    try await set()
+    #expect(try await changes() == before)
+    #expect(try await store.numbers("SELECT count(*) FROM durable_queue") == [1])
+  }
+
   @Test func `A heartbeat is one row, however many jobs are held`() async throws {
     try await insert(100)
     let jobs = try await store.claim(.of(100)).jobs

@@ -62,6 +62,14 @@ import Testing
           + "A worker that starts gives it back"
       ),
       (.running(by: nil, since: nil, stopAsked: nil), "It runs in a process of which nothing is known"),
+      (
+        .limit("uploads", running: 4),
+        "4 of 4 jobs that the queue 'uploads' may run at once run now"
+      ),
+      (
+        .rate("mail", JobRate(100, per: .seconds(60)), next: now),
+        "The queue 'mail' has 100 a minute begin, and the next one at 2027-01-15T08:00:00Z"
+      ),
       (.ended(.succeeded, reason: nil), "It has ended, with success"),
       (.ended(.failed, reason: "refused"), "It has ended: refused; Retry it to run it again"),
     ]
@@ -87,6 +95,35 @@ import Testing
         == "Job 7 is suspended. It is suspended. Resume it. It waits for job 5, which is ready. Job 5 is before it in the "
         + "lane 'l', and is ready. The queue 'q' is paused. Unpause it. No worker is running. Start one. It requires "
         + "'vpn', which no worker provides. Provide 'vpn' with a worker, or set it by hand.")
+  }
+
+  @Test func `A limit keeps a job that is ready, and says it in place of slots that are taken`() {
+    var job = JobSnapshot(id: id, queue: "q", kind: "k", state: .ready, createdAt: now)
+    var waits = JobWaits(now: now)
+    waits.workers = [
+      StoredWorker(process: 1, since: now, queues: ["q"], kinds: ["k"], jobs: [other], standing: .alive)
+    ]
+    let rate = JobRate(1, per: .seconds(60))
+    func reasons(_ limits: JobLimits, running: Int = 1, next: Date? = nil) -> [JobExplanation.Reason] {
+      waits.limit = JobWaits.Limit(limits, running: running, next: next)
+      job.waits = waits
+      return JobExplanation(job).reasons
+    }
+    let slots = JobExplanation.Reason.slotsTaken(running: 1, workers: 1)
+    let later = now + 60
+    #expect(reasons(JobLimits(running: 2)) == [slots])
+    #expect(reasons(JobLimits(running: 1)) == [.limit("q", running: 1)])
+    #expect(reasons(JobLimits(rate: rate), next: now) == [slots])
+    #expect(reasons(JobLimits(rate: rate), next: later) == [.rate("q", rate, next: later)])
+    #expect(
+      reasons(JobLimits(running: 1, rate: rate), next: later) == [
+        .limit("q", running: 1), .rate("q", rate, next: later),
+      ])
+    job.state = .scheduled
+    job.runAt = now + 5
+    job.startedAt = nil
+    #expect(reasons(JobLimits(running: 1)).first == .start(now + 5), "its time comes first")
+    #expect(!reasons(JobLimits(running: 1)).contains(.limit("q", running: 1)))
   }
 
   @Test func `Of several workers the one counts that lacks least, and dead ones do not`() {

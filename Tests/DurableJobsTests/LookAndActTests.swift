@@ -34,6 +34,21 @@ private struct Notify: Job {
     jobs.worker.register(Notify.self)
   }
 
+  @Test func `unfinished jobs of a filter are ended from outside, with success or with failure`() async throws {
+    let (a, b) = (try await queue.enqueue(Resize(photo: "a")), try await queue.enqueue(Resize(photo: "b")))
+    let (first, second) = (try await queue.enqueue(Notify(user: "1")), try await queue.enqueue(Notify(user: "2")))
+    try await a.cancel()
+    #expect(try await queue.completeAll(where: .kind(Resize.self), output: Data("7".utf8)) == 1)
+    #expect(try await b.value == 7)
+    #expect(try await queue.failAll(where: .kind(Notify.self), message: "no network") == 2)
+    #expect(try await queue.failAll(where: .all, message: "again") == 0)
+    #expect(try await a.snapshot.state == .cancelled)
+    for job in [first, second] { #expect(try await job.snapshot.failures.map(\.message) == ["no network"]) }
+    await #expect(throws: JobError.self) {
+      try await queue.completeAll(where: .all, output: Data(count: Limits.payloadBytes + 1))
+    }
+  }
+
   // MARK: Look
 
   @Test func `typed jobs answer as their snapshots do, with payload and output decoded`() async throws {
@@ -200,5 +215,54 @@ private struct Notify: Job {
     await #expect(throws: Unreadable.self) { try await jobs.perform(Resize(photo: "broken")) }
     #expect(try await queue.counts() == JobCounts([.ready: 1]), "nothing else is in the queue")
     await #expect(throws: JobError.self) { try await TestJobs().perform(Notify(user: "u")) }
+  }
+}
+
+private enum Refusal: CodedError {
+  case quota
+  var failureCode: String { "quota" }
+}
+
+/// What a program goes by once a job has failed.
+@Suite struct FailureCodeTests {
+  private struct Fail: Job {
+    static let kind = "fail"
+    static let options = JobOptions(maxAttempts: 1)
+    var way: String
+
+    func run(in context: JobContext) async throws -> Int {
+      switch way {
+      case "coded": throw Refusal.quota
+      case "permanent": throw .permanent(Refusal.quota)
+      case "foundation": throw NSError(domain: "net.example", code: 7)
+      default: break
+      }
+      throw Unreadable()
+    }
+  }
+
+  @Test(
+    "A job's failure is matched by its code: what its error says, else the name of the error's type",
+    arguments: [
+      ("coded", "quota"), ("permanent", "quota"), ("foundation", "net.example.7"), ("plain", "Unreadable"),
+    ])
+  func code(way: String, code: String) async throws {
+    let jobs = TestJobs()
+    jobs.worker.register(Fail.self)
+    let handle = try await jobs.queue.enqueue(Fail(way: way))
+    try await jobs.drain()
+    #expect(try await handle.snapshot.failures.map(\.code) == [code])
+    await #expect { _ = try await handle.value } throws: { ($0 as? JobFailure)?.code == code }
+  }
+
+  @Test func `A callback from outside keeps its error's code, too, and a stored failure of before has none`()
+    async throws
+  {
+    let jobs = TestJobs()
+    let handle = try await jobs.queue.enqueue(Fail(way: "plain"))
+    try await handle.fail(Refusal.quota)
+    #expect(try await handle.snapshot.failures.map(\.code) == ["quota"])
+    let old = Data(#"{"attempt":1,"at":0,"message":"m"}"#.utf8)
+    #expect(try JSONDecoder().decode(AttemptFailure.self, from: old).code == nil)
   }
 }

@@ -72,11 +72,59 @@ import Testing
     #expect(state.next(.milliseconds(2234)) == .turn([], claim: ["a": 1]))
   }
 
+  @Test func `a queue that is full is asked again when one of its jobs ends elsewhere, and not for its own`() {
+    let state = Decider.make(limits: ["a": 2, "b": 2], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    var full = ClaimBatch()
+    full.full = ["a"]
+    func ended(_ id: Int64, _ queue: String) -> StoreSignal {
+      .committed([JobTransition(id: JobID(rawValue: id), queue: queue, kind: "k", state: .succeeded)])
+    }
+    func isFull(after signal: StoreSignal? = nil) -> WorkerState.Step {
+      _ = signal.map { state.heard($0) }
+      return state.next(.seconds(1))
+    }
+    let rest = WorkerState.Step.wait(until: Defaults.renewalInterval)
+    let claim = WorkerState.Step.turn([], claim: ["a": 1, "b": 2])
+    state.turnEnded(claimed: ClaimBatch(jobs: [attempt.claim]), .zero)
+    state.began(attempt)
+    #expect(isFull(after: ended(7, "a")) == rest, "nothing is kept from it")
+    #expect(isFull(after: .changedElsewhere(.work)) == claim)
+    // Somebody's job ends while this claim is on its way.
+    #expect(!state.heard(ended(8, "a")))
+    state.turnEnded(claimed: full, .zero)
+    #expect(isFull() == claim)
+    state.turnEnded(claimed: full, .zero)
+    #expect(isFull() == rest)
+    #expect(isFull(after: ended(9, "b")) == rest)
+    #expect(isFull(after: ended(9, "a")) == claim)
+    state.turnEnded(claimed: full, .zero)
+    #expect(isFull(after: .changedElsewhere(.results)) == claim)
+    state.turnEnded(claimed: full, .zero)
+    // Its own end is stored with the claim for the place that it frees.
+    state.ended(attempt, .success(of: attempt))
+    #expect(state.next(.seconds(1)) == .turn([.success(of: attempt)], claim: ["a": 2, "b": 2]))
+    #expect(!state.heard(ended(1, "a")))
+    state.turnEnded(claimed: full, .zero)
+    #expect(state.next(.seconds(1)) == .wait(until: Defaults.sweepInterval))
+  }
+
   @Test func `C24 without any signal it looks again each sweep`() {
     let state = Decider.make(limits: ["a": 1], isFresh: false)
     #expect(state.next(.seconds(1)) == .wait(until: Defaults.sweepInterval))
     #expect(state.next(Defaults.sweepInterval) == .recover)
     #expect(state.next(Defaults.sweepInterval) == .turn([], claim: ["a": 1]))
+  }
+
+  @Test func `C37 Workers that began at the same moment sweep at different ones, each at least every 15 seconds`() {
+    let times = [0, 0.25, 0.5, 1].compactMap { spread -> Duration? in
+      let state = Decider(WorkerState(goal: .none, limits: ["a": 1], knowsKinds: false, now: .zero, spread: spread))
+      #expect(state.next(.zero) == .recover)
+      return if case .wait(let time) = state.next(.zero) { time } else { nil }
+    }
+    #expect(times.first == Defaults.sweepInterval)
+    #expect(times == times.sorted(by: >) && Set(times).count == 4)
+    #expect(times.last ?? .zero > Defaults.sweepInterval / 2)
   }
 
   @Test func `C6 with no kinds it claims nothing, and the first kind wakes it`() {

@@ -51,6 +51,44 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(try await value == 8)
   }
 
+  @Test func `a limit holds over workers, and each place is taken when it comes free`() async throws {
+    let load = LoadGauge()
+    let workers = (0..<3).map { _ in JobWorker(queue, maxConcurrentJobs: 4) }
+    for worker in workers {
+      worker.register(kind: "n") { _, _ in
+        load.enter()
+        defer { load.leave() }
+        for _ in 0..<20 { await Task.yield() }
+        return nil
+      }
+    }
+    try await queue.setLimits(JobLimits(running: 5))
+    for _ in 0..<200 { try await queue.enqueue(kind: "n", payload: Data()) }
+    // No sweep comes in so short a time: they are woken, or hang.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in workers { group.addTask { try await worker.runUntilIdle() } }
+      try await group.waitForAll()
+    }
+    #expect(try await queue.counts() == JobCounts([.succeeded: 200]))
+    #expect(load.highest <= 5)
+  }
+
+  @Test func `a worker waits for a rate, and is idle once all have begun`() async throws {
+    let jobs = TestJobs()
+    let starts = Recorder<Duration>()
+    jobs.worker.register(kind: "n") { [clock = jobs.clock] _, _ in
+      starts.add(clock.uptime)
+      return nil
+    }
+    try await jobs.queue.setLimits(JobLimits(rate: JobRate(6, per: .seconds(60), burst: 2)))
+    for _ in 0..<5 { try await jobs.queue.enqueue(kind: "n", payload: Data()) }
+    try await jobs.drain()
+    #expect(starts.all == [.zero, .zero])
+    #expect(try await jobs.worker.runNext() == false)
+    try await jobs.advance(by: .seconds(100))
+    #expect(starts.all == [.zero, .zero, .seconds(10), .seconds(20), .seconds(30)])
+  }
+
   @Test func `many jobs run, each once, and never more at a time than the worker has slots`() async throws {
     let runs = Recorder<Int>()
     let load = LoadGauge()

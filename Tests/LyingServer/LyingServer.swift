@@ -75,8 +75,8 @@
     /// The URL of a path here; by another name of this host if one is given.
     public func url(_ path: String, by name: String? = nil) -> String { "\(scheme)://\(name ?? host):\(port)\(path)" }
 
-    public func serve(_ path: String, _ answers: Answer...) { serve(path, answers) }
-    public func serve(_ path: String, _ answers: [Answer]) { script.set(answers, for: path) }
+    public func serve(_ path: String, _ answers: LyingAnswer...) { serve(path, answers) }
+    public func serve(_ path: String, _ answers: [LyingAnswer]) { script.set(answers, for: path) }
 
     /// Lets the answers go on that are held now: those of `path`, or all.
     public func release(_ path: String? = nil) {

@@ -14,7 +14,7 @@
     var steps: [Step] = []
     var bytesPerSecond: Int64?
 
-    init(_ answer: Answer, to request: Request) {
+    init(_ answer: LyingAnswer, to request: Request) {
       bytesPerSecond = answer.bytesPerSecond
       switch answer.kind {
       case .silence: steps = [.hold, .close]
@@ -24,7 +24,7 @@
       }
     }
 
-    private mutating func addFile(_ answer: Answer, _ request: Request) {
+    private mutating func addFile(_ answer: LyingAnswer, _ request: Request) {
       let size = answer.content.size
       guard let asked = Self.range(asked: request, answer) else {
         return add(answer, status: 200, range: 0..<size, fields: [])
@@ -68,7 +68,7 @@
       }
     }
 
-    private mutating func addRefusal(_ answer: Answer, tellsSize: Bool) {
+    private mutating func addRefusal(_ answer: LyingAnswer, tellsSize: Bool) {
       let fields = tellsSize ? [("Content-Range", "bytes */\(answer.content.size)")] : []
       var empty = answer
       empty.content = Content("")
@@ -76,7 +76,7 @@
     }
 
     /// The range to be sent; nil for the whole file.
-    private static func range(asked request: Request, _ answer: Answer) -> Range<Int64>? {
+    private static func range(asked request: Request, _ answer: LyingAnswer) -> Range<Int64>? {
       guard let start = request.rangeStart else { return nil }
       if answer.heedsIfRange, let condition = request["If-Range"] {
         let validators = answer.fields.filter { ["ETag", "Last-Modified"].contains($0.name) }.map(\.value)
@@ -87,7 +87,7 @@
     }
 
     private mutating func add(
-      _ answer: Answer, status: Int, range: Range<Int64>, fields: [(String, String)]
+      _ answer: LyingAnswer, status: Int, range: Range<Int64>, fields: [(String, String)]
     ) {
       self.status = status
       var lines = ["\(answer.version) \("00\(status)".suffix(3)) \(status < 300 ? "Fine" : "Not so fine")"]
@@ -120,7 +120,7 @@
       if closes { steps.append(.close) }
     }
 
-    private mutating func addBody(_ answer: Answer, _ range: Range<Int64>, isChunked: Bool) {
+    private mutating func addBody(_ answer: LyingAnswer, _ range: Range<Int64>, isChunked: Bool) {
       let end = answer.cut.map { min(range.upperBound, range.lowerBound + $0) } ?? range.upperBound
       var start = range.lowerBound
       for hold in answer.holds.sorted() {

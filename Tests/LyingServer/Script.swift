@@ -13,16 +13,16 @@
     }
 
     private struct State {
-      var answers: [String: ArraySlice<Answer>] = [:]
+      var answers: [String: ArraySlice<LyingAnswer>] = [:]
       var held: [Held] = []
     }
 
     private let state = Lock(State())
 
-    func set(_ answers: [Answer], for path: String) { state.withLock { $0.answers[path] = answers[...] } }
+    func set(_ answers: [LyingAnswer], for path: String) { state.withLock { $0.answers[path] = answers[...] } }
 
     /// The next answer of that path; the last one stays.
-    func take(for path: String) -> Answer {
+    func take(for path: String) -> LyingAnswer {
       state.withLock { state in
         guard let answers = state.answers[path], let next = answers.first else { return .page(404) }
         if answers.count > 1 { state.answers[path]!.removeFirst() }

@@ -18,6 +18,7 @@
     private let answers: Lock<FileHandle>
     /// It ends when its input does.
     private let shell: ChildProcess
+    package var pid: pid_t { shell.pid }
 
     private static let script = """
       trap '' INT TERM HUP
@@ -42,16 +43,25 @@
         done
         echo "ready $folder"
       }
-      if ! "$1/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale -N >"$folder/log" 2>&1; then
+      make() {
+        if [ -n "$3" ]; then
+          "$1/pg_basebackup" -h "$3" -U postgres -D "$folder/data" -R -X stream -c fast
+        else
+          "$1/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale -N &&
+            sed -i -e '1i local all locked,sealed scram-sha-256' -e '1i host all all 10.231.0.0/16 trust' \\
+              "$folder/data/pg_hba.conf"
+        fi >"$folder/log" 2>&1
+      }
+      if ! make "$1" "$2" "$3"; then
         echo "failed: $(tail -n 3 "$folder/log" | tr '\\n' ' ')"
       else
-        sed -i '1i local all locked,sealed scram-sha-256' "$folder/data/pg_hba.conf"
         while read -r command; do
           case $command in
             start) start "$1" "$2" ;;
             kill) kill -9 $pid; wait $pid 2>/dev/null; echo gone ;;
             follow) touch "$folder/data/standby.signal"; echo gone ;;
             lead) rm -f "$folder/data/standby.signal"; echo gone ;;
+            promote) "$1/pg_ctl" promote -w -D "$folder/data" >>"$folder/log" 2>&1; echo gone ;;
             stop) kill -INT $pid; wait $pid 2>/dev/null; echo gone ;;
           esac
         done
@@ -64,14 +74,15 @@
       package let description: String
     }
 
-    /// `options`: of the server's own.
-    package init(options: String = "") throws {
+    /// `options`: of the server's own. `other`: the one that it follows, as a copy of it. `isApart`: in a network of its own, see
+    /// ``TestNetwork``.
+    package init(options: String = "", following other: TestServer? = nil, isApart: Bool = false) throws {
       let binaries = try Self.findBinaries()
       let (input, output) = (Pipe(), Pipe())
-      let command = ["sh", "-c", Self.script, "sh", binaries, options]
+      let command = ["sh", "-c", Self.script, "sh", binaries, options, other?.folder ?? ""]
       let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
       shell = try ChildProcess(
-        "/usr/bin/env", geteuid() == 0 ? asOther + command : command,
+        "/usr/bin/env", (isApart ? ["unshare", "-n"] : []) + (geteuid() == 0 ? asOther + command : command),
         input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor)
       try input.fileHandleForReading.close()
       try output.fileHandleForWriting.close()
@@ -90,6 +101,8 @@
     package func kill() throws { _ = try Self.tell("kill", commands, answers) }
     /// Whether it follows another server from its next start on, and can't be written.
     package func follow(_ follows: Bool) throws { _ = try Self.tell(follows ? "follow" : "lead", commands, answers) }
+    /// Has it lead, which followed another one.
+    package func promote() throws { _ = try Self.tell("promote", commands, answers) }
     package func stop() throws { _ = try Self.tell("stop", commands, answers) }
 
     private static func tell(_ command: String, _ commands: FileHandle, _ answers: Lock<FileHandle>) throws -> String {

@@ -23,12 +23,17 @@
       func say(_ text: String) { Data(text.utf8).withUnsafeBytes { log.append($0) } }
       say("first\nlast")
       #expect(log.lastLine == "last")
-      append(9000, "a", to: &log)
+      say("\n")
+      append(CappedLog.mostOfLine, "a", to: &log)
+      #expect(log.lastLine == String(repeating: "a", count: CappedLog.mostOfLine), "however it came")
+      append(1, "a", to: &log)
       #expect(log.lastLine == nil, "its beginning is missing")
       say(" end\nnext\n")
       #expect(log.lastLine == "next")
       var parts = CappedLog(path: folder + "/1.stderr")
-      for _ in 0..<9 { append(1000, "a", to: &parts) }
+      for _ in 0..<5 { append(1000, "a", to: &parts) }
+      #expect(parts.lastLine == String(repeating: "a", count: 5000))
+      for _ in 5..<CappedLog.mostOfLine / 1000 + 1 { append(1000, "a", to: &parts) }
       #expect(parts.lastLine == nil)
     }
 
@@ -69,6 +74,30 @@
       try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
         sum + (try FileManager.default.attributesOfItem(atPath: folder + "/" + name)[.size] as? Int ?? 0)
       }
+    }
+
+    @Test func `who looks whether a lock is held keeps nobody from it, and who holds it does`() async throws {
+      func opened() -> Int32 { open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+      let (own, other) = (opened(), opened())
+      let isOver = Lock(false)
+      let looks = Lock(0)
+      async let looked: Void = onThread {
+        while !isOver.withLock({ $0 }) {
+          if flock(other, LOCK_SH | LOCK_NB) == 0 { looks.withLock { $0 += 1 } }
+          flock(other, LOCK_UN)
+        }
+      }
+      var taken = 0
+      while taken < 2000 || looks.withLock({ $0 }) < 2000 {
+        #expect(Descriptors.lock(own))
+        flock(own, LOCK_UN)
+        taken += 1
+      }
+      isOver.withLock { $0 = true }
+      await looked
+      #expect(Descriptors.lock(other))
+      #expect(!Descriptors.lock(own))
+      for file in [own, other] { close(file) }
     }
 
     @Test func `a short log is one file, and is read as it grows`() {
@@ -151,6 +180,36 @@
       try job.create()
       try Data().write(to: URL(filePath: job.path + "/\(Int.max).run"))
       #expect(try job.beginRun(attempt: 1).number == 1)
+    }
+
+    @Test
+    func
+      `a user's own files are neither deleted nor taken for runs, and a folder that was made otherwise is left alone`()
+      throws
+    {
+      let job = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
+      try job.create()
+      let users = [
+        "lock.json", "locks", "3.run.txt", "3.txt", "03.run", "-1.run", "4.stdout.log", "4.run.5", "5.stderr.",
+        ".dat.nosync",
+        ".dat.nosync-mine", "stdout", "6.Run",
+      ].sorted()
+      for name in users { try Data("x".utf8).write(to: URL(filePath: job.path + "/" + name)) }
+      for number in 1...JobFolder.mostRuns + 5 { #expect(try job.beginRun(attempt: 1).number == number) }
+      #expect(!job.removeIfFree())
+      #expect(try FileManager.default.contentsOfDirectory(atPath: job.path).sorted() == users)
+
+      let other = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 2))
+      try FileManager.default.createDirectory(
+        atPath: other.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+      try Data("x".utf8).write(to: URL(filePath: other.path + "/1.run"))
+      let link = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 3))
+      chmod(other.path, 0o700)
+      try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: other.path)
+      #expect(!link.removeIfFree())
+      chmod(other.path, 0o755)
+      #expect(!other.removeIfFree())
+      #expect(try FileManager.default.contentsOfDirectory(atPath: other.path) == ["1.run"])
     }
 
     @Test(arguments: [false, true])

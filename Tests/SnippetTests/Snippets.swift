@@ -201,6 +201,11 @@ func snippet19() async throws {
 
 // README.md, block 21
 func snippet20() async throws {
+  try await queue.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60))))
+}
+
+// README.md, block 22
+func snippet21() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -210,8 +215,8 @@ func snippet20() async throws {
   }
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 23
+func snippet22() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -223,8 +228,8 @@ func snippet21() async throws {
   }
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 24
+func snippet23() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     let id = try await context.step("upload") { try await server.upload(photo.file) { _ in } }
     try await context.step("tell") { try await server.send("it is there: \(id.name)") }
@@ -232,23 +237,23 @@ func snippet22() async throws {
   }
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 25
+func snippet24() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 25
-func snippet24() async throws {
+// README.md, block 26
+func snippet25() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 26
-func snippet25() async throws {
+// README.md, block 27
+func snippet26() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -262,8 +267,8 @@ func snippet25() async throws {
   }
 }
 
-// README.md, block 27
-func snippet26() async throws {
+// README.md, block 28
+func snippet27() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -271,8 +276,8 @@ func snippet26() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 28
-func snippet27() async throws {
+// README.md, block 29
+func snippet28() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -295,8 +300,8 @@ func snippet27() async throws {
   try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
 }
 
-// README.md, block 29
-func snippet28() async throws {
+// README.md, block 30
+func snippet29() async throws {
   for row in try await queue.jobs(of: UploadPhoto.self, where: .state(.succeeded), order: .newestFirst, limit: 20) {
     print(row.id, row.state, row.payload.file, row.output?.name ?? "")
   }
@@ -304,8 +309,8 @@ func snippet28() async throws {
   print(try job.payload(as: UploadPhoto.self).file, try job.output(as: UploadPhoto.self).name)
 }
 
-// README.md, block 30
-func snippet29() async throws {
+// README.md, block 31
+func snippet30() async throws {
   worker.onFinish { job in
     if job.state == .failed { print("job \(job.id) failed: \(job.failures.last?.message ?? "")") }
   }
@@ -314,15 +319,15 @@ func snippet29() async throws {
   try await queue.waitUntilFinished(where: .kind(UploadPhoto.self))
 }
 
-// README.md, block 31
-func snippet30() async throws {
+// README.md, block 32
+func snippet31() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed)) { print(jobs.count) }  // now, and after changes
   for await event in queue.events { print(event) }  // each change, for a log
 }
 
-// README.md, block 32
+// README.md, block 33
 #if HTTP
-func snippet31() async throws {
+func snippet32() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -334,9 +339,9 @@ func snippet31() async throws {
 }
 #endif
 
-// README.md, block 33
+// README.md, block 34
 #if HTTP
-func snippet32() async throws {
+func snippet33() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -350,9 +355,9 @@ func snippet32() async throws {
 }
 #endif
 
-// README.md, block 34
+// README.md, block 35
 #if Process
-func snippet33() async throws {
+func snippet34() async throws {
   ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
   worker.register(ShellCommand.self)
   worker.start()
@@ -365,8 +370,8 @@ func snippet33() async throws {
 }
 #endif
 
-// README.md, block 35
-func snippet34() async throws {
+// README.md, block 36
+func snippet35() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -377,24 +382,24 @@ func snippet34() async throws {
 }
 
 // docs/apps.md, block 1
-func snippet35() async throws {
+func snippet36() async throws {
   worker.start()
 }
 
 // docs/apps.md, block 2
-func snippet36() async throws {
+func snippet37() async throws {
   worker.register(SendMessage.self) { @MainActor message, _ in print(message.text) }
 }
 
 // docs/apps.md, block 3
-func snippet37() async throws {
+func snippet38() async throws {
   let left = try await worker.run(until: Date() + 20)  // some seconds less than the system gives
   print(left.unfinished, "jobs wait")
   if let next = try await queue.nextRun { print("ask the system for", next) }
 }
 
 // docs/apps.md, block 4
-func snippet38() async throws {
+func snippet39() async throws {
   let store = try SQLiteStore(path: "jobs.sqlite")
   await worker.stop(grace: .seconds(2))
   await store.suspendForBackground()  // no lock and no transaction from here on
@@ -404,20 +409,20 @@ func snippet38() async throws {
 }
 
 // docs/apps.md, block 5
-func snippet39() async throws {
+func snippet40() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
   try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
 }
 
 // docs/apps.md, block 6
-func snippet40() async throws {
+func snippet41() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
   try await inbox.takeIn(to: queue.store)  // in the app: at its start, before the worker, and in the foreground
   worker.start()
 }
 
 // docs/articles.md, block 1
-func snippet41() async throws {
+func snippet42() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -450,7 +455,7 @@ func snippet41() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet42() async throws {
+func snippet43() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -466,7 +471,7 @@ func snippet42() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet43() async throws {
+func snippet44() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -503,14 +508,14 @@ func snippet43() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet44() async throws {
+func snippet45() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet45() async throws {
+func snippet46() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -520,7 +525,7 @@ func snippet45() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet46() async throws {
+func snippet47() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -536,7 +541,7 @@ func snippet46() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet47() async throws {
+func snippet48() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -553,7 +558,7 @@ func snippet47() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet48() async throws {
+func snippet49() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -566,7 +571,7 @@ func snippet48() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet49() async throws {
+func snippet50() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
@@ -574,14 +579,32 @@ func snippet49() async throws {
 }
 
 // docs/batches.md, block 3
-func snippet50() async throws {
+func snippet51() async throws {
   let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
   for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
   try await intake.close()
 }
 
+// docs/batches.md, block 4
+func snippet52() async throws {
+  struct Announce: JobPayload {
+    var names: [String]
+    static let kind = "announce"
+  }
+  worker.register(Announce.self) { job, context in
+    let id = try await context.step("batch") {
+      try await queue.openBatch("mails \(context.id)", whenDone: SendMessage(text: "all of \(job.names.count) are told")).id
+    }
+    for name in job.names {
+      let key = UniqueKey("\(context.id) \(name)", scope: .whileStored)
+      try await queue.batch(id).enqueue(contentsOf: [SendMessage(text: "dear \(name)")], options: JobOptions(unique: key))
+    }
+    try await queue.batch(id).close()
+  }
+}
+
 // docs/callbacks.md, block 1
-func snippet51() async throws {
+func snippet53() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -592,7 +615,7 @@ func snippet51() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet52() async throws {
+func snippet54() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -616,7 +639,7 @@ func snippet52() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet53() async throws {
+func snippet55() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -642,7 +665,7 @@ func snippet53() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet54() async throws {
+func snippet56() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -659,7 +682,7 @@ func snippet54() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet55() async throws {
+func snippet57() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -673,7 +696,7 @@ func snippet55() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet56() async throws {
+func snippet58() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -683,7 +706,7 @@ func snippet56() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet57() async throws {
+func snippet59() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -700,12 +723,12 @@ func snippet57() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet58() async throws {
+func snippet60() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet59() async throws {
+func snippet61() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -719,26 +742,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet60() async throws {
+func snippet62() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet61() async throws {
+func snippet63() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet62() async throws {
+func snippet64() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet63() async throws {
+func snippet65() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -760,7 +783,7 @@ func snippet63() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet64() async throws {
+func snippet66() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -769,7 +792,7 @@ func snippet64() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet65() async throws {
+func snippet67() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -783,7 +806,7 @@ func snippet65() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet66() async throws {
+func snippet68() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -793,7 +816,7 @@ func snippet66() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet67() async throws {
+func snippet69() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -802,7 +825,7 @@ func snippet67() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet68() async throws {
+func snippet70() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -815,9 +838,17 @@ func snippet68() async throws {
   }
 }
 
+// docs/limits.md, block 1
+func snippet71() async throws {
+  let mail = JobQueue("mail", store: store)
+  try await mail.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60), burst: 10)))
+  print(try await mail.limits?.running ?? "any number")
+  try await mail.setLimits(nil)
+}
+
 // docs/postgres.md, block 1
 #if Postgres
-func snippet69() async throws {
+func snippet72() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
@@ -825,7 +856,7 @@ func snippet69() async throws {
 #endif
 
 // docs/schedules.md, block 1
-func snippet70() async throws {
+func snippet73() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -840,21 +871,21 @@ func snippet70() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet71() async throws {
+func snippet74() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet72() async throws {
+func snippet75() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet73() async throws {
+func snippet76() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -871,7 +902,7 @@ func snippet73() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet74() async throws {
+func snippet77() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -882,7 +913,7 @@ func snippet74() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet75() async throws {
+func snippet78() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -895,7 +926,7 @@ func snippet75() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet76() async throws {
+func snippet79() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -923,7 +954,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet77() async throws {
+func snippet80() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -933,7 +964,7 @@ func snippet77() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet78() async throws {
+func snippet81() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -942,7 +973,7 @@ func snippet78() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet79() async throws {
+func snippet82() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -954,7 +985,7 @@ func snippet79() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet80() async throws {
+func snippet83() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -974,7 +1005,7 @@ func snippet80() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet81() async throws {
+func snippet84() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1014,7 +1045,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet82() async throws {
+func snippet85() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1025,7 +1056,7 @@ func snippet82() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet83() async throws {
+func snippet86() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1034,22 +1065,49 @@ func snippet83() async throws {
   }
 }
 
+// docs/transactions.md, block 3
+#if Postgres
+func snippet87() async throws {
+  let store = try await PostgresStore("postgres://jobs@db.example.com/app")
+  let queue = JobQueue(store: store)
+  try await store.transaction { transaction in
+    try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["7", "tea"])
+    try queue.enqueue(SendMessage(text: "thanks"), in: transaction)
+  }
+  worker.register(SendMessage.self) { message, context in
+    try await store.transaction { transaction in
+      try transaction.execute("INSERT INTO sent VALUES($1)", [message.text])
+      try context.complete(in: transaction)  // complete(with: output, in: transaction) for a kind that gives something
+    }
+  }
+}
+#endif
+
+// docs/transactions.md, block 4
+#if Postgres
+func snippet88() async throws {
+  let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
+  let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
+  print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
+}
+#endif
+
 // docs/watching.md, block 1
-func snippet84() async throws {
+func snippet89() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet85() async throws {
+func snippet90() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet86() async throws {
+func snippet91() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

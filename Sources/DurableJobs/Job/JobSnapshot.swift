@@ -110,11 +110,15 @@ public struct AttemptFailure: Hashable, Codable, Sendable {
   public var at: Date
   /// At most ``Limits/messageBytes``.
   public var message: String
+  /// What a program goes by, where the message is for people: what a ``CodedError`` says, else the name of the error's type.
+  /// Nil where no error was thrown: the process died, or a deadline passed; and in what older versions stored.
+  public var code: String?
 
-  public init(attempt: Int, at: Date, message: String) {
+  public init(attempt: Int, at: Date, message: String, code: String? = nil) {
     self.attempt = attempt
     self.at = at
     self.message = message
+    self.code = code
   }
 }
 
@@ -135,12 +139,15 @@ public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConver
   public var job: JobID
   public var kind: String
   public var message: String
+  /// That of its last failed attempt, if it failed: see ``AttemptFailure/code``.
+  public var code: String?
   public var attempts: Int
 
-  public init(job: JobID, kind: String, message: String, attempts: Int) {
+  public init(job: JobID, kind: String, message: String, code: String? = nil, attempts: Int) {
     self.job = job
     self.kind = kind
     self.message = message
+    self.code = code
     self.attempts = attempts
   }
 

@@ -90,6 +90,8 @@ package struct Needs {
   package var overdue = 0
   /// The rows of a worker of this process that stand, the newest last.
   package var worker: WorkerID?
+  /// Those queues of a claim that are limited, if it has room for them.
+  package var limitsOf: [String: Int] = [:]
 
   package var isEmpty: Bool {
     jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty
@@ -113,6 +115,7 @@ package struct LedgerReply {
   /// By ``Needs/overdue``, their rows in ``jobs``; or jobs that ``LedgerRequest/take`` passed over, as their deadline has passed.
   package var overdue: [JobID] = []
   package var workers: [WorkerRow] = []
+  package var limits: [QueueLimit] = []
   package var certain: [Int] = []
   /// Held by the worker that renews, and not on its list.
   package var unlisted: [JobID] = []
@@ -201,6 +204,8 @@ package struct Changes {
   package var goneWorkers: [Int64] = []
   /// Workers of whose jobs something was asked.
   package var asked: Set<Int64> = []
+  /// ``QueueLimit/tat`` of queues.
+  package var tats: [String: Int64] = [:]
 
   package var isEmpty: Bool { jobs.isEmpty && removed.isEmpty && workers.isEmpty && goneWorkers.isEmpty }
 }

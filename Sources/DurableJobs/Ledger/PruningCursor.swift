@@ -41,19 +41,24 @@ package struct PruningPass: Sendable {
     isDue = self.cursor.id > .min || now >= self.cursor.nextPass
     // What ends from now on can't expire earlier than this.
     if isDue, self.cursor.id == .min {
-      self.cursor.earliest = now + min(policy.retention, policy.failedRetention).milliseconds
+      self.cursor.earliest = now + policy.leastRetention.milliseconds
     }
   }
 
   package var isFull: Bool { jobs.count >= limit }
 
+  /// Whether ``look(at:state:kind:enteredAt:hold:)`` needs to know kinds.
+  package var asksForKinds: Bool { !policy.retentionOfKind.isEmpty }
+
   /// The next job by id, with the code of its state, and with its unique key if it succeeded with one.
   package mutating func look(
-    at id: Int64, state: Int64, enteredAt: Int64, hold: () throws -> KeyHold?
+    at id: Int64, state: Int64, kind: String?, enteredAt: Int64, hold: () throws -> KeyHold?
   ) rethrows {
     count += 1
     cursor.id = id
-    guard let state = JobState(code: state), var expiry = policy.expiry(of: state, enteredAt: enteredAt) else { return }
+    guard let state = JobState(code: state), var expiry = policy.expiry(of: state, kind, enteredAt: enteredAt) else {
+      return
+    }
     if expiry <= now, state == .succeeded, let until = try hold()?.until, until != KeyHold.stored {
       expiry = max(expiry, until)
     }

@@ -53,6 +53,13 @@ package struct RowChange {
 
   init(_ row: JobRow) { (before, after) = (row, row) }
 
+  /// Its key, where it can run now and could not before: who came meanwhile to wait for that waits for it. Not as long as it
+  /// waits itself: it might be for them.
+  package var broughtKey: String? {
+    let could = !before.course.state.isFinished && before.waits == 0
+    return could || after.course.state.isFinished || after.waits > 0 ? nil : before.key
+  }
+
   mutating func store(_ news: JobProgress) {
     progress = news
     guard news.fraction > after.highestFraction else { return }

@@ -74,6 +74,16 @@ extension JobTable: JobLedger {
       reply.jobs.append(row(record))
     }
     if let worker = needs.worker { reply.workers = standing(worker).map { workers[$0] } }
+    reply.limits = limits.keys.filter { needs.limitsOf[$0] ?? 0 > 0 }.compactMap { limit(of: $0) }
+  }
+
+  func limit(of queue: String) -> QueueLimit? {
+    limits[queue].map { limits in
+      QueueLimit(
+        queue: queue, limits: limits,
+        running: records.count { $0.course.state == .running && $0.job.queue == queue }, tat: tats[queue] ?? 0,
+        at: now)
+    }
   }
 
   private func row(_ record: Record) -> JobRow {
@@ -151,14 +161,18 @@ extension JobTable: JobLedger {
       case .key(let key): keyEdges[key, default: []].append(Edge(waiting: id, edge.condition, edge.slot))
       }
     }
-    if let key = job.terms.key, !course.state.isFinished, let waiting = keyEdges.removeValue(forKey: key) {
-      for edge in waiting {
-        connect(Edge(parent: id, child: edge.child, condition: edge.condition, slot: edge.slot))
-      }
-      records[records.count - 1].hasChildren = true
-    }
+    if let key = job.terms.key, !course.state.isFinished { bind(key, records.count - 1) }
     news.moved(id, route: route, from: nil, to: course.state) { (job.queue, job.kind) }
     return id
+  }
+
+  /// Who waits for a key waits for this one from now on.
+  private func bind(_ key: String, _ index: Int) {
+    guard let waiting = keyEdges.removeValue(forKey: key) else { return }
+    for edge in waiting {
+      connect(Edge(parent: records[index].id, child: edge.child, condition: edge.condition, slot: edge.slot))
+    }
+    records[index].hasChildren = true
   }
 
   private func setTimed(_ record: inout Record, _ isTimed: Bool) {
@@ -205,6 +219,7 @@ extension JobTable: JobLedger {
       if let failure = change.failure {
         records[index].failures = (records[index].failures + [failure]).suffix(Limits.failuresKept)
       }
+      if let key = change.broughtKey { bind(key, index) }
       let job = records[index].job
       news.moved(change) { (job.queue, job.kind) }
     }
@@ -215,7 +230,11 @@ extension JobTable: JobLedger {
       forgetEdges(of: row.id, keeping: changes.neverMet)
       news.moved(row.id, route: row.route, from: row.course.state, to: nil) { (job.queue, job.kind) }
     }
+    if !changes.removed.isEmpty, case let left = Set(records.map(\.route)) {
+      routes = routes.filter { $0.key.requires.isEmpty || left.contains($0.value) }
+    }
     for row in changes.workers { save(row) }
+    tats.merge(changes.tats) { $1 }
     workers.removeAll { changes.goneWorkers.contains($0.id ?? 0) }
   }
 
@@ -301,15 +320,16 @@ extension JobTable: JobLedger {
     let claim = ClaimNumber(worker: row, count: workers[worker].claims + 1)
     var free = request.free
     for index in ready.sorted(by: { rank(records[$0]) < rank(records[$1]) }) {
-      guard let left = free[records[index].job.queue], left > 0 else {
-        batch.hasMore = true
+      let queue = records[index].job.queue
+      guard let left = free[queue], left > 0 else {
+        if request.limited.contains(queue) { batch.full.insert(queue) } else { batch.hasMore = true }
         continue
       }
       if isOverdue(records[index]) {
         overdue.append(records[index].id)
         continue
       }
-      free[records[index].job.queue] = left - 1
+      free[queue] = left - 1
       batch.jobs.append(mark(index, claim))
     }
     if !batch.jobs.isEmpty { workers[worker].claims += 1 }

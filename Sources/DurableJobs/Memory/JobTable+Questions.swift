@@ -10,6 +10,7 @@ extension JobTable {
       case .lane(let name, let width):
         laneWidths[name] = width == 1 ? nil : width
         try run(LaneVerb(name, now: now))
+      case .limits(let queue, let limits): self.limits[queue] = limits
       case .constraint(let constraint, let isSatisfied):
         setByHand[constraint] = isSatisfied
         news.here.insert(.settings)
@@ -20,6 +21,7 @@ extension JobTable {
 
   var settings: [StoreSetting] {
     pausedQueues.sorted().map { .queue($0, isPaused: true) }
+      + limits.sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) }
       + laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
       + setByHand.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
   }
@@ -71,6 +73,7 @@ extension JobTable {
       waits.laneHead = head.map { JobWaits.LaneHead(job: $0.id, state: $0.course.state) }
     }
     waits.isPaused = pausedQueues.contains(record.job.queue)
+    waits.limit = limit(of: record.job.queue).map { JobWaits.Limit($0) }
     waits.setByHand = setByHand
     waits.workers = workers.filter(\.stands).map { row in
       StoredWorker(
@@ -120,7 +123,9 @@ extension JobTable {
   /// Jobs past their retention that no other one keeps.
   var expired: [JobID] {
     records.filter { record in
-      guard let expiry = policy.expiry(of: record.course.state, enteredAt: record.enteredAt), expiry <= now else {
+      guard let expiry = policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt),
+        expiry <= now
+      else {
         return false
       }
       if record.unique?.keepsJob(in: record.course.state, at: now) ?? false { return false }

@@ -55,6 +55,9 @@ final class JobTable {
   var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
   var pausedQueues: Set<String> = []
+  var limits: [String: JobLimits] = [:]
+  /// ``QueueLimit/tat`` of queues that have, or had, a rate.
+  var tats: [String: Int64] = [:]
   var setByHand: [JobConstraint: Bool] = [:]
   var routes: [Route: Int64] = [:]
   var lastRoute: Int64 = 0
@@ -83,6 +86,8 @@ final class JobTable {
     keyEdges = other.keyEdges
     doubts = other.doubts
     pausedQueues = other.pausedQueues
+    limits = other.limits
+    tats = other.tats
     setByHand = other.setByHand
     batches = other.batches
     lastBatch = other.lastBatch

@@ -33,6 +33,8 @@ extension JobTable {
     var lastJob: Int64
     var lastWorker: Int64
     var pausedQueues: Set<String>
+    var limits: [String: JobLimits]?
+    var tats: [String: Int64]?
     var laneWidths: [String: Int]
     var setByHand: [JobConstraint: Bool]
     var batches: [BatchID: JobTable.Batch]
@@ -44,8 +46,8 @@ extension JobTable {
 
   private var savedStore: SavedStore {
     SavedStore(
-      lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, laneWidths: laneWidths,
-      setByHand: setByHand,
+      lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, limits: limits, tats: tats,
+      laneWidths: laneWidths, setByHand: setByHand,
       batches: batches, lastBatch: lastBatch)
   }
 
@@ -91,6 +93,7 @@ extension JobTable {
     if let store = entries[Self.storeName].flatMap({ try? decoder.decode(SavedStore.self, from: $0) }) {
       (lastJob, lastWorker) = (max(lastJob, store.lastJob), max(lastWorker, store.lastWorker))
       (pausedQueues, laneWidths, setByHand) = (store.pausedQueues, store.laneWidths, store.setByHand)
+      (limits, tats) = (store.limits ?? [:], store.tats ?? [:])
       (batches, lastBatch) = (store.batches, store.lastBatch)
     }
     for worker in Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker)).sorted() {

@@ -30,6 +30,10 @@ extension JobExplanation.Reason: CustomStringConvertible {
     case .putOff(let time, let crashes):
       "It was put off until \(time.words), by its handler or since its process ended (\(crashes) so far)"
     case .paused(let queue): "The queue '\(queue)' is paused"
+    case .limit(let queue, let running):
+      "\(running) of \(running) jobs that the queue '\(queue)' may run at once run now"
+    case .rate(let queue, let rate, let next):
+      "The queue '\(queue)' has \(rate) begin, and the next one at \(next.words)"
     case .noWorker: "No worker is running"
     case .queueUnserved(let queue): "No worker that lives serves the queue '\(queue)'"
     case .kindUnknown(let kind): "No worker that lives runs jobs of the kind '\(kind)'"

@@ -23,6 +23,10 @@ public struct JobExplanation: Hashable, Sendable {
     case putOff(until: Date, crashes: Int)
     /// By its queue's name.
     case paused(String)
+    /// So many jobs of this queue run as it may run at once.
+    case limit(String, running: Int)
+    /// This queue has no other job begin before that time.
+    case rate(String, JobRate, next: Date)
     /// No worker lives, whatever it serves.
     case noWorker
     case queueUnserved(String)
@@ -113,7 +117,19 @@ extension JobSnapshot {
         all.append(.putOff(until: time, crashes: crashes))
       }
     }
-    return all + (waits.isPaused ? [.paused(queue)] : [])
+    return all + (waits.isPaused ? [.paused(queue)] : []) + limited(by: waits)
+  }
+
+  private func limited(by waits: JobWaits) -> [JobExplanation.Reason] {
+    guard let limit = waits.limit, state == .ready || state == .scheduled && runAt ?? waits.now <= waits.now else {
+      return []
+    }
+    var all: [JobExplanation.Reason] = []
+    if let most = limit.limits.running, limit.running >= most { all.append(.limit(queue, running: most)) }
+    if let rate = limit.limits.rate, let next = limit.next, next > waits.now {
+      all.append(.rate(queue, rate, next: next))
+    }
+    return all
   }
 
   /// Why nobody would take it if nothing else kept it.
@@ -149,7 +165,7 @@ extension JobSnapshot {
     func isAble(_ satisfied: Set<JobConstraint>) -> Bool { requires.isSubset(of: waits.setByHand.holding(satisfied)) }
     let able = serving.filter { isAble($0.satisfied) }
     let running = able.reduce(0) { $0 + $1.jobs.count }
-    if running == 0 || near.contains(where: { isAble($0.satisfied) }) { return [] }
+    if running == 0 || near.contains(where: { isAble($0.satisfied) }) || !limited(by: waits).isEmpty { return [] }
     return [.slotsTaken(running: running, workers: able.count)]
   }
 }

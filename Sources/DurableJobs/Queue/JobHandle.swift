@@ -64,7 +64,7 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   /// Ends the job with failure from outside its handler. Twice is the same as once. Throws
   /// ``JobError/Code/wrongState`` if the job has ended otherwise.
   public func fail(_ error: any Error) async throws {
-    try await store.change(.fail(message: error.briefly.cutToMessage), id)
+    try await store.change(.fail(message: error.briefly.cutToMessage, code: error.codeToKeep), id)
   }
 
   /// Tells how far the job is, from outside its handler. `fraction` is from 0 to 1.
@@ -88,7 +88,8 @@ extension JobSnapshot {
       case .skipped: reason.map { "skipped: \($0)" } ?? "skipped"
       default: "\(state)"
       }
-    return JobFailure(job: id, kind: kind, message: message, attempts: attempt)
+    let code = state == .failed ? failures.last?.code : nil
+    return JobFailure(job: id, kind: kind, message: message, code: code, attempts: attempt)
   }
 
   /// How it ended, for one that needed it. `cause` is the job that skipped it, if that is still there.

@@ -37,9 +37,9 @@ extension JobQueue {
     try await store.complete(id, output)
   }
 
-  /// Ends an unfinished job with failure, whatever its handler does.
-  public func fail(_ id: JobID, message: String) async throws {
-    try await store.change(.fail(message: message.cutToMessage), id)
+  /// Ends an unfinished job with failure, whatever its handler does. `code`: see ``AttemptFailure/code``.
+  public func fail(_ id: JobID, message: String, code: String? = nil) async throws {
+    try await store.change(.fail(message: message.cutToMessage, code: code), id)
   }
 
   /// Tells how far an unfinished job is, from outside its handler.
@@ -83,6 +83,19 @@ extension JobQueue {
     try await changeAll(.setStart(start), where: filter)
   }
 
+  /// The same as ``complete(_:output:)`` for all jobs of this queue that match and have not ended.
+  @discardableResult
+  public func completeAll(where filter: JobFilter, output: Data? = nil) async throws -> Int {
+    try output?.check(asOutputOf: "each of them")
+    return try await changeAll(.complete(output: output), where: filter && .unfinished)
+  }
+
+  /// The same as ``fail(_:message:)`` for all jobs of this queue that match and have not ended.
+  @discardableResult
+  public func failAll(where filter: JobFilter, message: String) async throws -> Int {
+    try await changeAll(.fail(message: message.cutToMessage), where: filter && .unfinished)
+  }
+
   /// Deletes all jobs of this queue that match and do not run.
   @discardableResult
   public func removeAll(where filter: JobFilter) async throws -> Int {
@@ -106,6 +119,21 @@ extension JobQueue {
   }
 
   public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
+
+  /// No more jobs of this queue run, or begin, from now on than these limits allow, over all processes and whatever workers
+  /// have room for; nil lifts them. Those that run go on. Each attempt counts, the first as any later one.
+  /// Throws ``JobError/Code/invalidArgument`` for numbers below 1.
+  public func setLimits(_ limits: JobLimits?) async throws {
+    try await store.configure([.limits(queue: name, limits)])
+  }
+
+  /// Those that are set, for every process; nil where there are none.
+  public var limits: JobLimits? {
+    get async throws {
+      for case .limits(queue: name, let limits) in try await store.settings() { return limits }
+      return nil
+    }
+  }
 
   /// So many jobs of a lane run at once from now on, in every process: at least 1, which is the default. Those that run go
   /// on. Throws ``JobError/Code/invalidArgument`` for less.
@@ -138,7 +166,7 @@ extension JobStore {
   }
 
   package func complete(_ id: JobID, _ output: Data?, kinds: [String] = []) async throws {
-    try output?.check(asOutputOf: id)
+    try output?.check(asOutputOf: "job \(id)")
     try await change(.complete(output: output), id, kinds: kinds)
   }
 
@@ -158,11 +186,11 @@ extension JobStore {
 
 extension Data {
   /// Throws ``JobError/Code/notEncodable`` if it is too large.
-  func check(asOutputOf id: JobID) throws {
+  func check(asOutputOf job: String) throws {
     guard count > Limits.payloadBytes else { return }
     throw JobError(
       .notEncodable,
-      "the output of job \(id) has \(count) bytes; at most \(Limits.payloadBytes) can be stored. "
+      "the output of \(job) has \(count) bytes; at most \(Limits.payloadBytes) can be stored. "
         + "Keep large data in a file and its path in the output")
   }
 }

@@ -34,19 +34,21 @@ public struct JobSnapshots<Value: Equatable & Sendable>: AsyncSequence, Sendable
 
 extension JobQueue {
   /// The first `limit` of this queue's jobs that match, in that order, now and after changes. A look reads no more than these.
+  /// Ask for `detail: .failures` to say why jobs failed.
   public func snapshots(
-    where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, limit: Int = 100
+    where filter: JobFilter = .all, detail: JobQuery.Detail = [], order: JobQuery.Order = .oldestFirst, limit: Int = 100
   ) -> JobSnapshots<[JobSnapshot]> {
-    let query = JobQuery(.queue(name) && filter, order: order, limit: limit)
+    let query = JobQuery(.queue(name) && filter, detail: detail, order: order, limit: limit)
     return watch(.jobs(query), query.filter) { try await $0.jobs(query) }
   }
 
   /// The same of one kind, with their payloads and outputs. One whose payload does not decode is left out.
   public func snapshots<P: JobPayload>(
-    of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, limit: Int = 100
+    of type: P.Type, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
+    order: JobQuery.Order = .oldestFirst, limit: Int = 100
   ) -> JobSnapshots<[TypedJobSnapshot<P>]> {
     let query = JobQuery(
-      .queue(name) && .kind(type) && filter, detail: [.payload, .output], order: order, limit: limit)
+      .queue(name) && .kind(type) && filter, detail: detail.union([.payload, .output]), order: order, limit: limit)
     return watch(.payloads(query, ObjectIdentifier(type)), query.filter) { try await $0.jobs(query).typed() }
   }
 

@@ -24,6 +24,8 @@ public struct ClaimRequest: Sendable {
   public var lease: Duration
   /// The one job that it wants, if it wants no other.
   public var only: JobID?
+  /// Queues in which a limit, and not the worker, has no room for more.
+  package var limited: Set<String> = []
 
   /// `queues`, if it is not given, are those in `free`.
   public init(
@@ -45,8 +47,10 @@ public struct ClaimBatch: Sendable {
   public var jobs: [ClaimedJob]
   /// There may be more that this worker could have had, had its capacity been larger.
   public var hasMore: Bool
-  /// Until the next scheduled job that this worker could run is due.
+  /// Until the next scheduled job that this worker could run is due, or a rate lets the next ready one begin.
   public var nextDue: Duration?
+  /// Queues of which so many jobs run as their limits allow: when one of those ends, there may be more for this worker.
+  public var full: Set<String> = []
 
   public init(jobs: [ClaimedJob] = [], hasMore: Bool = false, nextDue: Duration? = nil) {
     self.jobs = jobs
@@ -172,14 +176,19 @@ public struct ClaimSettlement: Hashable, Sendable {
 
   public var token: ClaimToken
   public var result: Result
+  /// Of the error by which the attempt failed: see ``AttemptFailure/code``.
+  public var code: String?
   /// The last news of its progress, if it was not stored yet.
   public var progress: JobProgress?
   /// Stored with a success, if it is accepted and no repetition. An edge to a sibling counts from the first of these.
   public var followUps: [NewJob]
 
-  public init(token: ClaimToken, result: Result, progress: JobProgress? = nil, followUps: [NewJob] = []) {
+  public init(
+    token: ClaimToken, result: Result, code: String? = nil, progress: JobProgress? = nil, followUps: [NewJob] = []
+  ) {
     self.token = token
     self.result = result
+    self.code = code
     self.progress = progress
     self.followUps = followUps
   }

@@ -21,7 +21,7 @@ public enum JobChange: Hashable, Sendable {
   /// has succeeded already.
   case complete(output: Data?)
   /// Ends an unfinished job with failure, from outside its handler. Nothing changes if it has failed already.
-  case fail(message: String)
+  case fail(message: String, code: String? = nil)
   case progress(JobProgress)
   /// Ends a back-off within that time, at random: what it requires has returned. Refused for any other wait.
   case wake(within: Duration)

@@ -49,6 +49,8 @@ public struct JobFilter: Hashable, Sendable {
   public static func kinds(_ names: some Sequence<String>) -> JobFilter { JobFilter(.kinds(Set(names))) }
   public static func state(_ state: JobState) -> JobFilter { JobFilter(.states([state])) }
   public static func states(_ states: some Sequence<JobState>) -> JobFilter { JobFilter(.states(Set(states))) }
+  /// Jobs that have not ended.
+  package static let unfinished = states(JobState.allCases.filter { !$0.isFinished })
   public static func tag(_ tag: String) -> JobFilter { JobFilter(.tag(tag)) }
   public static func key(_ key: String) -> JobFilter { JobFilter(.key(key)) }
   public static func lane(_ name: String) -> JobFilter { JobFilter(.lane(name)) }

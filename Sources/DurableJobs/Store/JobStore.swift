@@ -22,7 +22,8 @@ public protocol JobStore: AnyObject, Sendable {
   func insert(_ insertion: JobInsertion) async throws -> InsertionReply
 
   /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready. One
-  /// whose deadline has passed is given up instead.
+  /// whose deadline has passed is given up instead. Of a queue with limits no more begin than those allow, whoever claims
+  /// at the same time; what they keep is no reason to say that there is more.
   func claim(_ request: ClaimRequest) async throws -> ClaimBatch
 
   /// Extends the worker's lease and stores progress and what steps gave, under claims that still hold. The renewals are all
@@ -75,6 +76,10 @@ public protocol JobStore: AnyObject, Sendable {
   /// The time that this store takes as now, and the timers that go with it.
   var clock: any JobClock { get }
 
+  /// Gives back what its workers of this process run, ends what the store does by itself, and lets go of its database. Calls
+  /// that come later throw ``JobError/Code/closed``. By default there is nothing to close.
+  func close() async
+
   /// The file that the store is in, as an absolute path without symbolic links, for what is kept beside it. Nil, the
   /// default, for a store that is in no file.
   var path: String? { get }
@@ -89,6 +94,8 @@ extension JobStore {
   }
   public var path: String? { nil }
 
+  public func close() async {}
+
   public func nextDue(in queue: String) async throws -> Date? {
     try await jobs(JobQuery(.queue(queue) && .state(.scheduled), limit: .max)).compactMap(\.runAt).min()
   }
@@ -101,6 +108,8 @@ public enum StoreSetting: Hashable, Sendable {
   case queue(String, isPaused: Bool)
   /// So many jobs of a lane run at once, at least 1, which is the default.
   case lane(String, width: Int)
+  /// What a queue lets run, over all workers; nil for as much as they like, which is the default.
+  case limits(queue: String, JobLimits?)
   /// The condition holds for every worker, or for none, whatever they say; nil leaves it to them, which is the default.
   case constraint(JobConstraint, satisfied: Bool?)
 }
@@ -115,6 +124,9 @@ extension StoreSetting {
       guard width >= 1 else {
         throw JobError(.invalidArgument, "the width of a lane is \(width); it must be at least 1")
       }
+    case .limits(let name, let limits):
+      try NewJob.check(queue: name)
+      try limits?.check()
     case .constraint(let constraint, _): try NewJob.check(name: constraint.rawValue, "the constraint")
     }
   }

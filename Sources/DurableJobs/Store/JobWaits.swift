@@ -37,6 +37,23 @@ public struct JobWaits: Hashable, Sendable {
     }
   }
 
+  /// How far a queue is at its limits.
+  public struct Limit: Hashable, Sendable {
+    public var limits: JobLimits
+    /// Jobs of the queue that run, counted up to the limit.
+    public var running: Int
+    /// When the rate lets another begin; nil if there is no rate.
+    public var next: Date?
+
+    public init(_ limits: JobLimits, running: Int = 0, next: Date? = nil) {
+      (self.limits, self.running, self.next) = (limits, running, next)
+    }
+
+    package init(_ limit: QueueLimit) {
+      self.init(limit.limits, running: limit.running, next: limit.next.map(Date.init(milliseconds:)))
+    }
+  }
+
   /// As many needs as are told of a job.
   public static let mostNeeds = 100
 
@@ -50,6 +67,8 @@ public struct JobWaits: Hashable, Sendable {
   public var laneHead: LaneHead?
   /// Its queue is.
   public var isPaused = false
+  /// Where its queue has limits.
+  public var limit: Limit?
   /// What people set of conditions.
   public var setByHand: [JobConstraint: Bool] = [:]
   /// Who works on the store, the oldest first.

@@ -5,29 +5,34 @@ struct HandlerTable: Sendable {
   /// How one kind is run: decodes the payload, calls the handler, encodes what it returned.
   struct Handler: Sendable {
     let retry: RetryPolicy
+    /// What it decodes; nil if it takes bytes as they are.
+    var payload: Any.Type?
     /// What its jobs give; nil if it stores bytes as they are.
     var output: Any.Type?
     let run: @Sendable (ClaimedJob, JobContext) async throws -> Data?
   }
 
-  /// Of the queues, by name.
-  var middleware: [String: [any JobMiddleware]] = [:]
+  /// By name, as the worker was made with them.
+  var queues: [String: JobQueue] = [:]
   private var handlers: [String: Handler] = [:]
   private var formerHandlers: [String: Handler] = [:]
 
   var kinds: Set<String> { Set(handlers.keys).union(formerHandlers.keys) }
 
-  /// What stands around a job. What this package stores for its own ends passes none: it was not prepared by a queue.
-  func middleware(around job: ClaimedJob) -> [any JobMiddleware] {
-    job.kind.hasPrefix("durable.") ? [] : middleware[job.queue] ?? []
+  /// Where a job comes from, and its follow-ups go. What this package stores for its own ends passes no middleware: it was
+  /// not prepared by a queue.
+  func queue(of job: ClaimedJob, in store: any JobStore) -> JobQueue {
+    job.kind.hasPrefix("durable.")
+      ? JobQueue(job.queue, store: store) : queues[job.queue] ?? JobQueue(job.queue, store: store)
   }
 
   /// A kind's own handler goes before that of a type which only had its name once.
   subscript(kind: String) -> Handler? { handlers[kind] ?? formerHandlers[kind] }
 
-  mutating func add(_ handler: Handler, for kind: String, formerly: [String]) {
-    handlers[kind] = handler
+  /// Returns the one that the kind had.
+  mutating func add(_ handler: Handler, for kind: String, formerly: [String]) -> Handler? {
     for kind in formerly { formerHandlers[kind] = handler }
+    return handlers.updateValue(handler, forKey: kind)
   }
 }
 
@@ -35,7 +40,7 @@ extension HandlerTable.Handler {
   /// Within what stands around the jobs of its queue, the nearest to the store outermost.
   func run(_ claim: ClaimedJob, within context: JobContext) async throws -> Data? {
     var whole = run
-    for middleware in context.middleware {
+    for middleware in context.home.middleware {
       whole = { [next = whole] in try await middleware.run($0, context: $1, next: next) }
     }
     return try await whole(claim, context)
@@ -45,7 +50,7 @@ extension HandlerTable.Handler {
     _ type: P.Type, retry: RetryPolicy, _ body: @escaping @Sendable (P, JobContext) async throws -> P.Output
   ) {
     let coding = P.outputCoding
-    self.init(retry: retry, output: P.Output.self) { claim, context in
+    self.init(retry: retry, payload: P.self, output: P.Output.self) { claim, context in
       let job: P
       do {
         job = try JobCoding.decode(P.self, from: claim.payload, inputs: claim.inputs)

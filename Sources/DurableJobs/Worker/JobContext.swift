@@ -30,20 +30,19 @@ public struct JobContext: Sendable {
   let running: RunningAttempt
   /// What jobs of its kind give, if that is a type.
   let output: Any.Type?
-  let middleware: [any JobMiddleware]
+  /// ``queue``, as its worker was made with it.
+  let home: JobQueue
   private let workersLogger: Logger
 
   init(
-    _ running: RunningAttempt, in store: any JobStore, by worker: WorkerID, output: Any.Type?,
-    middleware: [any JobMiddleware], logger: Logger
+    _ running: RunningAttempt, in home: JobQueue, by worker: WorkerID, output: Any.Type?, logger: Logger
   ) {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
     (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
-    createdAt = claim.createdAt ?? store.clock.now
-    (self.store, self.worker, self.running, workersLogger) = (store, worker, running, logger)
+    createdAt = claim.createdAt ?? home.store.clock.now
+    (self.home, store, self.worker, self.running, workersLogger) = (home, home.store, worker, running, logger)
     self.output = output
-    self.middleware = middleware
   }
 
   /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
@@ -55,7 +54,7 @@ public struct JobContext: Sendable {
       throw JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)")
     }
     let bytes = try value.map { try JobCoding.encode($0) }
-    try bytes?.check(asOutputOf: id)
+    try bytes?.check(asOutputOf: "job \(id)")
     return (
       store,
       ClaimSettlement(token: running.claim.token, result: .succeeded(output: bytes), followUps: running.followUps)
@@ -84,7 +83,7 @@ public struct JobContext: Sendable {
   public func enqueueOnSuccess<P: JobPayload>(
     _ job: P, on queue: JobQueue? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) throws {
-    let queue = queue ?? JobQueue(self.queue, store: store, middleware: middleware)
+    let queue = queue ?? home
     guard queue.store === store else {
       throw JobError(.invalidArgument, "'\(P.kind)' can't follow in another store: it would not be one transaction")
     }

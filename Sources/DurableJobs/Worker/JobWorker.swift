@@ -17,6 +17,8 @@ public final class JobWorker: Sendable {
     var observers: [@Sendable (JobSnapshot) async -> Void] = []
     var monitors: [JobConstraint: Monitor] = [:]
     var run: Run?
+    /// It was told to start while a run ended, or one that has an end went on.
+    var startsAgain = false
     var isHeld = false
 
     /// With no room anywhere while it is held.
@@ -26,6 +28,8 @@ public final class JobWorker: Sendable {
   private struct Run {
     let engine: WorkerEngine
     let task: Task<WorkerEngine.Summary, any Error>
+    let goal: WorkerState.Goal
+    var isStopping = false
     let monitors: AsyncStream<(JobConstraint, Monitor)>.Continuation
   }
 
@@ -46,9 +50,7 @@ public final class JobWorker: Sendable {
     self.logger = logger
     let isOneStore = stores.allSatisfy { $0 === stores[0] }
     var setup = Setup(limits: isOneStore ? Dictionary(uniqueKeysWithValues: limits.map { ($0.name, $1) }) : [:])
-    for queue in limits.keys where !queue.middleware.isEmpty {
-      setup.handlers.middleware[queue.name] = queue.middleware
-    }
+    for queue in limits.keys { setup.handlers.queues[queue.name] = queue }
     self.setup = Lock(setup)
   }
 
@@ -68,7 +70,7 @@ public final class JobWorker: Sendable {
   }
 
   /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy. A kind
-  /// that is registered again gets the new handler.
+  /// that is registered again gets the new handler; for another type, that is told as a warning.
   public func register<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy? = nil,
     handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
@@ -91,9 +93,14 @@ public final class JobWorker: Sendable {
   public func register<P: JobPayload>(_ type: P.Type) { fatalError("unavailable") }
 
   private func add(_ handler: HandlerTable.Handler, for kind: String, formerly: [String] = []) {
-    setup.withLock { setup in
-      setup.handlers.add(handler, for: kind, formerly: formerly)
-      setup.run?.engine.set(handlers: setup.handlers)
+    let before = setup.withLock { setup in
+      defer { setup.run?.engine.set(handlers: setup.handlers) }
+      return setup.handlers.add(handler, for: kind, formerly: formerly)
+    }
+    if let old = before?.payload, let new = handler.payload, old != new {
+      logger.warning(
+        "two types are registered for one kind; the last counts",
+        metadata: ["kind": "\(kind)", "types": "\(old), \(new)"])
     }
   }
 
@@ -157,8 +164,7 @@ public final class JobWorker: Sendable {
     return { [logger] claim, worker, store in
       let attempt = RunningAttempt(claim, at: store.clock.uptime) { _ in }
       let context = JobContext(
-        attempt, in: store, by: worker, output: handler.output, middleware: handlers.middleware(around: claim),
-        logger: logger)
+        attempt, in: handlers.queue(of: claim, in: store), by: worker, output: handler.output, logger: logger)
       let output = try await handler.run(claim, within: context)
       return (output, attempt.end().followUps)
     }
@@ -222,9 +228,18 @@ public final class JobWorker: Sendable {
     return false
   }
 
-  /// Runs in a task of the worker's own until ``stop(grace:)``. Does nothing if it runs already. What makes it end early,
-  /// and what makes it impossible to begin, is logged as an error.
+  /// Runs in a task of the worker's own until ``stop(grace:)``. Does nothing if it runs already; if that run is being stopped,
+  /// or ends by itself, this one begins after it. What makes it end early, and what makes it impossible to begin, is logged as
+  /// an error.
   public func start() {
+    let isLater = setup.withLock { setup in
+      if let run = setup.run, run.isStopping || run.goal != .none { setup.startsAgain = true }
+      return setup.startsAgain
+    }
+    if !isLater { startNow() }
+  }
+
+  private func startNow() {
     do {
       let run = try begin(.none, limits: nil)
       Task {  // ends with the run, which `stop` ends
@@ -244,10 +259,18 @@ public final class JobWorker: Sendable {
   /// returned. Called again, a shorter grace counts. Does nothing if the worker does not run. A handler of this worker
   /// that calls it is not waited for: then it returns at once.
   public func stop(grace: Duration = Defaults.grace) async {
-    guard let run = setup.withLock({ $0.run }) else { return }
+    let running = setup.withLock { setup in
+      setup.startsAgain = false
+      setup.run?.isStopping = true
+      return setup.run
+    }
+    guard let run = running else { return }
     run.engine.stop(grace: grace)
     if WorkerEngine.handler?.engine !== run.engine { _ = try? await finish(run) }
   }
+
+  /// Was told to stop, and has not yet.
+  package var isStopping: Bool { setup.withLock { $0.run?.isStopping ?? false } }
 
   private func run(
     _ goal: WorkerState.Goal, limits: [String: Int]?, only: JobID? = nil
@@ -286,7 +309,7 @@ public final class JobWorker: Sendable {
           engine, beside: companions + [{ await engine.hear(monitors) }], telling: observers, of: ends.stream,
           until: ends.continuation)
       }
-      let run = Run(engine: engine, task: task, monitors: more)
+      let run = Run(engine: engine, task: task, goal: goal, monitors: more)
       setup.run = run
       return run
     }
@@ -314,7 +337,15 @@ public final class JobWorker: Sendable {
   }
 
   private func finish(_ run: Run) async throws -> WorkerEngine.Summary {
-    defer { setup.withLock { if $0.run?.engine === run.engine { $0.run = nil } } }
+    defer {
+      let startsAgain = setup.withLock { setup in
+        guard setup.run?.engine === run.engine else { return false }
+        setup.run = nil
+        defer { setup.startsAgain = false }
+        return setup.startsAgain
+      }
+      if startsAgain { startNow() }
+    }
     return try await run.task.value
   }
 

@@ -4,12 +4,11 @@ import Logging
 extension WorkerEngine {
   func begin(_ attempt: RunningAttempt) {
     let claim = attempt.claim
-    let (known, middleware) = shared.withLock { ($0.handlers[claim.kind], $0.handlers.middleware(around: claim)) }
+    let (known, home) = shared.withLock { ($0.handlers[claim.kind], $0.handlers.queue(of: claim, in: store)) }
     guard let handler = known else {
       return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
     }
-    let context = JobContext(
-      attempt, in: store, by: id, output: handler.output, middleware: middleware, logger: logger)
+    let context = JobContext(attempt, in: home, by: id, output: handler.output, logger: logger)
     // Ends by itself, or after `stop`; `drive` waits for it.
     let task = Task { await self.run(attempt, handler, context) }
     let timeout = claim.timeout.map { limit in
@@ -32,7 +31,8 @@ extension WorkerEngine {
       let result = AttemptEnd.result(
         ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
       tell(of: error, claim, result)
-      end(attempt, result)
+      // What failed by taking too long threw what it was cancelled with.
+      end(attempt, result, code: attempt.stopReason == .timedOut ? "TimedOut" : error.codeToKeep)
     }
   }
 
@@ -57,12 +57,13 @@ extension WorkerEngine {
     }
   }
 
-  private func end(_ attempt: RunningAttempt, _ result: ClaimSettlement.Result?) {
+  private func end(_ attempt: RunningAttempt, _ result: ClaimSettlement.Result?, code: String? = nil) {
     let (progress, followUps) = attempt.end()
     let settlement = result.map { result in
       let isSuccess = if case .succeeded = result { true } else { false }
       return ClaimSettlement(
-        token: attempt.claim.token, result: result, progress: progress, followUps: isSuccess ? followUps : [])
+        token: attempt.claim.token, result: result, code: code, progress: progress,
+        followUps: isSuccess ? followUps : [])
     }
     shared.withLock { $0.state.ended(attempt, settlement) }
     gate.open()

@@ -21,6 +21,7 @@ final class WorkerEngine: Sendable {
     var closed: (any Error)?
     /// What held for this worker when it last claimed.
     var satisfied: Set<JobConstraint> = []
+    var hasToldOfKinds = false
   }
 
   /// The handler that the calling task is, or was begun by.
@@ -34,8 +35,15 @@ final class WorkerEngine: Sendable {
   private let onEnd: @Sendable (JobID) -> Void
   let logger: Logger
   let shared: Lock<Shared>
-  /// What the store refused with, and was told, since it last did what it was asked.
-  private let troubles = Lock<Set<String>>([])
+  private enum Trouble: String {
+    case turn = "the store refused; trying again"
+    case renewal = "the lease could not be renewed; trying again"
+    case recovery = "recovery failed; trying again later"
+    case wake = "back-offs could not be ended; trying again"
+  }
+
+  /// What the store refused with, and was told, and who has met it and had no success since.
+  private let troubles = Lock<[String: Set<Trouble>]>([:])
   let gate = Gate()
   private let gaveBack = Gate()
 
@@ -51,7 +59,8 @@ final class WorkerEngine: Sendable {
     logger[metadataKey: "worker"] = "\(id)"
     self.logger = logger
     let state = WorkerState(
-      goal: goal, limits: limits, knowsKinds: !handlers.kinds.isEmpty, now: store.clock.uptime)
+      goal: goal, limits: limits, knowsKinds: !handlers.kinds.isEmpty, now: store.clock.uptime,
+      spread: .random(in: 0...1))
     shared = Lock(Shared(state: state, handlers: handlers))
   }
 
@@ -85,6 +94,7 @@ final class WorkerEngine: Sendable {
         await wait(until: time)
       case .done:
         if let closed = shared.withLock({ $0.closed }) { throw closed }
+        if shared.withLock({ $0.state.goal }) == .idle { try? await tellOfUnknownKinds() }
         await retire()
         if shared.withLock({ $0.state.goal }) == .idle {
           summary.counts = try await store.counts(where: .queues(queues))
@@ -200,7 +210,7 @@ final class WorkerEngine: Sendable {
         let state = reply.state?.rawValue ?? "removed"
         logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
       }
-      troubles.withLock { $0 = [] }
+      isOver(.turn)
       let claimed = batch.claimed?.jobs ?? []
       let attempts = shared.withLock { shared in
         shared.state.turnEnded(claimed: batch.claimed, uptime)
@@ -235,9 +245,10 @@ final class WorkerEngine: Sendable {
     do {
       let report = try await store.change(
         .wake(within: bite.window), where: filter, after: bite.after, limit: ConstraintState.bite)
+      isOver(.wake)
       shared.withLock { $0.state.constraints.woke(bite, next: report.next, uptime) }
     } catch {
-      complain("back-offs could not be ended; trying again", error)
+      complain(.wake, error)
       shared.withLock { $0.state.constraints.wakeFailed(bite, uptime) }
     }
   }
@@ -259,7 +270,7 @@ final class WorkerEngine: Sendable {
     case .giveUp:
       if !settlements.isEmpty { complainOfLoss(settlements, error) }
       throw error
-    case .again: complain("the store refused; trying again", error)
+    case .again: complain(.turn, error)
     case .refused(let settlement): giveBack(settlement, because: error)
     }
   }
@@ -294,7 +305,7 @@ final class WorkerEngine: Sendable {
       + shared.withLock { $0.state.tokensInHand }.map { ClaimRenewal(token: $0) }
     do {
       let standings = try await store.renew(RenewalRequest(worker: id, renewals: renewals))
-      troubles.withLock { $0 = [] }
+      isOver(.renewal)
       let byToken = Dictionary(zip(renewals.map(\.token), standings), uniquingKeysWith: { $1 })
       shared.withLock { $0.state.renewed(byToken) }
       defer { for (attempt, askers) in zip(attempts, askers) { attempt.renewed(at: now, askers) } }
@@ -315,7 +326,7 @@ final class WorkerEngine: Sendable {
         }
       }
     } catch {
-      complain("the lease could not be renewed; trying again", error)
+      complain(.renewal, error)
       for (attempt, askers) in zip(attempts, askers) { attempt.renewed(at: nil, askers) }
       var hadProgress = false
       for (attempt, renewal) in zip(attempts, renewals) {
@@ -345,15 +356,40 @@ final class WorkerEngine: Sendable {
         state.learned(settings, uptime)
         return state.interrupted()
       }
+      isOver(.recovery)
+      try? await tellOfUnknownKinds()
     } catch {
-      complain("recovery failed; trying again later", error)
+      complain(.recovery, error)
     }
   }
 
+  /// Says once that jobs are ready whose kind no living worker knows: a registration that was forgotten makes no other sound.
+  private func tellOfUnknownKinds() async throws {
+    let others = JobFilter.queues(queues) && .state(.ready) && !.kinds(kinds)
+    guard !shared.withLock({ $0.hasToldOfKinds }), try await store.counts(where: others).total > 0,
+      let job = try await store.jobs(JobQuery(others, detail: .waits, limit: 1)).first,
+      JobExplanation(job, and: store.signals.localWorkers.reaches(in: job.queue)).reasons.contains(
+        .kindUnknown(job.kind))
+    else { return }
+    shared.withLock { $0.hasToldOfKinds = true }
+    logger.notice(
+      "a job is ready, and no worker is registered for its kind", metadata: ["job": "\(job.id)", "kind": "\(job.kind)"])
+  }
+
   /// A store's trouble is told once, and again if it changes or comes back.
-  private func complain(_ message: Logger.Message, _ error: any Error) {
-    let isNew = troubles.withLock { $0.insert(error.briefly).inserted }
-    logger.log(level: isNew ? .warning : .debug, message, metadata: ["error": "\(error.briefly)"])
+  private func complain(_ trouble: Trouble, _ error: any Error) {
+    let isNew = troubles.withLock { troubles in
+      defer { troubles[error.briefly, default: []].insert(trouble) }
+      return troubles[error.briefly] == nil
+    }
+    logger.log(
+      level: isNew ? .warning : .debug, "\(trouble.rawValue)", metadata: ["error": "\(error.briefly)"])
+  }
+
+  private func isOver(_ trouble: Trouble) {
+    troubles.withLock { troubles in
+      for (error, met) in troubles { troubles[error] = met == [trouble] ? nil : met.subtracting([trouble]) }
+    }
   }
 
   private func wait(until time: Duration?) async {

@@ -53,12 +53,18 @@ struct WorkerState: Sendable {
   private var stopsMayBeAsked = false
   private var mayBeIdle = true
   private var hasClaimedOne = false
+  /// Queues whose limit of running jobs kept jobs at the last claim; whether others ended since that began; and those whose
+  /// end is stored with it.
+  private var full: Set<String> = []
+  private var othersEnded = false
+  private var ending: Set<JobID> = []
   private var isIdle = false
 
   // Times.
   private var nextDue: Duration?
   private var nextRenewal: Duration = .zero
   private var nextRecovery: Duration
+  private let sweepInterval: Duration
   /// A bite of recovery, if one is due, comes before the next turn: so both go on, and renewals come before either.
   private var hadTurn = true
   private var progressDue: Duration?
@@ -74,7 +80,9 @@ struct WorkerState: Sendable {
   /// How many of the first results are offered one by one, because one of them is refused by itself.
   private var suspects = 0
 
-  init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration) {
+  /// `spread`: from 0 to 1. Workers that began at the same moment sweep at different ones.
+  init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration, spread: Double = 0) {
+    sweepInterval = Defaults.sweepInterval * (1 - spread / 5)
     self.goal = goal
     self.limits = limits
     self.knowsKinds = knowsKinds
@@ -121,7 +129,7 @@ struct WorkerState: Sendable {
     }
     hadTurn = false
     if recoveryIsDue {
-      nextRecovery = now + Defaults.sweepInterval
+      nextRecovery = now + sweepInterval
       workMayWait = true
       return .recover
     }
@@ -141,7 +149,10 @@ struct WorkerState: Sendable {
     }
     let free = workMayWait ? freeSlots : nil
     guard !results.isEmpty || free != nil else { return nil }
-    if free != nil { workMayWait = false }
+    if free != nil {
+      (workMayWait, othersEnded) = (false, false)
+      ending = full.isEmpty ? [] : Set(results.map(\.token.job))
+    }
     defer { results.removeAll(keepingCapacity: true) }
     return .turn(results, claim: free)
   }
@@ -198,7 +209,8 @@ struct WorkerState: Sendable {
     awaySince = nil
     notBefore = .zero
     guard let claimed else { return }
-    if claimed.hasMore { workMayWait = true }
+    full = claimed.full
+    if claimed.hasMore || othersEnded && !full.isEmpty { workMayWait = true }
     nextDue = claimed.nextDue.map { now + $0 }
     if !claimed.jobs.isEmpty { hasClaimedOne = true }
     mayBeIdle = true
@@ -374,6 +386,12 @@ struct WorkerState: Sendable {
             mayBeIdle = true
             isNews = true
           }
+          guard !ending.contains(transition.id) else { break }
+          othersEnded = true
+          if full.contains(transition.queue) {
+            workMayWait = true
+            isNews = true
+          }
         }
         if transition.concernsClaim {
           stopsMayBeAsked = true
@@ -382,7 +400,8 @@ struct WorkerState: Sendable {
       }
       return isNews
     case .changedElsewhere(let change):
-      if change.contains(.work) { workMayWait = true }
+      if change.contains(.work) || change.contains(.results) && !full.isEmpty { workMayWait = true }
+      othersEnded = true
       if change.contains(.stops) { stopsMayBeAsked = true }
       if change.contains(.doubt) { nextRenewal = .zero }
       if change.contains(.deadlines) { nextRecovery = .zero }

@@ -130,7 +130,9 @@
         record.url == download.url.withoutCredentials, let whole = record.whole,
         KnownJob(whole.job, nonce: whole.nonce) == job,
         let status = folder.status(of: whole.name),
-        status.isRegular, status.size == whole.size, status.modified == whole.modified
+        status.isRegular, status.size == whole.size, status.modified == whole.modified, folder.isOurs(status),
+        // Bytes that still stand under the part's name alone never came to that one.
+        folder.status(of: name.part).map({ $0.inode == status.inode }) ?? true
       else { return nil }
       guard let file = try confirmed(whole.name, status, in: folder, download) else { return nil }
       // Between getting its name and losing the old one it has two.

@@ -8,6 +8,7 @@
     let file: Descriptor
     let path: String
     let length: Int64
+    private let threads: DiskThreads
     /// Told how many bytes of it have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
 
@@ -15,6 +16,7 @@
     init(path: String, onProgress: @escaping @Sendable (Int64, Int64) -> Void) throws {
       file = try Descriptor(reading: path)
       self.path = path
+      threads = DiskThreads.of(file: path)
       self.onProgress = onProgress
       var status = stat()
       guard fstat(file.number, &status) == 0 else { throw RequestError(.disk("read", path)) }
@@ -33,7 +35,7 @@
       mutating func next() async throws -> ByteBuffer? {
         let (body, offset) = (body, offset)
         guard offset < body.length else { return nil }
-        let buffer = try await withTaskExecutorPreference(DiskThreads.shared) { try await body.piece(at: offset) }
+        let buffer = try await withTaskExecutorPreference(body.threads) { try await body.piece(at: offset) }
         self.offset += Int64(buffer.readableBytes)
         body.onProgress(self.offset, body.length)
         return buffer

@@ -85,10 +85,11 @@
     public func register(with worker: JobWorker) {
       sent.keep(worker)
       worker.register(SendRequest.self) { request, context in
-        try await withTaskExecutorPreference(DiskThreads.shared) {
-          await self.sweepIfDue()
-          return try await self.run(request, context)
-        }
+        let folder = self.bodies.path
+        await withTaskExecutorPreference(DiskThreads.of(folder: folder)) { await self.sweepIfDue() }
+        // Of a file that is the caller's own, nobody knows what it is on.
+        let file = request.body.fileInPlace ?? request.headerFiles.first ?? folder + "/"
+        return try await withTaskExecutorPreference(DiskThreads.of(file: file)) { try await self.run(request, context) }
       }
     }
 

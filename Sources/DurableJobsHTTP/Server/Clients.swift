@@ -36,12 +36,16 @@
     func client(_ kind: Kind) throws -> HTTPClient {
       var kind = kind
       kind.certificates = kind.caCertificates.flatMap { FileStatus(ofFileAt: $0) }
-      return try open.withLock { [kind] open in
+      if let client = open.withLock({ [kind] in $0[kind] }) { return client }
+      // Where the file of certificates hangs, nobody else waits for it.
+      let made = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(kind))
+      let client = open.withLock { [kind] open in
         if let client = open[kind] { return client }
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(kind))
-        open[kind] = client
-        return client
+        open[kind] = made
+        return made
       }
+      if client !== made { made.shutdown().whenComplete { _ in } }
+      return client
     }
 
     private func configuration(_ kind: Kind) throws -> HTTPClient.Configuration {

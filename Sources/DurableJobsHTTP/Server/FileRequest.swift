@@ -32,20 +32,20 @@
     var host: String { url.hostAndPort }
 
     struct Reply {
-      var answer: Answer
+      var answer: FileAnswer
       /// Whose answer it is.
       var origin: String
       var body: HTTPClientResponse.Body
     }
 
     /// The answer of the server that has the file, or has an error. Throws ``Setback``, or what the client throws.
-    func reply(to question: Answer.Question) async throws -> Reply {
+    func reply(to question: FileAnswer.Question) async throws -> Reply {
       var url = url
       var way = Way.own
       var cookies = WayCookies()
       for _ in 0...Self.maxRedirects {
         let response = try await ask(url, question, way, cookies.header(for: url))
-        var answer = Answer(
+        var answer = FileAnswer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         answer.isFromElsewhere = url.path != self.url.path
         guard case .redirect(let target) = answer.verdict(on: question) else {
@@ -68,7 +68,7 @@
     }
 
     private func ask(
-      _ url: HTTPURL, _ question: Answer.Question, _ way: Way, _ cookies: String?
+      _ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way, _ cookies: String?
     ) async throws -> HTTPClientResponse {
       var headers = headers(url, question, way)
       if let cookies {
@@ -81,7 +81,7 @@
       ).response(by: clients, through: proxies)
     }
 
-    private func headers(_ url: HTTPURL, _ question: Answer.Question, _ way: Way) -> HTTPHeaders {
+    private func headers(_ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way) -> HTTPHeaders {
       var headers: HTTPHeaders = ["Host": url.hostField, "User-Agent": "durable/0.1", "Accept": "*/*"]
       if !question.decodes { headers.add(name: "Accept-Encoding", value: "identity") }
       if let credentials = way.credentials(for: url, own: self.url.credentials, netrc) {

@@ -3,7 +3,7 @@
   import NIOHTTP1
 
   /// Pages for people, which a gate to the network sends in place of whatever was asked for.
-  extension Answer {
+  extension FileAnswer {
     /// It is a page, and not sent as a file.
     var isPage: Bool {
       let disposition = headers.first(name: "Content-Disposition")?.lowercased() ?? ""

@@ -31,7 +31,7 @@
 
     private let state = Lock(State())
     /// Held while something is flushed, and while the phase changes.
-    private let turn = Lock(())
+    private let turn = NSLock()
     /// Opened when there is something to flush, or nothing more to watch.
     let work = Gate()
     /// Opened when something was flushed.
@@ -41,7 +41,7 @@
 
     /// Nothing of an earlier phase is being flushed when this returns. `length` is flushed when a reception begins.
     func begin(_ phase: Phase, length: Int64? = nil, at now: Duration) {
-      turn.withLock { _ in
+      turn.withLock {
         state.withLock { state in
           state.phase = phase
           (state.received, state.awaited) = (0, .zero)
@@ -87,7 +87,7 @@
 
     /// Calls `body` with how much there is of the file, and how much of that is to be flushed, during a reception.
     func whileReceiving(_ body: (_ length: Int64, _ total: Int64?, _ isFlushed: Bool) throws -> Void) rethrows {
-      try turn.withLock { _ in
+      try turn.withLock {
         let (phase, length, flushed) = state.withLock { ($0.phase, $0.length, $0.flushed) }
         guard case .receiving(_, let total) = phase else { return }
         try body(length, total, flushed >= length)

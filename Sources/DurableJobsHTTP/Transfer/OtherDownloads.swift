@@ -5,6 +5,9 @@
   /// What other downloads of the store brought: one that was asked for before neither replaces it nor takes it for its own
   /// file. No job can be looked up by the name of what it brought, so they are read; but only for a file that was not there
   /// before the download was asked for, by the file's own time.
+  ///
+  /// Of a payload that can't be read here, as one that a `JobMiddleware` has encrypted, the job's key says whether it is the same
+  /// download; all that is not known of it speaks against taking its file.
   struct OtherDownloads: Sendable {
     let store: any JobStore
 
@@ -18,7 +21,12 @@
       // First those that may have named it and not said so yet: once they have, they are among the others.
       let running = JobQuery(.kind(Download.self) && .state(.running), detail: .payload, limit: 1000)
       for other in try await store.jobs(running) where other.id != job.id {
-        if let theirs = Download(of: other), theirs.isOther(than: download), theirs.folder == download.folder,
+        guard let theirs = Download(of: other) else {
+          // What has its name, and is not stored yet, has mostly a second one.
+          if other.key != download.identity, file.links > 1 { return true }
+          continue
+        }
+        if theirs.isOther(than: download), theirs.folder == download.folder,
           PartFile.isNamed(name, file, in: folder, theirs, by: KnownJob(other.id, of: theirs))
         {
           return true
@@ -43,9 +51,9 @@
 
     private static func brought(_ path: String, by job: JobSnapshot, besides download: Download) -> Bool {
       guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
-        file.path == path, !file.wasThere, let theirs = Download(of: job)
+        file.path == path, !file.wasThere
       else { return false }
-      return theirs.isOther(than: download)
+      return Download(of: job)?.isOther(than: download) ?? (job.key != download.identity)
     }
   }
 

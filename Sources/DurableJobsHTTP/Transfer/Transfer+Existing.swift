@@ -98,7 +98,7 @@
       guard let there = folder.status(of: name.description),
         let (file, _) = try await recorded(folder.path(of: name.description))
       else { return false }
-      return file.size == there.size && file.modified == there.modified
+      return !file.wasThere && file.size == there.size && file.modified == there.modified
     }
 
     /// What stands beside the store under its name is the store's, and is read as such: a journal is rolled back.

@@ -159,7 +159,7 @@
     private func fetch(_ part: PartFile, _ before: FileStatus?) async throws -> DownloadedFile {
       let wasBegun = part.length > 0
       var isInPieces = wasBegun
-      var question = Answer.Question(
+      var question = FileAnswer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
         decodes: part.record.isDecoded, isNameGiven: download.name != nil)
       let seemsWhole = wasBegun && part.length == part.record.version.total
@@ -280,11 +280,17 @@
     private func checkRoom(_ part: PartFile, until total: Int64?) throws {
       guard let total, total > part.length else { return }
       while let (free, all, reserve) = part.folder.room, free - reserve < total - part.length {
+        guard total <= all else {
+          throw Setback.final(
+            DownloadError(
+              .noRoom,
+              "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(all); fetch it into a folder on "
+                + "another"))
+        }
         guard !part.discardOther() else { continue }
         throw Setback.heldUp(
           by:
-            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others"
-            + (total > all ? "; the whole disk has \(all)" : ""),
+            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others",
           for: .seconds(10))
       }
     }

@@ -80,7 +80,7 @@
         var request = Request(deadline: deadline, insertion: insertion) { session in
           continuation.resume(returning: try body(session, deadline))
         } fail: { error in
-          continuation.resume(throwing: JobError(error, server: name))
+          continuation.resume(throwing: (error as? CallersError)?.error ?? JobError(error, server: name))
         }
         if insertion != nil {
           request.stored = { jobs in

@@ -153,7 +153,8 @@
 
     /// Whether a transaction came whose COMMIT was not answered. A server that crashed meanwhile may have given its number to
     /// another: then the jobs that it stored are looked for by their ids and its time. One that stored none is taken as not
-    /// come, and done again: a result is accepted twice under one claim, and claims that nobody knows of go back.
+    /// come, and done again: a result is accepted twice under one claim, and claims that nobody knows of go back. What a caller
+    /// wrote with it does not bear that, and is told not to be known.
     private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
       guard let head = transaction.head else { return false }
       var attempt = 0
@@ -169,9 +170,13 @@
           }
           connection.send(Self.thereSQL, [.ids(transaction.stored), .int(transaction.now)]) { isThere = $0.bool(0, 0) }
           try connection.sync()
-          guard state == "in progress" else { return state == "committed" && (isSameLife || isThere) }
+          guard state == "in progress" else {
+            let isKnown = isSameLife || isThere || state == "aborted"
+            guard isKnown || !transaction.isCallers else { throw UnknownOutcome() }
+            return state == "committed" && (isSameLife || isThere)
+          }
           throw PostgresFailure(.sqlState("40001"), "the transaction is still being ended")
-        } catch {
+        } catch let error where !(error is UnknownOutcome) {
           drop(after: error)
           // The server may have gone back to before this transaction: what it never heard of did not come.
           if (error as? PostgresFailure)?.sqlState == "22023" { return false }

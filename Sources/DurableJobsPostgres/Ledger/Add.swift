@@ -48,7 +48,7 @@
       try sync()
     }
 
-    func add(_ rows: [NewRow], in batch: BatchMembership?, _ answer: Answer) throws {
+    func add(_ rows: [NewRow], in batch: BatchMembership?, _ answer: PipelineAnswer) throws {
       let isPlain = rows.allSatisfy(\.isPlain)
       var values = try columns(rows)
       values += [.int(now), .int(batch?.known?.rawValue), .bool(batch?.made != nil)]
@@ -154,15 +154,18 @@
           Self.keyEdgesSQL, [.texts(keyEdges.map(\.key)), .ids(keyEdges.map(\.child))] + rest(keyEdges.map(\.edge)))
       }
       // After all that wait for a key, also those of this call.
-      let bringers = named.filter { !$0.2.isFinished }
-      if !bringers.isEmpty {
-        connection.send(Self.lockBoundSQL, [.texts(bringers.map(\.1))])
-        connection.send(Self.bindSQL, [.texts(bringers.map(\.1)), .ids(bringers.map(\.0))])
-      }
+      bind(named.filter { !$0.2.isFinished }.map { (job: $0.0, key: $0.1) })
       putNotes(all.compactMap { id, row in row.course.reason.map { (id, $0, row.course.cause) } })
       sit(all.compactMap { id, row in row.job.terms.lane.flatMap { lane in row.seat.map { (lane.name, $0, id) } } })
       putWaits(all.filter { $0.1.waits > 0 }.map { ($0.0, $0.1.waits) })
       setDeadlines(all.compactMap { id, row in row.links(nil).deadline.map { ($0, id) } })
+    }
+
+    /// The names of the keys must be locked.
+    func bind(_ bringers: [(job: JobID, key: String)]) {
+      guard !bringers.isEmpty else { return }
+      connection.send(Self.lockBoundSQL, [.texts(bringers.map(\.key))])
+      connection.send(Self.bindSQL, [.texts(bringers.map(\.key)), .ids(bringers.map(\.job))])
     }
 
     func takeKeys(_ keys: [(JobID, KeyHold)]) {

@@ -3,7 +3,7 @@
   import Foundation
 
   /// What comes back while a pipeline is read.
-  final class Answer {
+  final class PipelineAnswer {
     var reply = LedgerReply()
     /// Rows of jobs, and whether the worker that claimed each stands. Their kinds may have to be asked for.
     var stored: [(row: StoredRow, isStanding: Bool)] = []
@@ -20,12 +20,14 @@
       if let changes = request.save { try save(changes) }
       if request.take != nil { try prepareClaim() }
 
-      let answer = Answer()
+      let answer = PipelineAnswer()
       if expectedIDs > ids.count, request.add.isEmpty { sendForIDs(expectedIDs - ids.count) }
       if let renewal = request.renew { renew(renewal.worker, until: renewal.leaseUntil, answer) }
       if let tokens = request.hold { hold(tokens, answer) }
       if !request.finish.isEmpty { finish(request.finish, answer) }
-      if let worker = expectedWorker, request.load.worker == nil, request.take == nil { look(at: worker) }
+      if let worker = expectedWorker, ownRows[worker] == nil, request.load.worker == nil, request.take == nil {
+        look(at: worker)
+      }
       if let batch = request.batch { try enter(batch, answer) }
       if !request.add.isEmpty { try add(request.add, in: request.batch, answer) }
       if !request.tally.isEmpty { count(request.tally, answer) }
@@ -42,12 +44,13 @@
       try claim?.finish(self, answer)
       try loadAgain(request.load, answer)
       if let worker = request.load.worker { answer.reply.workers = ownRows[worker] ?? [] }
+      if !request.load.limitsOf.isEmpty { answer.reply.limits = try limits(of: request.load.limitsOf) }
       try addRows(answer)
       return answer.reply
     }
 
     /// Makes rows of what was read: the kind of each stands in its route.
-    private func addRows(_ answer: Answer) throws {
+    private func addRows(_ answer: PipelineAnswer) throws {
       guard !answer.stored.isEmpty else { return }
       if answer.stored.contains(where: { routes.byID[$0.row.route] == nil }) { try readRoutes() }
       for (row, isStanding) in answer.stored {
@@ -73,7 +76,7 @@
       """
     static let slowLinks: Links = Links.stopAsked.union([.children, .lane, .steps, .unique, .deadline])
 
-    private func finish(_ finishes: [Finish], _ answer: Answer) {
+    private func finish(_ finishes: [Finish], _ answer: PipelineAnswer) {
       let sorted = finishes.sorted { $0.token.job < $1.token.job }
       connection.send(
         Self.finishSQL,
@@ -107,7 +110,7 @@
     static let lockBatchSQL = "SELECT id FROM §batch WHERE id=$1 FOR UPDATE"
     static let batchSQL = "SELECT id,live,done,completion,open FROM §batch WHERE id=$1"
 
-    private func enter(_ membership: BatchMembership, _ answer: Answer) throws {
+    private func enter(_ membership: BatchMembership, _ answer: PipelineAnswer) throws {
       answer.reply.batch = membership.known
       if case .close(let id) = membership {
         connection.send(Self.closeBatchSQL, [.int(id.rawValue)])
@@ -122,7 +125,7 @@
       }
     }
 
-    private func count(_ tallies: [BatchID: BatchTally], _ answer: Answer) {
+    private func count(_ tallies: [BatchID: BatchTally], _ answer: PipelineAnswer) {
       let all = tallies.sorted { $0.key.rawValue < $1.key.rawValue }
       connection.send(
         Self.tallySQL,

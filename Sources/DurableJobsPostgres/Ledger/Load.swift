@@ -80,7 +80,7 @@
       ORDER BY d.at,d.job
       """
 
-    func load(_ needs: Needs, _ answer: Answer) {
+    func load(_ needs: Needs, _ answer: PipelineAnswer) {
       if !needs.jobs.isEmpty {
         let ids = Value.ids(needs.jobs.sorted())
         connection.send(Self.lockJobsSQL, [ids])
@@ -156,7 +156,7 @@
     }
 
     /// Who has a name by now was not locked: asks again.
-    func loadAgain(_ needs: Needs, _ answer: Answer) throws {
+    func loadAgain(_ needs: Needs, _ answer: PipelineAnswer) throws {
       for _ in 0..<10 {
         let stale = needs.named.filter { answer.reply.named[$0].map { !answer.locked.contains($0) } ?? false }
         guard !stale.isEmpty else { return }
@@ -167,7 +167,7 @@
       }
     }
 
-    private func loadNamed(_ names: [String], besides: [JobID], _ answer: Answer) {
+    private func loadNamed(_ names: [String], besides: [JobID], _ answer: PipelineAnswer) {
       let values: [Value] = [.texts(names.map(\.composed)), .ids(besides)]
       connection.send(Self.lockNamedSQL, values) { answer.lock($0) }
       connection.send(Self.namedSQL, values) { rows in
@@ -178,7 +178,7 @@
       }
     }
 
-    private func loadLanes(_ lanes: [String: Int], _ answer: Answer) {
+    private func loadLanes(_ lanes: [String: Int], _ answer: PipelineAnswer) {
       let names = lanes.keys.sorted()
       let list = Value.texts(names.map(\.composed))
       let wanted = names.contains { lanes[$0] ?? 0 > 0 }
@@ -199,7 +199,8 @@
     }
 
     private func read(
-      _ sql: String, _ values: [Value], _ answer: Answer, where isTaken: @escaping (JobID) -> Bool = { _ in true },
+      _ sql: String, _ values: [Value], _ answer: PipelineAnswer,
+      where isTaken: @escaping (JobID) -> Bool = { _ in true },
       each: @escaping (JobID) -> Void = { _ in }
     ) {
       connection.send(sql, values) { rows in
@@ -230,7 +231,7 @@
     }
   }
 
-  extension Answer {
+  extension PipelineAnswer {
     func lock(_ rows: Rows) { for row in 0..<rows.count { locked.insert(rows.id(row, 0)) } }
   }
 #endif

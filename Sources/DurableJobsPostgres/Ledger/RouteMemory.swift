@@ -1,12 +1,15 @@
 #if Postgres
   import DurableJobs
 
-  /// The routes of the store and what was set of conditions, as one connection last read them. A route is never deleted, so
-  /// what is here stays true; what is not, or what was set, may be news of another process, and `changes` tells.
+  /// The routes of the store and what was set of conditions, as one connection last read them. What is not here, or what was
+  /// set, may be news of another process, and `changes` tells. A route that requires something goes with the last of its
+  /// jobs: so it is locked by whoever adds to it. No number is used twice.
   final class RouteMemory {
     private(set) var byID: [Int64: Route] = [:]
     private var ids: [Key: Int64] = [:]
     private var setByHand: [JobConstraint: Bool] = [:]
+    /// Of limited queues.
+    private(set) var limits: [String: JobLimits] = [:]
     /// `meta.changes` when all routes were read.
     private(set) var changes: Int64 = -1
 
@@ -19,6 +22,10 @@
     static let routesSQL =
       "SELECT r.id,q.name,r.kind,q.paused,r.requires FROM §route r JOIN §queue q ON q.id=r.queue ORDER BY r.id"
     static let conditionsSQL = "SELECT name,satisfied FROM §condition ORDER BY name"
+
+    static let limitsSQL = """
+      SELECT name,running,rate,period,burst FROM §queue WHERE running IS NOT NULL OR rate IS NOT NULL ORDER BY name
+      """
 
     subscript(key: Key) -> Int64? { ids[key] }
 
@@ -36,6 +43,15 @@
         self.changes = changes
       }
       connection.send(Self.conditionsSQL) { [self] in setByHand = Self.conditions($0) }
+      connection.send(Self.limitsSQL) { [self] in limits = Self.limits($0) }
+    }
+
+    static func limits(_ rows: Rows) -> [String: JobLimits] {
+      (0..<rows.count).reduce(into: [:]) { all, row in
+        all[rows.text(row, 0) ?? ""] = JobLimits(
+          running: rows.intOrNull(row, 1), count: rows.intOrNull(row, 2), period: rows.intOrNull(row, 3),
+          burst: rows.intOrNull(row, 4))
+      }
     }
 
     static func conditions(_ rows: Rows) -> [JobConstraint: Bool] {

@@ -34,8 +34,8 @@
     static let dropStepsSQL = "DELETE FROM §step WHERE job=ANY($1)"
     static let failuresSQL = """
       INSERT INTO §failure SELECT u.job,coalesce((SELECT max(number) FROM §failure f WHERE f.job=u.job),0)+1,u.attempt,$4,
-        u.message
-      FROM unnest($1,$2,$3) u(job,attempt,message)
+        u.message,u.code
+      FROM unnest($1,$2,$3,$5) u(job,attempt,message,code)
       """
     static let trimFailuresSQL = """
       DELETE FROM §failure f USING unnest($1) u(job) WHERE f.job=u.job AND f.number<=(
@@ -58,6 +58,9 @@
       saveLanes(all)
       saveTimes(all)
       saveNews(all)
+      let bringers = all.compactMap { change in change.broughtKey.map { (job: change.before.id, key: $0.composed) } }
+      if !bringers.isEmpty { lock(Set(bringers.map(\.key)).sorted(), .key) }
+      bind(bringers)
       for change in all { news.moved(change) { place(change.before.route) } }
       let edges = changes.neverMet
       if !edges.isEmpty {
@@ -67,6 +70,7 @@
       }
       if !changes.removed.isEmpty { delete(changes.removed) }
       if !changes.goneWorkers.isEmpty { bury(changes.goneWorkers) }
+      save(changes.tats)
     }
 
     private func save(hot: [RowChange]) {
@@ -169,7 +173,7 @@
           Self.failuresSQL,
           [
             ids, .ints(failures.map { Int64($0.1.attempt) }),
-            .texts(failures.map { $0.1.message.cutToMessage }), .int(now),
+            .texts(failures.map { $0.1.message.cutToMessage }), .int(now), .texts(failures.map(\.1.code)),
           ])
         connection.send(Self.trimFailuresSQL, [ids])
       }

@@ -6,6 +6,14 @@
       INSERT INTO §queue AS q(name,paused) VALUES($1,$2)
       ON CONFLICT(name) DO UPDATE SET paused=excluded.paused WHERE q.paused<>excluded.paused
       """
+    static let limitSQL = """
+      INSERT INTO §queue AS q(name,running,rate,period,burst) SELECT $1,$2,$3,$4,$5
+        WHERE $2 IS NOT NULL OR $3 IS NOT NULL OR EXISTS(SELECT 1 FROM §queue WHERE name=$1)
+      ON CONFLICT(name) DO UPDATE
+        SET running=excluded.running,rate=excluded.rate,period=excluded.period,burst=excluded.burst
+        WHERE (q.running,q.rate,q.period,q.burst)
+          IS DISTINCT FROM (excluded.running,excluded.rate,excluded.period,excluded.burst)
+      """
     static let widenSQL = """
       INSERT INTO §lane_width VALUES($1,$2) ON CONFLICT(name) DO UPDATE SET width=excluded.width
       """
@@ -30,6 +38,13 @@
             connection.send(Self.widenSQL, [.text(name.composed), .int(Int64(width))])
           }
           try run(LaneVerb(name, now: now))
+        case .limits(let name, let limits):
+          let rate = limits?.rate
+          let numbers = [
+            limits?.running.map(Int64.init), rate.map { Int64($0.count) }, rate?.period.milliseconds,
+            rate.map { Int64($0.burst) },
+          ]
+          try set(Self.limitSQL, [.text(name.composed)] + numbers.map { .int($0) }, .work)
         case .constraint(let constraint, let isSatisfied):
           let name = Value.text(constraint.rawValue.composed)
           if let isSatisfied {

@@ -51,7 +51,7 @@
           FOR UPDATE SKIP LOCKED) x
         """))
       )
-      SELECT \(found),(SELECT sum(n)::bigint FROM n),(SELECT bool_or(more) FROM n)
+      SELECT \(found),(SELECT sum(n)::bigint FROM n),(SELECT string_agg(route::text,' ') FROM n WHERE more)
       FROM(SELECT 1) one LEFT JOIN u ON true ORDER BY u.rank,u.id
       """
     static let takeOneSQL = """
@@ -60,7 +60,7 @@
           AND \(isOpen) FOR UPDATE SKIP LOCKED
         """))
       )
-      SELECT \(found),0,false FROM(SELECT 1) one LEFT JOIN u ON true
+      SELECT \(found),0,NULL::text FROM(SELECT 1) one LEFT JOIN u ON true
       """
     static let overdueReadySQL = """
       SELECT j.id,j.rank,j.route FROM §deadline d JOIN §job j ON j.id=d.job
@@ -76,7 +76,7 @@
     }
 
     /// Of all routes; the report says whether there may be more that are due.
-    func promoteAll(limit: Int, _ answer: Answer) {
+    func promoteAll(limit: Int, _ answer: PipelineAnswer) {
       promote(Self.promoteAllSQL, .int(0), limit: Int64(limit)) { counts in
         answer.reply.hasMoreDue = counts.contains { $0 >= limit }
       }
@@ -94,7 +94,7 @@
       "unnest($1) r(id)", with: "(SELECT id FROM §route WHERE id>$1) r(id)")
 
     /// What is asked for with the rest of the exchange; the rest of a claim is done once that is back.
-    func sendClaim(_ request: ClaimRequest, _ answer: Answer) -> ClaimWork? {
+    func sendClaim(_ request: ClaimRequest, _ answer: PipelineAnswer) -> ClaimWork? {
       guard let row = ownRows[request.worker]?.last?.id else { return nil }
       let served = routes.served(request)
       guard !served.isEmpty else { return nil }
@@ -140,6 +140,8 @@
     var overdue: [(id: JobID, rank: Int64, route: Int64)] = []
     private var found: [Found] = []
     private var hasMore = false
+    /// Routes of which there was more.
+    private var more: [Int64] = []
 
     init(claim: ClaimNumber, request: ClaimRequest) {
       self.claim = claim
@@ -156,10 +158,15 @@
             options: rows.text(row, 6), payload: rows.data(row, 7), createdAt: rows.int(row, 8)))
       }
       // Others may have been there first, and left some of what they locked.
-      if rows.count > 0 { hasMore = rows.bool(0, 10) || rows.count(0, 9) > found.count }
+      guard rows.count > 0 else { return }
+      hasMore = rows.count(0, 9) > found.count
+      more = (rows.text(0, 10) ?? "").split(separator: " ").compactMap { Int64($0) }
     }
 
-    func finish(_ transaction: Transaction, _ answer: Answer) throws {
+    func finish(_ transaction: Transaction, _ answer: PipelineAnswer) throws {
+      for queue in Set(more.compactMap { transaction.routes.byID[$0]?.queue }) {
+        if request.limited.contains(queue) { answer.reply.taken.full.insert(queue) } else { hasMore = true }
+      }
       answer.reply.taken.hasMore = hasMore
       var taken: [String: (count: Int, last: (Int64, JobID))] = [:]
       var damaged: [Found] = []

@@ -60,6 +60,8 @@
 
     /// The jobs that this stores.
     var stored: [JobID] = []
+    /// It writes what is not the store's, too: whether it came, the store's rows alone can't tell.
+    var isCallers = false
 
     init(
       connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, share: Int64, isHeard: Bool
@@ -99,9 +101,16 @@
     func commit() throws {
       guard hasBegun else { return }
       writeCounts()
+      try dropRoutes()
       connection.send("COMMIT")
       isEnding = true
-      try connection.sync()
+      do {
+        try connection.sync()
+      } catch let failure as PostgresFailure {
+        // What the program deferred up to the commit, and the server refused then.
+        guard isCallers, let refusal = PostgresTransaction.Refusal(failure) else { throw failure }
+        throw CallersError(error: refusal)
+      }
       accept()
     }
 
@@ -109,6 +118,23 @@
     func accept() {
       for (worker, rows) in ownRows { context.workers.set(rows, of: worker) }
       if !goneRows.isEmpty { context.workers.forget(goneRows) }
+    }
+
+    /// What a rollback to a savepoint takes back.
+    struct Mark {
+      fileprivate let news: LedgerNews
+      fileprivate let unplaced: [(id: JobID, route: Int64, from: JobState?, to: JobState?)]
+      fileprivate let stored: [JobID]
+      fileprivate let ownRows: [WorkerID: [WorkerRow]]
+      fileprivate let goneRows: Set<Int64>
+    }
+
+    var mark: Mark { Mark(news: news, unplaced: unplaced, stored: stored, ownRows: ownRows, goneRows: goneRows) }
+
+    func goBack(to mark: Mark) {
+      (news, unplaced, stored) = (mark.news, mark.unplaced, mark.stored)
+      (ownRows, goneRows) = (mark.ownRows, mark.goneRows)
+      routes.forget()
     }
 
     func rollback() {
@@ -134,6 +160,32 @@
         Self.countSQL,
         [.ints(counts.map(\.key)), .ints(counts.map { _ in share })]
           + stored.map { state in .ints(counts.map { $0.value[state] }) })
+    }
+
+    static let emptyRoutesSQL = """
+      SELECT id FROM §route r WHERE requires<>''
+        AND coalesce((SELECT sum(jobs) FROM §tally t WHERE t.route=r.id),0)<=0 FOR UPDATE SKIP LOCKED
+      """
+    /// What was committed before they were locked is seen only now.
+    static let dropRoutesSQL = """
+      WITH gone AS(
+        DELETE FROM §route r WHERE id=ANY($1) AND NOT EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state<>7)
+          AND coalesce((SELECT sum(jobs) FROM §tally t WHERE t.route=r.id),0)<=0 RETURNING id),
+        uncounted AS(DELETE FROM §tally t USING gone WHERE t.route=gone.id)
+      UPDATE §meta SET changes=changes+1 WHERE id=1 AND EXISTS(SELECT 1 FROM gone)
+      """
+
+    /// Those that require something and have no job any more go.
+    private func dropRoutes() throws {
+      guard news.tallies.contains(where: { $0.value[0] < 0 && routes.byID[$0.key]?.requires.isEmpty == false }) else {
+        return
+      }
+      var empty: [Int64] = []
+      connection.send(Self.emptyRoutesSQL) { rows in empty = (0..<rows.count).map { rows.int($0, 0) } }
+      try sync()
+      guard !empty.isEmpty else { return }
+      connection.send(Self.dropRoutesSQL, [.ints(empty)])
+      routes.forget()
     }
 
     func sync() throws { if connection.hasUnsent { try connection.sync() } }
@@ -221,13 +273,28 @@
       """
     static let bumpSQL = "UPDATE §meta SET changes=changes+1 WHERE id=1"
 
+    /// Nobody takes these away as long as this transaction goes on.
+    static let holdRoutesSQL = "SELECT id FROM §route WHERE id=ANY($1) ORDER BY id FOR KEY SHARE"
+
     /// The routes of new jobs are known after this. Those that nobody has used are made.
     func intern(_ jobs: some Sequence<NewJob>) throws {
       func unknown() -> [RouteMemory.Key] {
         Set(jobs.lazy.map { RouteMemory.Key(queue: $0.queue, kind: $0.kind, requires: $0.terms.requires) })
           .filter { routes[$0] == nil }.sorted { ($0.queue, $0.kind) < ($1.queue, $1.kind) }
       }
-      guard !unknown().isEmpty else { return }
+      if !unknown().isEmpty { try makeRoutes(unknown) }
+      let named = Set(jobs.lazy.filter { !$0.terms.requires.isEmpty }.map { self.route(of: $0) })
+      guard !named.isEmpty else { return }
+      begin()
+      var held = 0
+      connection.send(Self.holdRoutesSQL, [.ints(named.sorted())]) { held = $0.count }
+      try sync()
+      guard held < named.count else { return }
+      routes.forget()
+      try intern(jobs)
+    }
+
+    private func makeRoutes(_ unknown: () -> [RouteMemory.Key]) throws {
       begin()
       try readRoutes()
       let keys = unknown()
@@ -261,6 +328,12 @@
         set_config('idle_in_transaction_session_timeout','60s',$1),
         set_config('synchronous_commit',CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
           ELSE current_setting('synchronous_commit') END,$1)
+      """
+
+    /// What the planner had before, for statements that are not the store's. For one transaction.
+    static let callersSettingsSQL = """
+      SELECT set_config(name,reset_val,true) FROM pg_settings WHERE name IN('enable_seqscan','enable_bitmapscan',
+        'enable_hashjoin','enable_mergejoin','enable_material','jit','plan_cache_mode')
       """
   }
 #endif

@@ -83,7 +83,7 @@
     }
 
     /// A heartbeat writes one row, the worker's, however many jobs it holds.
-    func renew(_ worker: WorkerID, until leaseUntil: Int64, _ answer: Answer) {
+    func renew(_ worker: WorkerID, until leaseUntil: Int64, _ answer: PipelineAnswer) {
       read(rowsOf: worker, Self.renewSQL, [.int(leaseUntil)]) { [self] rows in
         answer.reply.workers = rows
         signsOfLife += rows.compactMap(\.id)
@@ -91,7 +91,7 @@
     }
 
     /// Rows of other workers of this process are sorted out by what came of the renewal.
-    func hold(_ tokens: [ClaimToken], _ answer: Answer) {
+    func hold(_ tokens: [ClaimToken], _ answer: PipelineAnswer) {
       if !tokens.isEmpty {
         connection.send(
           Self.certainSQL,
@@ -114,7 +114,7 @@
       }
     }
 
-    func dispossess(_ losses: [WorkerLoss], _ answer: Answer) {
+    func dispossess(_ losses: [WorkerLoss], _ answer: PipelineAnswer) {
       let sorted = losses.sorted { $0.worker < $1.worker }
       connection.send(Self.dispossessSQL, [.ints(sorted.map(\.worker)), .ints(sorted.map(\.leaseUntil))]) { rows in
         let taken = Set((0..<rows.count).map { rows.int($0, 0) })

@@ -9,7 +9,7 @@
     static let oldestServer = 130_000
 
     /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
-    private static let steps = [[tables], [identity, enqueue, complete]]
+    private static let steps = [[tables], [identity, enqueue, complete], [limitsAndCodes]]
 
     private static let tables = """
       -- `changes` counts changes of routes, pauses and conditions, which processes keep in memory. `epoch`: how often the
@@ -90,6 +90,16 @@
       -- Stores that were moved here.
       CREATE TABLE §origin(source text PRIMARY KEY, job bigint NOT NULL, at bigint NOT NULL);
       UPDATE §meta SET version=2;
+      """
+
+    private static let limitsAndCodes = """
+      -- How many jobs of a queue run at once at most, and how many begin: `rate` in `period` milliseconds, `burst` at once
+      -- after a rest. `tat` is the time in microseconds at which all of a burst may begin again.
+      ALTER TABLE §queue ADD COLUMN running bigint, ADD COLUMN rate bigint, ADD COLUMN period bigint,
+        ADD COLUMN burst bigint, ADD COLUMN tat bigint NOT NULL DEFAULT 0;
+      -- By what a program matches the error.
+      ALTER TABLE §failure ADD COLUMN code text;
+      UPDATE §meta SET version=3;
       """
 
     /// `name` as SQL has it.

@@ -32,7 +32,12 @@
     }
 
     package static let all = [
-      TakenTable("queue", ["id": .int, "name": .text, "paused": .flag]),
+      TakenTable(
+        "queue",
+        [
+          "id": .int, "name": .text, "paused": .flag, "running": .int, "rate": .int, "period": .int, "burst": .int,
+          "tat": .int,
+        ]),
       TakenTable("route", ["id": .int, "queue": .int, "kind": .text, "requires": .text]),
       TakenTable(
         "job",
@@ -67,7 +72,8 @@
         ]),
       TakenTable("batch_job", ["batch": .int, "job": .int]),
       TakenTable("output", ["id": .int, "bytes": .data]),
-      TakenTable("failure", ["job": .int, "number": .int, "attempt": .int, "at": .int, "message": .text]),
+      TakenTable(
+        "failure", ["job": .int, "number": .int, "attempt": .int, "at": .int, "message": .text, "code": .text]),
       TakenTable("progress", ["id": .int, "fraction": .double, "message": .text, "at": .int, "highest": .double]),
       TakenTable("crash", ["job": .int, "in_row": .int, "total": .int]),
       TakenTable("note", ["job": .int, "text": .text, "cause": .int]),

@@ -14,7 +14,7 @@
     static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"
     static let finishedSQL = """
       SELECT j.id,j.state,j.entered_at,
-        CASE WHEN j.state=7 AND j.links&\(Links.unique.rawValue)<>0 THEN(SELECT options FROM §spec WHERE id=j.id) END
+        CASE WHEN j.state=7 AND j.links&\(Links.unique.rawValue)<>0 THEN(SELECT options FROM §spec WHERE id=j.id) END,j.route
       FROM §job j WHERE j.id>$1 ORDER BY j.id LIMIT $2
       """
 
@@ -61,9 +61,16 @@
 
     func look(for pass: PruningPass) throws -> PruningPass {
       var pass = pass
+      var kinds: [Int64: String] = [:]
+      if pass.asksForKinds {
+        connection.send("SELECT id,kind FROM §route") { rows in
+          for row in 0..<rows.count { kinds[rows.int(row, 0)] = rows.text(row, 1) }
+        }
+      }
       connection.send(Self.finishedSQL, [.int(pass.cursor.id), .int(Int64(PruningPass.rowsInBite))]) { rows in
         for row in 0..<rows.count where !pass.isFull {
-          pass.look(at: rows.int(row, 0), state: rows.int(row, 1), enteredAt: rows.int(row, 2)) {
+          let kind = kinds[rows.int(row, 4)]
+          pass.look(at: rows.int(row, 0), state: rows.int(row, 1), kind: kind, enteredAt: rows.int(row, 2)) {
             rows.text(row, 3).flatMap { (try? StoredTerms(text: $0))?.keyHold }
           }
         }

@@ -8,12 +8,13 @@
     private var order = ""
     private var values: [Value] = []
     private let routes: [RouteTotals]
+    private let limit: Int
 
     init(
       filter: JobFilter, after: JobID? = nil, order: JobQuery.Order = .oldestFirst, limit: Int = .max,
       routes: [RouteTotals]
     ) {
-      self.routes = routes
+      (self.routes, self.limit) = (routes, limit)
       let parts = filter.conjuncts ?? [filter]
       if let ids = parts.firstNonNil(\.exactIDs) {
         from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))"
@@ -49,7 +50,7 @@
 
     /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
     private func indexed(_ parts: [JobFilter]) -> String? {
-      routes.places(ofAll: parts).map { routes, states in
+      routes.places(ofAll: parts, limit: limit).map { routes, states in
         "SELECT id FROM §job WHERE route IN(\(Self.list(routes))) AND state IN(\(Self.list(states))) AND state<>7"
       }
     }

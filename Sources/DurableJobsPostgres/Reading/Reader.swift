@@ -95,12 +95,14 @@
       connection.send(Self.settingsQueuesSQL) { rows in
         queues = (0..<rows.count).map { .queue(rows.text($0, 0) ?? "", isPaused: true) }
       }
+      var limits: [String: JobLimits] = [:]
+      connection.send(RouteMemory.limitsSQL) { limits = RouteMemory.limits($0) }
       connection.send(Self.widthsSQL) { rows in
         lanes = (0..<rows.count).map { .lane(rows.text($0, 0) ?? "", width: rows.count($0, 1)) }
       }
       connection.send(RouteMemory.conditionsSQL) { conditions = RouteMemory.conditions($0) }
       try connection.sync()
-      return queues + lanes
+      return queues + limits.sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) } + lanes
         + conditions.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
     }
 

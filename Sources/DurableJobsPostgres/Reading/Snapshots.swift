@@ -3,7 +3,7 @@
   import Foundation
 
   extension Reader {
-    static let failuresSQL = "SELECT job,attempt,at,message FROM §failure WHERE job=ANY($1) ORDER BY job,number"
+    static let failuresSQL = "SELECT job,attempt,at,message,code FROM §failure WHERE job=ANY($1) ORDER BY job,number"
     static let edgesSQL = """
       SELECT child,parent,NULL,need,slot FROM §edge WHERE child=ANY($1)
       UNION ALL SELECT child,0,key,need,slot FROM §edge_key WHERE child=ANY($1)
@@ -41,8 +41,8 @@
           for row in 0..<rows.count {
             failures[rows.id(row, 0), default: []].append(
               AttemptFailure(
-                attempt: rows.count(row, 1), at: Date(milliseconds: rows.int(row, 2)), message: rows.text(row, 3) ?? "")
-            )
+                attempt: rows.count(row, 1), at: Date(milliseconds: rows.int(row, 2)), message: rows.text(row, 3) ?? "",
+                code: rows.text(row, 4)))
           }
         }
       }

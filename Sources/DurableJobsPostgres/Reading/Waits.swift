@@ -51,12 +51,19 @@
       }
       var setByHand: [JobConstraint: Bool] = [:]
       connection.send(RouteMemory.conditionsSQL) { setByHand = RouteMemory.conditions($0) }
+      var limits: [String: JobWaits.Limit] = [:]
+      connection.send(Transaction.limitsOfSQL, [.texts(Set(unfinished.map(\.queue.composed)).sorted())]) { rows in
+        for limit in Transaction.limits(rows, at: now, isOwn: { _ in true }) {
+          limits[limit.queue] = JobWaits.Limit(limit)
+        }
+      }
       let workers = try storedWorkers(now: now)
       let paused = Set(routes.lazy.filter(\.isPaused).map(\.queue))
       for index in jobs.indices {
         guard var all = waits[jobs[index].id] else { continue }
         all.needs.sort { $0.edge.isBefore($1.edge) }
         (all.isPaused, all.setByHand, all.workers) = (paused.contains(jobs[index].queue), setByHand, workers)
+        all.limit = limits[jobs[index].queue]
         jobs[index].waits = all
       }
     }

@@ -86,6 +86,15 @@
       sent.append(read)
     }
 
+    /// A statement of a caller's own, with values and rows as text, whose types the server finds out.
+    func send(callers sql: String, _ values: [String?], _ read: @escaping Reader) {
+      statements += 1
+      ServerName.withCStrings(values) { values in
+        _ = PQsendQueryParams(connection, sql, Int32(values.count - 1), nil, values, nil, nil, 0)
+      }
+      sent.append(read)
+    }
+
     private func text(_ sql: String) -> String { sql.replacing("§", with: schema) }
 
     /// Sends what waits, and reads all that comes of it. Throws the first thing that went wrong, with nothing left unread.

@@ -29,6 +29,16 @@
       isNull(row, column) ? nil : String(decoding: bytes(row, column), as: UTF8.self).unescaped
     }
 
+    /// All of them, where they were asked for as text.
+    var texts: [[String?]] {
+      let columns = Int(PQnfields(result))
+      return (0..<count).map { row in
+        (0..<columns).map { column in
+          isNull(row, column) ? nil : String(decoding: bytes(row, column), as: UTF8.self)
+        }
+      }
+    }
+
     func data(_ row: Int, _ column: Int) -> Data? { isNull(row, column) ? nil : Data(bytes(row, column)) }
 
     /// Valid as long as the result is.

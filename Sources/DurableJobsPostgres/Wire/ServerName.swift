@@ -56,8 +56,9 @@
       return connection
     }
 
-    private static func withCStrings<R>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
-      let copies = strings.map { strdup($0) }
+    /// With a null pointer for nil, and one more at the end.
+    static func withCStrings<R>(_ strings: [String?], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
+      let copies = strings.map { $0.flatMap { strdup($0) } }
       defer { copies.forEach { free($0) } }
       return body(copies.map { UnsafePointer($0) } + [nil])
     }

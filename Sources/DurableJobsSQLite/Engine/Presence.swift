@@ -89,12 +89,14 @@ final class Presence: Sendable {
 
   func resume() { state.withLock { $0.isSuspended = false } }
 
+  /// Where a worker's row could not be taken back, as on a full disk, the session is seen to be dead: by its lock its jobs
+  /// come back at once, and without it only when their lease has lapsed.
   func end() {
-    let session = state.withLock { state in
+    let (session, hasWorkers) = state.withLock { state in
       // With what it calls: the signals refer to it, and it to them.
       defer { state = State(hasEnded: true) }
-      return state.session
+      return (state.session, state.hasWorkers)
     }
-    session?.close()
+    hasWorkers ? session?.abandon() : session?.close()
   }
 }

@@ -2,7 +2,7 @@ import DurableJobs
 
 extension Engine {
   static let finishedSQL = """
-    SELECT id,state,entered_at,links FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
+    SELECT id,state,entered_at,links,route FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
     """
 
   func findExpired(now: Int64, limit: Int) async throws -> PruningPass {
@@ -13,8 +13,10 @@ extension Engine {
       var pass = pass
       let rows = try Statement(Self.finishedSQL, on: connection).with(pass.cursor.id, PruningPass.rowsInBite)
       let options = try Statement("SELECT options FROM durable_spec WHERE id=?1", on: connection)
+      let routes = pass.asksForKinds ? try RouteTotals.read(isCounting: false, on: connection) : []
+      let kinds = Dictionary(uniqueKeysWithValues: routes.map { ($0.id, $0.kind) })
       while !pass.isFull, try rows.step() {
-        try pass.look(at: rows.int(0), state: rows.int(1), enteredAt: rows.int(2)) {
+        try pass.look(at: rows.int(0), state: rows.int(1), kind: kinds[rows.int(4)], enteredAt: rows.int(2)) {
           guard Links(rawValue: rows.int(3)).contains(.unique) else { return nil }
           return try options.with(rows.int(0)).first { (try? StoredTerms(text: $0.text(0)))?.keyHold }
         }

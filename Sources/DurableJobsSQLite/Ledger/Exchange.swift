@@ -63,7 +63,10 @@ extension WriteTransaction: JobLedger {
     FaultPoint.insertSpec.reach()
 
     if let unique, unique.isHeld(in: new.course.state, at: now) { try take(unique, id) }
-    if let key = terms.key { try bring(key, id, new.course.state) }
+    if let key = terms.key {
+      try run(.insertKey, key.composed, id)
+      if !new.course.state.isFinished { try bind(key, id) }
+    }
     for tag in terms.tags { try run(.insertTag, tag.composed, id) }
     if !new.edges.isEmpty { try connect(new, id, added) }
     if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane.composed, seat, id) }
@@ -76,9 +79,7 @@ extension WriteTransaction: JobLedger {
   }
 
   /// The first that comes with a key is what others have waited for.
-  private func bring(_ key: String, _ id: JobID, _ state: JobState) throws {
-    try run(.insertKey, key.composed, id)
-    guard !state.isFinished else { return }
+  func bind(_ key: String, _ id: JobID) throws {
     let bind = try connection[.bindKey].with(key.composed, id)
     try bind.run()
     guard bind.changes > 0 else { return }

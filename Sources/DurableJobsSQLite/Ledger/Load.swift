@@ -39,6 +39,9 @@ extension WriteTransaction {
       }
     }
     if let worker = needs.worker { reply.workers = try standingRows(of: worker) }
+    for (queue, limits) in memory.routes.limits where needs.limitsOf[queue] ?? 0 > 0 {
+      if let limit = try connection[.limitOf].limit(of: queue, limits, at: now) { reply.limits.append(limit) }
+    }
   }
 
   /// Nil if there is no such job, or none that this version knows.

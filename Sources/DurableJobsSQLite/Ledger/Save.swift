@@ -23,6 +23,7 @@ extension WriteTransaction {
     }
     for worker in changes.asked { try run(.askStop, worker) }
     for worker in changes.goneWorkers { try bury(worker) }
+    for (queue, tat) in changes.tats { try run(.putTat, queue.composed, tat) }
   }
 
   /// Writes the hot row if it changed, and what stands beside it.
@@ -62,6 +63,7 @@ extension WriteTransaction {
       FaultPoint.settleResult.reach()
       if new.state != .running { letGo.append(ClaimToken(job: before.id, claim: before.claim.rawValue)) }
     }
+    if let key = change.broughtKey { try bind(key, id) }
     if change.concernsClaim { FaultPoint.recoverJob.reach() }
     try news.moved(change) { try place(before.route) }
   }
@@ -77,7 +79,8 @@ extension WriteTransaction {
   }
 
   private func append(_ failure: AttemptFailure, to id: JobID) throws {
-    let append = try connection[.appendFailure].with(id, failure.attempt, now, failure.message.cutToMessage)
+    let append = try connection[.appendFailure]
+      .with(id, failure.attempt, now, failure.message.cutToMessage, failure.code)
     let number = try append.map { $0.int(0) }.last ?? 0
     if number > Limits.failuresKept { try run(.trimFailures, id, number - Int64(Limits.failuresKept)) }
   }

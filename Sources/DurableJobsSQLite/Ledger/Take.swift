@@ -20,7 +20,7 @@ extension WriteTransaction {
       kinds: request.kinds, queues: request.queues.intersection(free.keys), satisfied: request.satisfied)
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
-    let picked = try pick(from: routes, free, request.only, &batch, &overdue)
+    let picked = try pick(from: routes, free, request, &batch, &overdue)
     FaultPoint.claimPicked.reach()
     guard !picked.isEmpty else { return batch }
 
@@ -161,10 +161,11 @@ extension WriteTransaction {
   /// The first ready jobs of these routes, by rank and then by id, within what is free in each queue. Each route is read
   /// only as far as it is needed, so that ten full routes cost what one does.
   private func pick(
-    from routes: [Route], _ free: [String: Int], _ only: JobID?, _ batch: inout ClaimBatch,
+    from routes: [Route], _ free: [String: Int], _ request: ClaimRequest, _ batch: inout ClaimBatch,
     _ overdue: inout [JobID]
   ) throws -> [PickedJob] {
     var free = free
+    let only = request.only
     var cursors: [Cursor] = []
     var damaged: [(id: JobID, reason: String)] = []
     var picked: [PickedJob] = []
@@ -186,7 +187,11 @@ extension WriteTransaction {
     }) {
       let cursor = cursors[first]
       guard let left = free[cursor.route.queue], left > 0 else {
-        batch.hasMore = true
+        if request.limited.contains(cursor.route.queue) {
+          batch.full.insert(cursor.route.queue)
+        } else {
+          batch.hasMore = true
+        }
         cursor.statement.reset()
         cursors.remove(at: first)
         continue

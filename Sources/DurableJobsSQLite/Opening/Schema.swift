@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -32,7 +32,7 @@ enum Schema {
     return version
   }
 
-  static var steps: [String] { [first, second, third, fourth, fifth] }
+  static var steps: [String] { [first, second, third, fourth, fifth, sixth] }
 
   /// Times are milliseconds since 1970.
   private static let first = """
@@ -145,5 +145,19 @@ enum Schema {
       done INT NOT NULL DEFAULT 0, completion BLOB, follower INT);
     CREATE INDEX durable_batch_name ON durable_batch(name);
     CREATE TABLE durable_batch_job(batch INT NOT NULL, job INT NOT NULL, PRIMARY KEY(batch,job)) WITHOUT ROWID;
+    """
+
+  private static let sixth = """
+    UPDATE durable_meta SET version=6;
+
+    -- How many jobs of a queue run at once at most, and how many begin: `rate` in `period` milliseconds, `burst` at once
+    -- after a rest. `tat` is the time in microseconds at which all of a burst may begin again.
+    ALTER TABLE durable_queue ADD COLUMN running INT;
+    ALTER TABLE durable_queue ADD COLUMN rate INT;
+    ALTER TABLE durable_queue ADD COLUMN period INT;
+    ALTER TABLE durable_queue ADD COLUMN burst INT;
+    ALTER TABLE durable_queue ADD COLUMN tat INT NOT NULL DEFAULT 0;
+    -- By what a program matches the error.
+    ALTER TABLE durable_failure ADD COLUMN code TEXT;
     """
 }

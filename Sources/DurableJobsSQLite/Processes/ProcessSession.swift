@@ -34,7 +34,10 @@ package final class ProcessSession: Sendable {
 
   /// Leaves in order: the others see no death. No callback runs once this has returned, unless it is called by one;
   /// so it must not be called while holding what a callback waits for. A second call does nothing.
-  package func close() { listener.close() }
+  package func close() { listener.close(.inOrder) }
+
+  /// The same, but the others find it dead at once: something that is known by its name could not be taken back.
+  package func abandon() { listener.close(.asDead) }
 
   /// The process ends in order: it is seen no more, and nothing is left of it in the folder.
   package func withdraw() { listener.files.withdraw() }

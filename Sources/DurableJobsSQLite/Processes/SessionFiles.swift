@@ -57,6 +57,14 @@ final class SessionFiles: Sendable {
     for kind in SessionFile.allCases { unlink(kind.path(of: name, in: folder)) }
   }
 
+  /// Has everybody find the session dead, as if its process had ended: nobody holds its lock, which stays, and nobody can
+  /// connect with it any more.
+  func abandon() {
+    guard areOwn else { return }
+    unlink(SessionFile.life.path(of: name, in: folder))
+    FileLock.giveBack(lock)
+  }
+
   /// A name that nobody has, with its lock held. Whoever tidies may take the new file for a remnant until it is
   /// locked; then the next name is tried.
   private static func lockedName(in folder: String) throws -> (String, Descriptor) {

@@ -4,6 +4,8 @@ import Foundation
 /// The thread of a session: sleeps until a datagram or a connection says something. While nobody comes, goes or posts,
 /// it never wakes.
 final class SessionListener: Sendable {
+  enum End { case inOrder, asDead }
+
   private let folder: MeetingFolder
   let files: SessionFiles
   private let onSignal: @Sendable (ForeignChange) -> Void
@@ -12,7 +14,7 @@ final class SessionListener: Sendable {
   private let bell: Descriptor
   private let ear: Descriptor
   private let thread = Lock<ObjectIdentifier?>(nil)
-  private let isClosed = Lock(false)
+  private let end = Lock<End?>(nil)
   private let ended = DispatchGroup()
 
   init(
@@ -43,28 +45,33 @@ final class SessionListener: Sendable {
     thread.start()
   }
 
-  func close() {
+  func close(_ way: End) {
     guard files.areOwn else { return }
-    let isFirst = isClosed.withLock { isClosed in
-      defer { isClosed = true }
-      return !isClosed
+    let isFirst = end.withLock { end in
+      defer { end = end ?? way }
+      return end == nil
     }
     if isFirst {
-      // First the files, then the connections: who sees one of those end must find that nobody died.
-      files.withdraw()
+      // First the files, then the connections: who sees one of those end must find who died, or that nobody did.
+      way == .inOrder ? files.withdraw() : files.abandon()
       shutdown(bell.number, Int32(SHUT_RDWR))
     }
     if thread.withLock({ $0 }) != ObjectIdentifier(Thread.current) { ended.wait() }
   }
 
-  private var isOpen: Bool { isClosed.withLock { !$0 } }
+  private var isOpen: Bool { end.withLock { $0 == nil } }
 
   private func listen() {
     var peers = PeerWatch(folder: folder, own: files.name) { [self] in if isOpen { onDeath($0) } }
     var watchers = Watchers()
     defer {
-      peers.leave()
-      watchers.leave()
+      if end.withLock({ $0 == .asDead }) {
+        // Who waits to be accepted would wait as long as this process lives; now its connection ends without a farewell.
+        watchers.accept(from: files.life)
+      } else {
+        peers.leave()
+        watchers.leave()
+      }
     }
     SessionFiles.removeRemains(in: folder)
     peers.join()

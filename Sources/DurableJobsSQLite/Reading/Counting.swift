@@ -35,11 +35,31 @@ func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
   let queues = try Statement(pausedSQL, on: connection).map { StoreSetting.queue($0.text(0) ?? "", isPaused: true) }
   let lanes = try Statement(widthsSQL, on: connection).map { StoreSetting.lane($0.text(0) ?? "", width: $0.count(1)) }
   let constraints = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
-  return queues + lanes + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+  let limits = try readLimits(try Statement(WriterStatement.limits.sql, on: connection)).sorted { $0.key < $1.key }
+  return queues + limits.map { .limits(queue: $0.key, $0.value) } + lanes
+    + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
 }
 
 func readConstraints(_ rows: Statement) throws -> [JobConstraint: Bool] {
   Dictionary(try rows.map { (JobConstraint(rawValue: $0.text(0) ?? ""), $0.int(1) != 0) }) { $1 }
+}
+
+func readLimits(_ rows: Statement) throws -> [String: JobLimits] {
+  let limits = try rows.map { row in
+    JobLimits(
+      running: row.intOrNull(1), count: row.intOrNull(2), period: row.intOrNull(3), burst: row.intOrNull(4)
+    ).map { (row.text(0) ?? "", $0) }
+  }
+  return Dictionary(limits.compactMap(\.self)) { $1 }
+}
+
+extension Statement {
+  /// Of ``WriterStatement/limitOf``.
+  func limit(of queue: String, _ limits: JobLimits, at now: Int64) throws -> QueueLimit? {
+    try with(queue.composed, limits.running ?? 0).first { row in
+      QueueLimit(queue: queue, limits: limits, running: row.count(1), tat: row.int(0), at: now)
+    }
+  }
 }
 
 let widthsSQL = "SELECT name,width FROM durable_lane_width ORDER BY name"

@@ -57,7 +57,7 @@ struct JobPage {
 
   /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
   private func indexed(_ parts: [JobFilter]) -> String? {
-    routes.places(ofAll: parts).map { routes, states in
+    routes.places(ofAll: parts, limit: limit).map { routes, states in
       """
       SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(routes))) \
       AND state IN(\(Self.list(states))) AND state<>7

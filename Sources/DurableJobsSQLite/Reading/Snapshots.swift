@@ -26,7 +26,7 @@ func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throw
   return jobs
 }
 
-let failuresSQL = "SELECT attempt,at,message FROM durable_failure WHERE job=?1 ORDER BY number"
+let failuresSQL = "SELECT attempt,at,message,code FROM durable_failure WHERE job=?1 ORDER BY number"
 
 let edgesSQL = """
   SELECT parent,NULL,need,slot FROM durable_edge WHERE child=?1
@@ -78,7 +78,8 @@ private func snapshot(
   (job.payload, job.output) = (row.data(16), row.data(17))
   if let failures {
     job.failures = try failures.with(job.id).map {
-      AttemptFailure(attempt: Int($0.int(0)), at: Date(milliseconds: $0.int(1)), message: $0.text(2) ?? "")
+      AttemptFailure(
+        attempt: Int($0.int(0)), at: Date(milliseconds: $0.int(1)), message: $0.text(2) ?? "", code: $0.text(3))
     }
   }
   return job

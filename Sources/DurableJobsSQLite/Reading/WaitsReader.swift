@@ -18,10 +18,14 @@ struct WaitsReader {
   private let now: Int64
   private let setByHand: [JobConstraint: Bool]
   private let (needs, seated, waits): (Statement, Statement, Statement)
+  private let limits: [String: JobLimits]
+  private let limitOf: Statement
 
   init(now: Int64, on connection: OpaquePointer) throws {
     self.now = now
     setByHand = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
+    limits = try readLimits(try Statement(WriterStatement.limits.sql, on: connection))
+    limitOf = try Statement(WriterStatement.limitOf.sql, on: connection)
     needs = try Statement(Self.needsSQL, on: connection)
     seated = try Statement(Self.seatedSQL, on: connection)
     waits = try Statement(Self.waitsSQL, on: connection)
@@ -30,6 +34,9 @@ struct WaitsReader {
   func read(_ job: JobSnapshot, _ route: RouteTotals) throws -> JobWaits {
     var all = JobWaits(now: Date(milliseconds: now))
     (all.isPaused, all.setByHand) = (route.isPaused, setByHand)
+    if let limits = limits[job.queue] {
+      all.limit = try limitOf.limit(of: job.queue, limits, at: now).map { JobWaits.Limit($0) }
+    }
     let needs = needs.with(job.id, (job.uniqueKey ?? "").composed)
     while try needs.step() {
       guard let edge = Edge(parent: needs.id(0), child: job.id, need: needs.int(2), slot: -1) else {

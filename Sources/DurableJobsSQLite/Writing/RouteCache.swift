@@ -1,14 +1,17 @@
 import DurableJobs
 import Foundation
 
-/// The routes of the store, as the writer last read them, and what was set of constraints. A route is never deleted, so
-/// what is here stays true; what is not, or what was set, may be news of another process, and `changes` tells.
+/// The routes of the store, as the writer last read them, and what was set of constraints. What is not here, or what was set,
+/// may be news of another process, and `changes` tells. A route that requires something goes with the last of its jobs, also
+/// by another process: so in each transaction it is looked for anew before a job is added to it. No number is used twice.
 final class RouteCache {
   private(set) var byID: [Int64: Route] = [:]
-  /// By queue and kind, of those that require nothing; and of the others.
+  /// By queue and kind, of those that require nothing; and of the others that this transaction has seen.
   private var ids: [String: [String: Int64]] = [:]
   private var constrained: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
   private var setByHand: [JobConstraint: Bool] = [:]
+  /// Of limited queues.
+  private(set) var limits: [String: JobLimits] = [:]
   /// `durable_meta.changes` when all routes were read.
   private var changes: Int64 = -1
   private var served: (kinds: Set<String>, queues: Set<String>, satisfied: Set<JobConstraint>, routes: [Route])?
@@ -28,6 +31,7 @@ final class RouteCache {
           requires: Set(list: routes.text(4)), isPaused: routes.int(3) != 0))
     }
     setByHand = try readConstraints(try connection[.constraints])
+    limits = try readLimits(try connection[.limits])
     self.changes = changes
   }
 
@@ -50,6 +54,15 @@ final class RouteCache {
     }
     add(Route(id: id, queue: queue, kind: kind, requires: requires, isPaused: isPaused))
     return id
+  }
+
+  /// Those that require something and have no job any more go.
+  func dropEmpty(on connection: WriterConnection) throws {
+    let drop = try connection[.dropRoutes]
+    try drop.run()
+    guard drop.changes > 0 else { return }
+    try connection[.bumpChanges].run()
+    forget()
   }
 
   /// The route with that number; nil if the row names none that exists.
@@ -76,6 +89,8 @@ final class RouteCache {
     served = (kinds, queues, satisfied, routes)
     return routes
   }
+
+  func beginTransaction() { constrained = [:] }
 
   /// After a rollback: some of it may never have been.
   func forget() {

@@ -39,6 +39,7 @@ final class WriteTransaction {
     news = LedgerNews(isHeard: isHeard)
     workersBefore = memory.workers
     epochBefore = memory.epoch
+    memory.routes.beginTransaction()
   }
 
   /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the
@@ -69,6 +70,10 @@ final class WriteTransaction {
       FaultPoint.countsWritten.reach()
     }
     if isMiscounted { try recount() }
+    let mayBeEmpty = try news.tallies.contains { route, tally in
+      try tally[0] < 0 && memory.routes.route(route, on: connection)?.requires.isEmpty == false
+    }
+    if mayBeEmpty { try memory.routes.dropEmpty(on: connection) }
   }
 
   func configure(_ settings: [StoreSetting]) throws {
@@ -83,6 +88,14 @@ final class WriteTransaction {
       case .lane(let name, let width):
         try run(width == 1 ? .deleteWidth : .putWidth, name.composed, width)
         try run(LaneVerb(name, now: now))
+      case .limits(let name, let limits):
+        let rate = limits?.rate
+        let set = try connection[.setLimits]
+          .with(name.composed, limits?.running, rate?.count, rate?.period.milliseconds, rate?.burst)
+        try set.run()
+        guard set.changes > 0 else { continue }
+        try connection[.bumpChanges].run()
+        news.tell(.work)
       case .constraint(let constraint, let isSatisfied):
         let set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint]
           .with(constraint.rawValue.composed)

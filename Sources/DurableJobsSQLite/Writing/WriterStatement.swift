@@ -12,8 +12,9 @@ enum WriterStatement: Int, CaseIterable {
   // Unique keys
   case keyOwners, takeKey, releaseKey
   // Routes and queues
-  case routes, findQueue, insertQueue, findRoute, insertRoute, pauseQueue, bumpChanges, count
+  case routes, findQueue, insertQueue, findRoute, insertRoute, dropRoutes, pauseQueue, bumpChanges, count
   case constraints, setConstraint, clearConstraint
+  case limits, setLimits, limitOf, putTat
   // Claims
   case beforeClaim, nextDue, promote, routeOf, pickOnly, mark
   // Settlements
@@ -79,6 +80,13 @@ enum WriterStatement: Int, CaseIterable {
     case .insertQueue: "INSERT INTO durable_queue(name) VALUES(?1)"
     case .findRoute: "SELECT id FROM durable_route WHERE queue=?1 AND kind=?2 AND requires=?3"
     case .insertRoute: "INSERT INTO durable_route(queue,kind,requires) VALUES(?1,?2,?3)"
+    case .dropRoutes:
+      // Not the highest, whose number would be given out again.
+      """
+      DELETE FROM durable_route WHERE requires<>'' AND jobs=0 AND succeeded=0
+        AND id<(SELECT max(id) FROM durable_route) AND NOT EXISTS(
+          SELECT 1 FROM durable_job INDEXED BY durable_job_line WHERE route=durable_route.id AND state<>7)
+      """
     case .pauseQueue:
       """
       INSERT INTO durable_queue(name,paused) VALUES(?1,?2)
@@ -91,6 +99,24 @@ enum WriterStatement: Int, CaseIterable {
       ON CONFLICT(name) DO UPDATE SET satisfied=excluded.satisfied WHERE satisfied<>excluded.satisfied
       """
     case .clearConstraint: "DELETE FROM durable_constraint WHERE name=?1"
+    case .limits:
+      """
+      SELECT name,running,rate,period,burst FROM durable_queue WHERE running NOT NULL OR rate NOT NULL ORDER BY name
+      """
+    case .setLimits:
+      """
+      INSERT INTO durable_queue(name,running,rate,period,burst) SELECT ?1,?2,?3,?4,?5
+        WHERE ?2 NOT NULL OR ?3 NOT NULL OR EXISTS(SELECT 1 FROM durable_queue WHERE name=?1)
+      ON CONFLICT(name) DO UPDATE
+        SET running=excluded.running,rate=excluded.rate,period=excluded.period,burst=excluded.burst
+        WHERE (running,rate,period,burst) IS NOT (excluded.running,excluded.rate,excluded.period,excluded.burst)
+      """
+    case .limitOf:
+      """
+      SELECT tat,(SELECT count(*) FROM(SELECT 1 FROM durable_route r CROSS JOIN durable_job j INDEXED BY durable_job_line
+        ON j.route=r.id AND j.state=5 AND j.state<>7 WHERE r.queue=q.id LIMIT ?2)) FROM durable_queue q WHERE name=?1
+      """
+    case .putTat: "UPDATE durable_queue SET tat=?2 WHERE name=?1"
     case .bumpChanges: "UPDATE durable_meta SET changes=(changes&\(Self.ring))+1 WHERE id=1"
     case .count:
       """
@@ -145,9 +171,9 @@ enum WriterStatement: Int, CaseIterable {
     case .appendFailure:
       // A number that can't be one, or would have no next, is passed over.
       """
-      INSERT OR REPLACE INTO durable_failure(job,number,attempt,at,message)
+      INSERT OR REPLACE INTO durable_failure(job,number,attempt,at,message,code)
       VALUES(?1,1+ifnull((SELECT max(number) FROM durable_failure WHERE job=?1 AND number BETWEEN 1 AND \(Self.ring)),0),
-        ?2,?3,?4)
+        ?2,?3,?4,?5)
       RETURNING number
       """
     case .trimFailures: "DELETE FROM durable_failure WHERE job=?1 AND(number<=?2 OR number>\(Self.ring))"

@@ -33,6 +33,24 @@ extension StoreConformance {
           JobInsertion([NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(requires: [""]))]))
       }
     },
+    Case("A condition that no job requires any more can be required again, and those that are required stay") {
+      subject in
+      let trial = try await Trial(subject)
+      let names = (0..<4).map { JobConstraint(rawValue: "c\($0)") }
+      let left = try await trial.add(JobTerms(requires: [names[1]]))
+      var ids: [JobID] = []
+      for _ in 0..<3 {
+        for name in names { ids.append(try await trial.add(JobTerms(requires: [name]))) }
+        let claimed = try await trial.claim(satisfied: [names[0]])
+        try same(claimed, [ids[ids.count - 4]], "the job claimed where one condition holds")
+        try await trial.change(.reset, claimed[0])
+        for id in ids.suffix(4) { try await trial.change(.remove, id) }
+        try same(try await trial.ids(), [left], "the jobs left")
+      }
+      let counts = try await trial.store.counts(where: .requires(names[1]))
+      try same(counts, JobCounts([.ready: 1]), "how many require the one that is left")
+      try same(try await trial.claim(satisfied: [names[1]]), [left], "the job claimed at last")
+    },
     Case("What is set by hand holds for all workers, or for none, whatever they say") { subject in
       let trial = try await Trial(subject)
       func set(_ value: Bool?) async throws {

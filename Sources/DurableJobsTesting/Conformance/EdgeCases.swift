@@ -197,6 +197,32 @@ extension StoreConformance {
       let after = try await trial.add(after: [JobEdge(.key("k7"))])
       try same(try await trial.states([after]), [.ready], "one that waits for a key whose newest has succeeded")
     },
+    Case("A job that is retried brings its key to those that came meanwhile to wait for it") { subject in
+      let trial = try await Trial(subject)
+      let (root, blocker) = (try await trial.add(JobTerms(key: "one")), try await trial.add())
+      let waiting = try await trial.add("two", after: [.job(blocker)])
+      for id in [root, waiting] { try await trial.change(.cancel(reason: nil), id) }
+      let late = try await ["one", "two"].asyncMap { try await trial.add(after: [JobEdge(.key($0))]) }
+      for id in [root, waiting] { try await trial.change(.retry, id) }
+      try same(
+        try await trial.states([root, waiting] + late), [.ready, .blocked, .blocked, .blocked], "after the retries")
+      try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.states(late), [.ready, .blocked], "those that waited, after the success of the first")
+      try await trial.end(try await trial.start(blocker), .succeeded(output: nil), as: .succeeded)
+      try await trial.end(try await trial.start(waiting), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.states(late), [.ready, .ready], "those that waited, after the success of both")
+    },
+    Case("One that is retried does not wait for those that wait for its key") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.add("one", after: [JobEdge(.key("two"))])
+      try await trial.change(.cancel(reason: nil), first)
+      let second = try await trial.add("two", after: [JobEdge(.key("one"))])
+      try await trial.change(.retry, first)
+      let third = try await trial.add(JobTerms(key: "one"))
+      for id in [third, second, first] {
+        try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+      }
+    },
     Case("A circle by keys is refused where it closes, also within one call, and nothing is stored") { subject in
       let trial = try await Trial(subject)
       func job(key: String? = nil, after edges: [JobEdge]) -> NewJob {
@@ -235,6 +261,10 @@ extension StoreConformance {
 }
 
 extension Trial {
+  fileprivate func add(_ key: String, after edges: [JobEdge]) async throws -> JobID {
+    try await add([NewJob(queue: "q", kind: "k", payload: Data("{}".utf8), terms: JobTerms(key: key), edges: edges)])[0]
+  }
+
   /// By a worker, or by a person.
   fileprivate func bring(_ id: JobID, to end: JobState) async throws {
     switch end {

@@ -43,6 +43,35 @@ extension StoreConformance {
       try await trial.end(second, .succeeded(output: nil), as: .succeeded)
       try same(try await trial.job(id).failures.map(\.attempt), [1], "the failures that are remembered")
     },
+    Case("What a failed attempt is matched by is kept with it, and none is where nothing was said or thrown") {
+      subject in
+      let trial = try await Trial(subject)
+      let id = try await trial.add(.attempts(3))
+      for (code, result) in [
+        ("NoRoute", ClaimSettlement.Result.retry(.now, message: "one")), (nil, .retry(.now, message: "two")),
+        ("Unused", .snoozed(.now)), ("Gone", .failed(message: "three")),
+      ] {
+        let job = try await trial.start(id)
+        _ = try await trial.store.settle(
+          [ClaimSettlement(token: job.token, result: result, code: code)], thenClaim: nil)
+        trial.clock.advance(by: Defaults.leastSnooze)
+      }
+      let failed = try await trial.job(id)
+      try same(failed.failures.map(\.code), ["NoRoute", nil, "Gone"], "the codes")
+      try same(failed.failure.code, "Gone", "the code of the job's failure")
+      let other = try await trial.add()
+      try await trial.change(.fail(message: "outside", code: "Refused"), other)
+      try same(
+        try await trial.job(other).failures.map(\.code), ["Refused"], "the code of one that was failed from outside")
+      let overdue = try await trial.addAndStart(JobTerms(deadline: .end(by: .after(.seconds(5)))))
+      trial.clock.advance(by: .seconds(6))
+      _ = try await trial.recover()
+      _ = try await trial.store.settle(
+        [ClaimSettlement(token: overdue.token, result: .retry(.now, message: "stopped"), code: "Stopped")],
+        thenClaim: nil)
+      try same(
+        try await trial.job(overdue.token.job).failures.map(\.code), [nil], "the code of one whose time was over")
+    },
     Case("C5 A job whose attempts are used up is kept as failed with its errors, and runs again when retried") {
       subject in
       let trial = try await Trial(subject)

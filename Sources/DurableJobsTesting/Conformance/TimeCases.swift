@@ -67,6 +67,34 @@ extension StoreConformance {
       try await trial.recover()
       try same(try await trial.job(claimed.token.job).runAt, due, "the end of the back-off")
     },
+    Case("Jobs of a kind with a time of its own are kept for that, by their state, and the others for the store's") {
+      subject in
+      var policy = StorePolicy()
+      policy.retention = .seconds(100)
+      policy.failedRetention = .seconds(200)
+      policy.retentionOfKind = [
+        "short": StorePolicy.Retention(.seconds(10), failed: .seconds(50)),
+        "long": StorePolicy.Retention(.seconds(300), failed: .seconds(400)),
+      ]
+      let trial = try await Trial(subject, policy: policy)
+      var ids: [JobID] = []
+      for kind in ["short", "k", "long"] {
+        for change in [JobChange.complete(output: nil), .cancel(reason: nil), .fail(message: "no")] {
+          let job = NewJob(queue: "q", kind: kind, payload: Data("{}".utf8))
+          ids += try await trial.store.insert(JobInsertion([job])).ids
+          try await trial.change(change, ids[ids.count - 1])
+        }
+      }
+      var passed = 0
+      for (seconds, gone) in [(10, 2), (50, 3), (100, 5), (200, 6), (300, 8), (400, 9)] {
+        trial.clock.advance(by: .seconds(seconds - passed) - .milliseconds(1))
+        try same(try await trial.recover().pruned, 0, "jobs deleted before \(seconds) seconds")
+        trial.clock.advance(by: .milliseconds(1))
+        _ = try await trial.recover()
+        try same(try await trial.ids(), Array(ids[gone...]), "the jobs left after \(seconds) seconds")
+        passed = seconds
+      }
+    },
     Case("Finished jobs are kept for their time, and not longer") { subject in
       var policy = StorePolicy()
       policy.retention = .seconds(100)

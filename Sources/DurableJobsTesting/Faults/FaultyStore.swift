@@ -59,6 +59,7 @@ public final class FaultyStore: JobStore {
   public let signals: StoreSignals
   public var clock: any JobClock { base.clock }
   public var path: String? { base.path }
+  public func close() async { await base.close() }
   private let base: any JobStore
   private let fault: Fault?
   private let forwarding: StoreSignals.Subscription?

@@ -13,6 +13,8 @@ struct HistoryMaker {
 
   let policy: StorePolicy
   private var random: SeededNumbers
+  /// Every fourth life has limits, which come and go beside all else.
+  private var limiting: SeededNumbers?
   private let steps: [Sort]
   private let results: [ClaimSettlement.Result]
   private let changes: [JobChange]
@@ -37,6 +39,7 @@ struct HistoryMaker {
 
   init(seed: UInt64) {
     var random = SeededNumbers(seed: seed)
+    limiting = seed % 4 == 3 ? SeededNumbers(seed: ~seed) : nil
     steps = random.lean([
       (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
       (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.constrain, 1), (.page, 1), (.advance, 7),
@@ -69,6 +72,7 @@ struct HistoryMaker {
   }
 
   mutating func step(of run: HistoryRun) -> HistoryStep {
+    if let limits = limits() { return limits }
     switch random.pick(steps) {
     case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
       let membership = membership(run)
@@ -101,6 +105,15 @@ struct HistoryMaker {
     case .advance: return .advance(.milliseconds(random.pick([1, 10, 999, 1000, 3000, 5000, 10_000, 31_000, 100_000])))
     case .stepClock: return .stepClock(.seconds(random.pick([-3600, -60, -5, -2, 60, 3600, 3600])))
     }
+  }
+
+  private mutating func limits() -> HistoryStep? {
+    guard limiting?.chance(8) ?? false else { return nil }
+    let rate = JobRate(
+      limiting!.pick([1, 3, 7]), per: .seconds(limiting!.pick([1, 10, 60])), burst: limiting!.pick([1, 2, 4]))
+    let limits = JobLimits(
+      running: limiting!.chance(60) ? limiting!.pick([1, 2, 3]) : nil, rate: limiting!.chance(60) ? rate : nil)
+    return .limit(limiting!.pick(Self.queues), limits == JobLimits() ? nil : limits)
   }
 
   // MARK: What it is made of

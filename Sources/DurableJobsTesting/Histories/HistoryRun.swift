@@ -50,6 +50,9 @@ struct HistoryRun {
     case .pause(let queue, let isPaused):
       try await store.configure([.queue(queue, isPaused: isPaused)])
       if isPaused { oracle.pausedQueues.insert(queue) } else { oracle.pausedQueues.remove(queue) }
+    case .limit(let queue, let limits):
+      try await store.configure([.limits(queue: queue, limits)])
+      oracle.limits[queue] = limits
     case .widen(let lane, let width):
       try await store.configure([.lane(lane, width: width)])
       oracle.setWidth(width, of: lane)
@@ -135,6 +138,7 @@ struct HistoryRun {
       held.append(HeldClaim(worker: request.worker, token: claimed.token))
     }
     try same(batch.nextDue, choice.nextDue, "when the next job is due")
+    try same(batch.full, choice.full, "the queues that are full")
     if choice.hasMore { try holds(batch.hasMore, "there is more") }
     try await settleBatches()
     // A store need not write a lease anew with each claim, but it does with each renewal.
@@ -245,6 +249,9 @@ struct HistoryRun {
     }
     try same(Set(paused), oracle.pausedQueues, "the paused queues")
     try same(try await store.settings().constraints, oracle.setByHand, "what is set of conditions")
+    var limits: [String: JobLimits] = [:]
+    for case .limits(let queue, let set?) in try await store.settings() { limits[queue] = set }
+    try same(limits, oracle.limits, "the limits of queues")
     var widths: [String: Int] = [:]
     for case .lane(let name, let width) in try await store.settings() { widths[name] = width }
     try same(widths, oracle.widths.filter { $0.value != 1 }, "the widths of lanes")

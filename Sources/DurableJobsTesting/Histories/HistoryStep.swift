@@ -14,6 +14,7 @@ enum HistoryStep: Sendable {
   /// Nobody gives a sign of life for so long, and then somebody looks; and again when the doubt is over, if it lasts.
   case silence(Duration, isLasting: Bool)
   case pause(String, Bool)
+  case limit(String, JobLimits?)
   case widen(String, Int)
   case constrain(JobConstraint, Bool?)
   case page(JobQuery)

@@ -35,8 +35,8 @@
           name: "Act:",
           subcommands: [
             RetryCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self, CompleteCommand.self,
-            FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, ConstraintCommand.self,
-            EditCommand.self,
+            FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, LimitsCommand.self,
+            ConstraintCommand.self, EditCommand.self,
           ]),
         CommandGroup(
           name: "Look after:",

@@ -69,6 +69,8 @@
       case .backOff(let time, let failure): (self.reason, until, message) = ("backOff", time, failure.message)
       case .putOff(let time, _): (self.reason, until) = ("putOff", time)
       case .paused(let name): (self.reason, queue) = ("paused", name)
+      case .limit(let name, let count): (self.reason, queue, running) = ("limit", name, count)
+      case .rate(let name, _, let next): (self.reason, queue, until) = ("rate", name, next)
       case .noWorker: self.reason = "noWorker"
       case .queueUnserved(let name): (self.reason, queue) = ("queueUnserved", name)
       case .kindUnknown(let name): (self.reason, kind) = ("kindUnknown", name)

@@ -40,7 +40,8 @@
       }
       for failure in job.failures {
         let text =
-          "  " + screen.coloured("error".padded(10), .dim) + " attempt \(failure.attempt), \(failure.at.forPeople): "
+          "  " + screen.coloured("error".padded(10), .dim) + " attempt \(failure.attempt), \(failure.at.forPeople)"
+          + (failure.code.map { ", \($0)" } ?? "").withVisibleControls + ": "
         screen.line(text + failure.message.withVisibleControls)
       }
     }

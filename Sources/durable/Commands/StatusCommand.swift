@@ -55,6 +55,9 @@
       var lines: [String] = []
       let paused = try await store.pausedQueues
       if !paused.isEmpty { lines.append("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
+      for limit in try await store.limits() {
+        lines.append("Limited: \(limit.queue.withVisibleControls): \(limit.words), \(limit.runningNow) running")
+      }
       let absent = try await store.constraints().filter { !$0.holds && $0.jobs > 0 }
       for constraint in absent { lines.append("\(constraint.name.withVisibleControls): \(constraint.words)") }
       let workers = WorkerSummary(try await workers(store))
@@ -103,6 +106,7 @@
       return StatusRecord(
         store: store.name, jobs: jobs.map { JobRecord($0, worker: holders[$0.id]) },
         counts: CountsRecord(counts: counts), paused: try await store.pausedQueues.sorted(),
+        limits: try await store.limits(),
         constraints: try await store.constraints(), workers: try await workers(store).map { WorkerRecord($0) })
     }
 
@@ -124,6 +128,7 @@
     var jobs: [JobRecord] = []
     var counts = CountsRecord()
     var paused: [String] = []
+    var limits: [LimitRecord] = []
     var constraints: [ConstraintRecord] = []
     var workers: [WorkerRecord] = []
   }

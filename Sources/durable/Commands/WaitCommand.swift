@@ -9,7 +9,8 @@
       commandName: "wait",
       abstract: "Wait until jobs have ended, or until nothing is left to do.",
       discussion: """
-        With ids, ranges, --tag and so on, until these jobs have ended; exits with 1 if one of them did not succeed. Without, or \
+        With ids and ranges, until these jobs have ended; exits with 1 if one of them did not succeed, also if that was before. \
+        With --tag and so on, the same for those that have not ended yet. Without, or \
         with --queue alone, until a queue is idle: \
         neither a worker that lives nor one that you would start could do anything more now. A first start that is \
         ahead, a paused queue and what is suspended are not waited for then; exits with 1 where a job that failed holds a \
@@ -34,7 +35,10 @@
       let named = selection.isByName ? selection.ids.map(\.ids.lowerBound) : []
       guard let store = try await named.isEmpty ? options.existing() : options.existing(for: named) else { return }
       let queues = selection.filter.queue.isEmpty ? ["default"] : selection.filter.queue
-      let ids = isForQueues ? [] : try await selection.jobs(in: store, states: Deed.unfinished)
+      let ids =
+        isForQueues
+        ? []
+        : try await selection.jobs(in: store, states: selection.ids.isEmpty ? Deed.unfinished : Set(JobState.allCases))
       for id in named { _ = try await store.store.job(id, detail: []) }
       if !isForQueues, ids.isEmpty {
         Talk.line("No such job is unfinished")

@@ -150,8 +150,12 @@
     }
 
     private func stop() async throws {
-      let worker = try await options.existing().map { BackgroundWorker(store: $0.path) }
-      let process = worker?.stop()
+      let process: pid_t?
+      switch try options.place {
+      // Its store may have been deleted meanwhile.
+      case .file(let path): process = BackgroundWorker(store: StorePlace.resolved(path)).stop()
+      case .server: process = try await options.existing().flatMap { BackgroundWorker(store: $0.path).stop() }
+      }
       if options.json {
         Screen.out.json(StopRecord(process: process))
       } else if let process {

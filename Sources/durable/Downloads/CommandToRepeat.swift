@@ -33,6 +33,10 @@
         } else if text == "-H" || text == "--header" {
           guard let value = rest.popFirst() else { break }
           if Self.isFile(value.display) { words += [word, value] } else { hidesHeaders = true }
+        } else if text.first == "-", text.last == "H", text.dropFirst().allSatisfy(\.isLetter) {
+          // `-qH VALUE`
+          guard rest.popFirst() != nil else { break }
+          hidesHeaders = true
         } else if let prefix = ["--header=", "-H=", "-H"].first(where: { text.hasPrefix($0) }) {
           if Self.isFile(text.dropFirst(prefix.count)) { words.append(word) } else { hidesHeaders = true }
         } else {

@@ -13,11 +13,6 @@
     }
   }
 
-  extension JobFilter {
-    /// Jobs that have not ended.
-    static let unfinished = states(JobState.allCases.filter { !$0.isFinished })
-  }
-
   extension Array {
     /// All of it in order, at most so many in one piece.
     func pages(of count: Int) -> [ArraySlice<Element>] {

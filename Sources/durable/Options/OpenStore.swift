@@ -82,8 +82,6 @@
 
     func folder(_ id: JobID) -> JobFolder { JobFolder(store: path, id: id) }
 
-    /// Waits until nothing lives of the command of a job that does not run, and ends it where nobody else does. Says so if
-    /// something still does.
     /// The job as it is shown to who follows it; nil if it is gone. A store that is away for a while is asked again: a worker
     /// beside this waits for it too, and nobody else would read what its command writes.
     func patientLook(at id: JobID) async throws -> JobSnapshot? {
@@ -96,6 +94,8 @@
       }
     }
 
+    /// Waits until nothing lives of the command of a job that does not run, and ends it where nobody else does. Says so if
+    /// something still does.
     func endRemains(of id: JobID, letting worker: Duration = .zero) async throws {
       let remains = CommandRemains(store)
       guard remains.isNoted(id), try await store.jobs(JobQuery(.id(id), limit: 1)).first?.state != .running,

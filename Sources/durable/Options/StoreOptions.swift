@@ -18,6 +18,26 @@
     @Flag(help: "Print JSON.")
     var json = false
 
+    /// `--store X status` is `status --store X`, and `--json status` likewise.
+    static func afterVerb(_ words: [String]) -> [String] {
+      var (options, rest) = ([String](), words[...])
+      while let word = rest.first, word == "--store" || word == "--json" || word.hasPrefix("--store=") {
+        let count = word == "--store" ? 2 : 1
+        options += rest.prefix(count)
+        rest = rest.dropFirst(count)
+      }
+      var verbs: [String] = []
+      var command: any ParsableCommand.Type = DurableCommand.self
+      while let word = rest.first,
+        let next = (command.configuration.subcommands + command.configuration.groupedSubcommands.flatMap(\.subcommands))
+          .first(where: { $0.configuration.commandName == word })
+      {
+        verbs.append(rest.removeFirst())
+        command = next
+      }
+      return verbs.isEmpty ? words : verbs + options + rest
+    }
+
     /// Where the store is, or would be.
     var place: StorePlace {
       get throws {

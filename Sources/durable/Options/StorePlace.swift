@@ -39,6 +39,18 @@
       }
     }
 
+    /// The path of a file without symbolic links, also of one that is gone.
+    static func resolved(_ path: String) -> String {
+      func real(_ path: String) -> String? {
+        realpath(path, nil).map { found in
+          defer { free(found) }
+          return String(cString: found)
+        }
+      }
+      let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+      return real(path) ?? real(folder).map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
+    }
+
     /// The path of the file. Throws what to do `instead` if it is on a server.
     func file(instead: String) throws -> String {
       guard case .file(let path) = self else {
@@ -67,7 +79,6 @@
     func required() async throws -> [JobConstraint: Int]
     /// The jobs that wait for this one, or waited for it, by id.
     func children(of id: JobID) async throws -> [JobID]
-    func close() async
   }
 
   extension SQLiteStore: ShellStore {}

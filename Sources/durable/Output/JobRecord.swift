@@ -15,6 +15,7 @@
       var message: String
       var attempt: Int
       var at: Date
+      @OrNull var code: String?
     }
 
     struct Need: Encodable {
@@ -94,7 +95,7 @@
       reason = job.reason
       payload = job.payload.map { StoredJSON($0) }
       output = job.output.map { StoredJSON($0) }
-      errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at) }
+      errors = job.failures.map { Failure(message: $0.message, attempt: $0.attempt, at: $0.at, code: $0.code) }
       tags = job.tags.sorted()
       lane = job.lane?.name
       laneHead = head

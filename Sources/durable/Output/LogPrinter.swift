@@ -17,15 +17,18 @@
     private(set) var hasShown = false
     private(set) var stdout = ShownOutput()
     private let place: @Sendable () -> RunPlace
+    private let isUnwanted: @Sendable () -> Bool
 
-    /// Only the runs of one attempt, if it is given.
+    /// Only the runs of one attempt, if it is given. What ran elsewhere is shown until it `isUnwanted`.
     init(
-      _ folder: JobFolder, attempt: Int?, json: Bool, place: @escaping @Sendable () -> RunPlace = { .elsewhere }
+      _ folder: JobFolder, attempt: Int?, json: Bool, place: @escaping @Sendable () -> RunPlace = { .elsewhere },
+      isUnwanted: @escaping @Sendable () -> Bool = { false }
     ) {
       self.folder = folder
       self.attempt = attempt
       self.json = json
       self.place = place
+      self.isUnwanted = isUnwanted
     }
 
     /// Shows what is there of the job's runs and was not shown yet. One that has no end is taken as under way, unless
@@ -49,6 +52,10 @@
             // Also where there is nothing new: it may not have been possible to tell of what was shown last.
             if place() == .here { reader.tellFollowed() }
             // What others run may never end, and may write faster than anybody reads.
+            if isUnwanted(), place() == .elsewhere {
+              stdout.isBrokenOff = true
+              return
+            }
             if Task.isCancelled, place() == .elsewhere, job?.state == .running { return }
           } while showNext(of: &reader, stream, run)
           current?.readers[stream] = reader
@@ -154,6 +161,8 @@
     private(set) var bytesLeftOut = 0
     /// What came of runs before the last one.
     private(set) var bytesOfEarlierRuns = 0
+    /// Somebody did not wait for the rest.
+    fileprivate(set) var isBrokenOff = false
     private var bytes = 0
 
     mutating func beginRun() { bytesOfEarlierRuns = bytes }
@@ -210,13 +219,15 @@
     /// Whether it tells what the job waits for.
     var tells = false
     var place: @Sendable () -> RunPlace = { .elsewhere }
+    var isUnwanted: @Sendable () -> Bool = { false }
 
     /// How often it is looked for more.
     static let interval = Duration.milliseconds(100)
 
     @discardableResult
     func run() async throws -> ShownOutput {
-      var printer = LogPrinter(store.folder(id), attempt: attempt, json: json, place: place)
+      var printer = LogPrinter(
+        store.folder(id), attempt: attempt, json: json, place: place, isUnwanted: isUnwanted)
       var report = ObstacleReport(store)
       var job: JobSnapshot?
       do {

@@ -15,6 +15,8 @@
           after: AttemptFailure(attempt: failure.attempt, at: .distantPast, message: failure.message))
       case .putOff(_, let crashes): .putOff(until: .distantPast, crashes: crashes)
       case .slotsTaken: .slotsTaken(running: 0, workers: 0)
+      case .limit(let queue, _): .limit(queue, running: 0)
+      case .rate(let queue, let rate, _): .rate(queue, rate, next: .distantPast)
       case .uniqueKey(let key, let job, _): .uniqueKey(key, job, .ready)
       case .needs(let job, _, let condition): .needs(job, .ready, condition)
       case .lane(let name, let job, let state): .lane(name, job, state == .failed ? .failed : .ready)
@@ -42,6 +44,9 @@
       case .constraint(let name, .setByHand): "\(name), which was set by hand to no"
       case .constraint(let name, .absent): "\(name)"
       case .constraint(let name, .unprovided): "\(name), which no worker provides"
+      case .limit(let queue, let running): "the limit of the queue '\(queue)': \(running) of \(running) run"
+      case .rate(let queue, let rate, let next):
+        "the rate of the queue '\(queue)', \(rate): the next begins \(next.forPeople)"
       case .slotsTaken(let running, _): "a free slot: \(running) other\(running == 1 ? " runs" : "s run") now"
       default: nil
       }
@@ -76,6 +81,8 @@
       if isLackOfWorker { return "'\(store.command("work", queue: queue))' starts one" }
       return switch self {
       case .paused(let queue): "'\(store.command("unpause", queue: queue))' lets it go on"
+      case .limit(let queue, _), .rate(let queue, _, _):
+        "'\(store.command("limits set", queue: queue))' sets others, and 'clear' none"
       case .held: "'durable resume \(id)' lets it go on"
       case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).advice
       case .needs(let job, .suspended, _), .uniqueKey(_, let job, .suspended):

@@ -47,7 +47,7 @@
       switch event {
       case .started(let command):
         return WorkLine(
-          id: context.id, mark: .start, title: command.typed,
+          id: context.id, mark: .start, title: command.withoutSecrets.typed,
           detail: context.attempt > 1 ? "attempt \(context.attempt) of \(context.maxAttempts)" : "")
       case .ended(let command, let result, let took):
         var which = ""
@@ -62,10 +62,11 @@
         default: mark = .back
         }
         return WorkLine(
-          id: context.id, mark: mark, title: command.typed,
+          id: context.id, mark: mark, title: command.withoutSecrets.typed,
           detail: result.succeeded ? took.forPeople : "\(which)\(result), \(took.forPeople)")
       case .couldNotStart(let command, let reason):
-        return WorkLine(id: context.id, mark: .back, title: command.typed, detail: "could not be started: \(reason)")
+        return WorkLine(
+          id: context.id, mark: .back, title: command.withoutSecrets.typed, detail: "could not be started: \(reason)")
       }
     }
   }

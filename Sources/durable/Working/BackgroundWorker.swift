@@ -24,8 +24,20 @@
       let lock = open(file, O_RDONLY | O_CLOEXEC)
       guard lock >= 0 else { return nil }
       defer { close(lock) }
-      guard flock(lock, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK else { return nil }
-      return (try? String(contentsOfFile: file, encoding: .utf8)).flatMap { pid_t($0) } ?? 0
+      return Self.isHeld(lock) ? process(named: lock) : nil
+    }
+
+    private static func isHeld(_ lock: Int32) -> Bool { flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK }
+
+    /// What the file of a lock that is held says may be of the one that held it before: its number may be a stranger's by now.
+    private func process(named lock: Int32) -> pid_t {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = pread(lock, &bytes, bytes.count, 0)
+      let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
+      guard words.count == 2, let number = pid_t(words[0]), number > 1, let start = UInt64(words[1]),
+        ProcessEntry(number)?.start == start
+      else { return 0 }
+      return number
     }
 
     /// Starts it with these words, and waits until it works. Throws what it said if it ended before.
@@ -68,11 +80,10 @@
       // The lock goes with the process, however that ends.
       let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard lock >= 0 else { throw noted(errno) }
-      // Who only asks holds it for a moment.
-      guard (0..<20).contains(where: { $0 > 0 && usleep(5_000) != 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 }) else {
+      guard Descriptors.lock(lock) else {
         throw JobError(.alreadyRunning, "another worker is at work in the background already")
       }
-      let text = Array("\(getpid())".utf8)
+      let text = Array("\(getpid()) \(ProcessEntry(getpid())?.start ?? 0)".utf8)
       guard ftruncate(lock, 0) == 0, write(lock, text, text.count) == text.count else {
         defer { close(lock) }
         throw noted(errno)
@@ -104,18 +115,25 @@
 
     /// Asks it to stop, and waits until it has. Returns which process it was; nil if there was none.
     func stop() -> pid_t? {
-      var (asked, rounds): (pid_t?, Int) = (nil, 0)
-      while let process {
-        // One that has just begun has not said yet who it is; or it took the place of the one that was asked.
-        if process != 0, process != asked {
-          kill(process, SIGTERM)
-          asked = process
-        }
-        usleep(10_000)
-        rounds += 1
-        if rounds == 1_500 { Talk.line("Process \(process) has not stopped yet; it is waited for") }
+      let lock = open(file, O_RDONLY | O_CLOEXEC)
+      guard lock >= 0 else { return nil }
+      defer { close(lock) }
+      var process: pid_t = 0
+      while Self.isHeld(lock) {
+        process = self.process(named: lock)
+        if process != 0 { break }
+        usleep(10_000)  // it has just begun, and says who it is at once
       }
-      return asked
+      guard process != 0 else { return nil }
+      kill(process, SIGTERM)
+      let late = DispatchWorkItem { [process] in
+        Talk.line("Process \(process) has not stopped yet; it is waited for")
+      }
+      DispatchQueue.global().asyncAfter(deadline: .now() + 15, execute: late)
+      // Its end lets go of the lock, however it comes about.
+      while flock(lock, LOCK_SH) != 0, errno == EINTR {}
+      late.cancel()
+      return process
     }
   }
 #endif

@@ -32,7 +32,8 @@
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
       let follower = LogFollower(
-        store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } })
+        store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } },
+        isUnwanted: { interruption.wasAsked })
       let stdout = try await withThrowingTaskGroup(of: ShownOutput.self) { group in
         group.addTask { try await follower.run() }
         try await work(worker, interruption)
@@ -41,6 +42,10 @@
         return try await group.next() ?? ShownOutput()
       }
       let job = try await store.store.job(id)
+      if stdout.isBrokenOff, job.state.isFinished {
+        Talk.line("Job \(id) has ended (\(job.state.rawValue)); 'durable log \(id)' shows the rest of what it wrote")
+        throw ExitCode(.interrupted)
+      }
       if json { Screen.out.json(JobRecord(job, inStream: true)) }
       switch job.state {
       case .succeeded:

@@ -4,8 +4,8 @@
   import DurableJobsProcess
   import Foundation
 
-  /// Ctrl-C and SIGTERM for a worker: once, it stops when what runs has had its grace; twice, everything ends at once,
-  /// and so does this process if there are no commands to end first.
+  /// Ctrl-C and SIGTERM for a worker: once, it stops when what runs has had its grace; twice, everything ends at once, and
+  /// this process once what ran has gone back; three times, this process ends as it is.
   final class Interruption: Sendable {
     private let worker: JobWorker
     private let handler: CommandHandler?
@@ -14,8 +14,9 @@
     private let demands = Lock(StopDemands())
     private let watch = Lock<SignalWatch?>(nil)
 
-    /// How long what was asked twice may take. Then this process ends as it is: life lines break with it.
-    private static let patience = Defaults.grace
+    /// How long what was asked twice may take. Then this process ends as it is: life lines break with it. A store or a
+    /// handler that hangs keeps nobody here.
+    private var patience: Duration { handler == nil ? .seconds(3) : Defaults.grace }
 
     /// Listens when this returns. Calls `tell` to say that the worker stops.
     init(
@@ -67,14 +68,13 @@
       case .stop:
         stopWorker()
         tell()
-      case .endAll where handler != nil:
-        // A store or a handler that hangs keeps nobody here.
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience.seconds) {
+      case .endAll:
+        DispatchQueue.global().asyncAfter(deadline: .now() + patience.seconds) {
           exit(ExitStatus.interrupted.rawValue)
         }
         handler?.killWhatStops()
         Task { await worker.stop(grace: .zero) }  // ended by the worker's own end
-      case .endAll, .exit:
+      case .exit:
         exit(ExitStatus.interrupted.rawValue)
       }
     }

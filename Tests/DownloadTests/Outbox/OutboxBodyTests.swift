@@ -133,12 +133,14 @@
       let path = folder.path("pipe")
       #expect(mkfifo(path, 0o600) == 0)
       async let copied = {
-        try await withTaskExecutorPreference(DiskThreads.shared) { [store] in
+        try await withTaskExecutorPreference(DiskThreads.of(folder: folder.url.path)) { [store] in
           try await Self.copy(path, beside: store)
         }
       }()
-      let pipe = try await withTaskExecutorPreference(DiskThreads.shared) { try await Self.open(path) }
-      try await withTaskExecutorPreference(DiskThreads.shared) { [content] in
+      let pipe = try await withTaskExecutorPreference(DiskThreads.of(folder: folder.url.path)) {
+        try await Self.open(path)
+      }
+      try await withTaskExecutorPreference(DiskThreads.of(folder: folder.url.path)) { [content] in
         try await Self.write(content.bytes(0..<70_000), to: pipe)
       }
       while copies.first.flatMap({ folder.size("jobs.sqlite-outbox/\($0)") }) ?? 0 < 65_537 { await Task.yield() }

@@ -88,8 +88,8 @@ package struct ChangeVerb: Verb {
       switch change {
       case .complete(let output):
         saved.output = output
-      case .fail(let message):
-        saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage)
+      case .fail(let message, let code):
+        saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage, code: code)
       case .progress(let progress):
         saved.store(progress)
       case .replacePayload(let payload):

@@ -2,8 +2,9 @@
 package struct ClaimVerb: Verb {
   private enum Phase { case begin, greet, taken, overdue }
 
-  private let request: ClaimRequest
+  private var request: ClaimRequest
   private let now: Int64
+  private var limits: [QueueLimit] = []
   private var phase = Phase.begin
   private var overdue: OverdueVerb?
   package private(set) var reply = ClaimBatch()
@@ -17,19 +18,49 @@ package struct ClaimVerb: Verb {
     switch phase {
     case .begin:
       phase = .greet
-      return LedgerRequest(load: Needs(worker: request.worker))
+      return LedgerRequest(load: Needs(worker: request.worker, limitsOf: request.free))
     case .greet:
       phase = .taken
+      heed(answer.limits)
       return LedgerRequest(save: greeted(answer.workers.last).map { Changes(workers: [$0]) }, take: request)
     case .taken:
       reply = answer.taken
-      guard !answer.overdue.isEmpty else { return nil }
-      reply.hasMore = true
+      var changes = Changes()
+      for index in limits.indices { count(at: index, &changes) }
+      let save = changes.tats.isEmpty ? nil : changes
       phase = .overdue
+      guard !answer.overdue.isEmpty else { return save.map { LedgerRequest(save: $0) } }
+      reply.hasMore = true
       overdue = OverdueVerb(answer.overdue, now: now)
-      return overdue?.next(LedgerReply())
+      var next = overdue?.next(LedgerReply())
+      next?.save = save
+      return next
     case .overdue:
       return overdue?.next(answer)
+    }
+  }
+
+  /// Asks for no more than limits allow.
+  private mutating func heed(_ limits: [QueueLimit]) {
+    self.limits = limits
+    for limit in limits {
+      guard limit.places < request.free[limit.queue] ?? 0 else { continue }
+      request.free[limit.queue] = limit.places
+      request.limited.insert(limit.queue)
+    }
+  }
+
+  /// What was taken of a limited queue, and what it has to wait for if there was more.
+  private mutating func count(at index: Int, _ changes: inout Changes) {
+    let queue = limits[index].queue
+    limits[index].take(reply.jobs.count { $0.queue == queue })
+    if limits[index].isNews { changes.tats[queue] = limits[index].tat }
+    let isKept = reply.full.remove(queue) != nil || request.limited.contains(queue) && request.free[queue] == 0
+    guard isKept else { return }
+    if limits[index].hasSlot, let next = limits[index].next {
+      reply.nextDue = min(.milliseconds(next - now), reply.nextDue ?? .milliseconds(next - now))
+    } else {
+      reply.full.insert(queue)
     }
   }
 

@@ -97,7 +97,7 @@ package struct RecoverVerb: Verb {
 
   private mutating func forgetExpired() {
     for id in plan.expired {
-      guard let row = book[id], let expiry = policy.expiry(of: row.course.state, enteredAt: row.enteredAt),
+      guard let row = book[id], let expiry = policy.expiry(of: row.course.state, row.kind, enteredAt: row.enteredAt),
         expiry <= book.now, book.keeper(of: id) == nil,
         !(row.unique?.keepsJob(in: row.course.state, at: book.now) ?? false)
       else { continue }
@@ -109,11 +109,17 @@ package struct RecoverVerb: Verb {
 
 extension StorePolicy {
   /// When a job is deleted, in milliseconds since 1970; nil if it has not ended.
-  package func expiry(of state: JobState, enteredAt: Int64) -> Int64? {
+  package func expiry(of state: JobState, _ kind: String?, enteredAt: Int64) -> Int64? {
     guard state.isFinished else { return nil }
+    let kept = kind.flatMap { retentionOfKind[$0] } ?? Retention(retention, failed: failedRetention)
     // As long as what failed can be retried, what was skipped because of it comes along.
-    let kept = (state == .failed || state == .skipped ? failedRetention : retention).milliseconds
-    let (expiry, isNever) = enteredAt.addingReportingOverflow(kept)
+    let length = (state == .failed || state == .skipped ? kept.failed : kept.ended).milliseconds
+    let (expiry, isNever) = enteredAt.addingReportingOverflow(length)
     return isNever ? .max : expiry
+  }
+
+  /// No job that ends expires sooner.
+  var leastRetention: Duration {
+    retentionOfKind.values.reduce(min(retention, failedRetention)) { min($0, $1.ended, $1.failed) }
   }
 }

@@ -84,7 +84,9 @@ package struct SettleVerb: Verb {
       if let progress = settlement.progress { change.store(progress) }
       let failure = change.after.course.settle(
         settlement.result, now: now, policy: policy, random: .random(in: 0...1))
-      change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
+      // A deadline that passed meanwhile, or a death, is no error of the handler's.
+      let code = failure == settlement.result.message ? settlement.code : nil
+      change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0, code: code) }
       if case .succeeded(let output) = settlement.result { change.output = output }
       change.isOwnEnd = change.after.course.state.isFinished
     }
@@ -92,5 +94,15 @@ package struct SettleVerb: Verb {
       reply.followUps.append(JobInsertion(settlement.followUps))
     }
     return true
+  }
+}
+
+extension ClaimSettlement.Result {
+  /// Of a failed attempt.
+  fileprivate var message: String? {
+    switch self {
+    case .failed(let message), .retry(_, let message, _): message.cutToMessage
+    case .succeeded, .snoozed, .suspended, .interrupted, .crashed: nil
+    }
   }
 }

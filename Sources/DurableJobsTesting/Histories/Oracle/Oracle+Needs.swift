@@ -171,6 +171,15 @@ extension Oracle {
     for id in new.sorted() { enterLane(id) }
     passSeatsOn()
     fillSeats()
+    bindWaiting()
+  }
+
+  /// Who waits for a key waits for the oldest that has it and waits for nothing itself: it was retried.
+  private mutating func bindWaiting() {
+    guard wrong != .retriedBringsNoKey, !openNeeds.isEmpty else { return }
+    for job in jobs where !state(job).isFinished && !waits(job) {
+      if let key = job.job.terms.key { came(with: key, job.id) }
+    }
   }
 
   // MARK: Lanes
@@ -239,6 +248,7 @@ extension Oracle {
   mutating func setWidth(_ width: Int, of lane: String) {
     widths[lane] = width
     fillSeats()
+    bindWaiting()
   }
 
   private mutating func skip(_ id: JobID, _ need: Need) {

@@ -51,7 +51,7 @@ extension Oracle {
     case .setStart(let time):
       return isRunning || state == .suspended ? refusal : .happens(.rescheduled(time))
     case .complete(let output): return .happens(.completed(output: output))
-    case .fail(let message): return .happens(.givenUp(message: message))
+    case .fail(let message, _): return .happens(.givenUp(message: message))
     case .progress(let progress): return .happens(.progressed(progress))
     case .remove:
       if !isRunning, wrong != .neededIsRemoved, let child = needer(of: job.id, except: going) {

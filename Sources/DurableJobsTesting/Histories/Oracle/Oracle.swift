@@ -13,6 +13,9 @@ struct Oracle {
   var jobs: [JobLog] = []
   var workers: [WorkerLog] = []
   var pausedQueues: Set<String> = []
+  var limits: [String: JobLimits] = [:]
+  /// By queue: how far its rate was used up when a job of it began last.
+  var debts: [String: Debt] = [:]
   /// What people set of conditions, for all workers.
   var setByHand: [JobConstraint: Bool] = [:]
   /// By child.
@@ -179,13 +182,17 @@ struct Oracle {
     var overdue: [JobID] = []
     var hasMore = false
     var nextDue: Duration?
+    var full: Set<String> = []
   }
 
   /// What a worker is to be given.
   func choice(for request: ClaimRequest) -> Choice {
+    let room = limits.keys.reduce(into: request.free) { room, queue in
+      room[queue] = room[queue].map { min($0, places(in: queue)) }
+    }
     let served = jobs.filter { job in
       request.kinds.contains(job.job.kind) && request.queues.contains(job.job.queue)
-        && request.free[job.job.queue] ?? 0 > 0 && hasAll(job, request.satisfied, at: .absentIsClaimed)
+        && room[job.job.queue] ?? 0 > 0 && hasAll(job, request.satisfied, at: .absentIsClaimed)
         && (wrong == .pausedIsClaimed || !pausedQueues.contains(job.job.queue))
     }
     let ready = served.filter { state($0) == .ready }.sorted { a, b in
@@ -194,9 +201,11 @@ struct Oracle {
       return wrong == .newestFirst ? a.id > b.id : a.id < b.id
     }
     var choice = Choice()
+    var kept = Set(room.keys.filter { room[$0] == 0 && request.free[$0]! > 0 })
     for job in ready {
-      if choice.jobs.count(where: { $0.job.queue == job.job.queue }) >= request.free[job.job.queue]! {
-        choice.hasMore = true
+      let queue = job.job.queue
+      if choice.jobs.count(where: { $0.job.queue == queue }) >= room[queue]! {
+        if room[queue]! < request.free[queue]! { kept.insert(queue) } else { choice.hasMore = true }
       } else if job.isOverdue(at: now), wrong != .overdueIsClaimed {
         choice.overdue.append(job.id)
       } else {
@@ -205,6 +214,14 @@ struct Oracle {
     }
     choice.nextDue = served.compactMap { state($0) == .scheduled ? $0.due.date : nil }.min()
       .map { .milliseconds($0.milliseconds - now.milliseconds) }
+    for queue in kept {
+      let begun = choice.jobs.filter { $0.job.queue == queue }
+      guard slots(in: queue) > begun.count, let wait = wait(in: queue, after: begun) else {
+        choice.full.insert(queue)
+        continue
+      }
+      choice.nextDue = min(choice.nextDue ?? wait, wait)
+    }
     return choice
   }
 
@@ -220,8 +237,10 @@ struct Oracle {
   mutating func claimed(_ tokens: [ClaimToken], by request: ClaimRequest, overdue: [JobID]) -> [JobLog] {
     let number = standing(of: request.worker) ?? workers.count
     workers[number..<min(number + 1, workers.count)] = [WorkerLog(request, at: now)]
+    putBucketsRight(for: request)
     let claimed = tokens.map { token in
       let index = index(of: token.job)!
+      begin(jobs[index])
       note(.claimed(token, by: number), index)
       ran.insert(token.job)
       return jobs[index]

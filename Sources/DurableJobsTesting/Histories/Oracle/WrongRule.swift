@@ -20,7 +20,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
   case neededExpires, skippedKeepsKey, anySkipIsFailure
   // Keys that are waited for
-  case oldestBringsKey, endedBringsNoKey, endedIsBound, circleIsStored
+  case oldestBringsKey, endedBringsNoKey, endedIsBound, circleIsStored, retriedBringsNoKey
   // What follows
   case lostClaimIsFollowed, nothingFollows
   // Batches
@@ -29,6 +29,8 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case laneIgnored, laneIsAStack, failedHeadLetsGo, failedHeadKeepsItsCatchOut
   // Claims
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
+  // Limits
+  case limitIsOneMore, restIsSaved, retriesAreFree
   // Conditions
   case absentIsClaimed, absentIsActive, workersWordGoesFirst, wakeEndsAnyWait
   // Time

@@ -2,7 +2,7 @@
   /// What the server does with a request: the truth, changed by what a test asks for.
   ///
   ///     server.serve("/a", .file(content).cut(after: 1000), .file(content))
-  public struct Answer: Sendable, CustomStringConvertible {
+  public struct LyingAnswer: Sendable, CustomStringConvertible {
     /// What becomes of a range that is asked for.
     public enum Ranges: Sendable {
       case honoured
@@ -76,8 +76,8 @@
     /// The file, its ranges, and what is needed to go on: a strong entity tag and the time of its last change.
     public static func file(
       _ content: Content, etag: String? = etag, lastModified: String? = lastModified
-    ) -> Answer {
-      var answer = Answer(kind: .file, content: content).with("Accept-Ranges", "bytes")
+    ) -> LyingAnswer {
+      var answer = LyingAnswer(kind: .file, content: content).with("Accept-Ranges", "bytes")
       answer = answer.with("Content-Type", "application/octet-stream")
       if let etag { answer = answer.with("ETag", etag) }
       // Without the time of the answer, that of the last change would tell no versions apart.
@@ -86,23 +86,23 @@
     }
 
     /// A page for people, as a server shows it: with an error, or with 200 in place of what was asked for.
-    public static func page(_ status: Int, _ text: String = "<html><body>Sorry.</body></html>") -> Answer {
-      Answer(kind: .status(status), content: Content(text)).with("Content-Type", "text/html; charset=utf-8")
+    public static func page(_ status: Int, _ text: String = "<html><body>Sorry.</body></html>") -> LyingAnswer {
+      LyingAnswer(kind: .status(status), content: Content(text)).with("Content-Type", "text/html; charset=utf-8")
     }
 
-    public static func redirect(_ status: Int = 302, to location: String) -> Answer {
+    public static func redirect(_ status: Int = 302, to location: String) -> LyingAnswer {
       page(status, "<html><body>Moved.</body></html>").with("Location", location)
     }
 
     /// It takes the request and never says a word, until the test lets it go on: then it hangs up.
-    public static let silence = Answer(kind: .silence, content: Content(""))
+    public static let silence = LyingAnswer(kind: .silence, content: Content(""))
     /// It takes the request and closes the connection.
-    public static let hangUp = Answer(kind: .hangUp, content: Content(""))
+    public static let hangUp = LyingAnswer(kind: .hangUp, content: Content(""))
 
     // MARK: Changes
 
     /// With a header, in place of one of that name.
-    public func with(_ name: String, _ value: String) -> Answer {
+    public func with(_ name: String, _ value: String) -> LyingAnswer {
       changed {
         $0.fields.removeAll { $0.name.lowercased() == name.lowercased() }
         $0.fields.append((name, value))
@@ -110,31 +110,31 @@
     }
 
     /// With one more header, beside those of that name.
-    public func adding(_ name: String, _ value: String) -> Answer { changed { $0.fields.append((name, value)) } }
+    public func adding(_ name: String, _ value: String) -> LyingAnswer { changed { $0.fields.append((name, value)) } }
 
     /// Its head is of one byte for each character, and not UTF-8.
-    public func inLatin1() -> Answer { changed { $0.isLatin1 = true } }
+    public func inLatin1() -> LyingAnswer { changed { $0.isLatin1 = true } }
     /// After an answer of that status, which is none yet, with a length that means nothing.
-    public func after(interim status: Int) -> Answer {
+    public func after(interim status: Int) -> LyingAnswer {
       changed { $0.interim = "HTTP/1.1 \(status) Wait\r\nContent-Length: 5\r\n\r\n" }
     }
-    public func speaking(_ version: String) -> Answer { changed { $0.version = version } }
+    public func speaking(_ version: String) -> LyingAnswer { changed { $0.version = version } }
     /// These headers are not in an answer with a range.
-    public func notRepeating(_ names: String...) -> Answer { changed { $0.unrepeated = names } }
-    public func ranges(_ ranges: Ranges) -> Answer { changed { $0.ranges = ranges } }
+    public func notRepeating(_ names: String...) -> LyingAnswer { changed { $0.unrepeated = names } }
+    public func ranges(_ ranges: Ranges) -> LyingAnswer { changed { $0.ranges = ranges } }
     /// It sends the range that was asked for, whatever the file was when the client saw it.
-    public func ignoringIfRange() -> Answer { changed { $0.heedsIfRange = false } }
-    public func framed(_ framing: Framing) -> Answer { changed { $0.framing = framing } }
+    public func ignoringIfRange() -> LyingAnswer { changed { $0.heedsIfRange = false } }
+    public func framed(_ framing: Framing) -> LyingAnswer { changed { $0.framing = framing } }
     /// May be said several times, for one hold after the other.
-    public func holding(after bytes: Int64) -> Answer { changed { $0.holds.append(bytes) } }
+    public func holding(after bytes: Int64) -> LyingAnswer { changed { $0.holds.append(bytes) } }
     /// After so many bytes it waits until the test lets it go on, and then breaks off: what was sent can arrive before.
-    public func breaking(after bytes: Int64) -> Answer { holding(after: bytes).cut(after: bytes) }
-    public func cut(after bytes: Int64) -> Answer { changed { $0.cut = bytes } }
-    public func paced(bytesPerSecond: Int64) -> Answer { changed { $0.bytesPerSecond = bytesPerSecond } }
+    public func breaking(after bytes: Int64) -> LyingAnswer { holding(after: bytes).cut(after: bytes) }
+    public func cut(after bytes: Int64) -> LyingAnswer { changed { $0.cut = bytes } }
+    public func paced(bytesPerSecond: Int64) -> LyingAnswer { changed { $0.bytesPerSecond = bytesPerSecond } }
 
     public var description: String { "\(kind), \(content), \(ranges), \(framing)" }
 
-    private func changed(_ change: (inout Answer) -> Void) -> Answer {
+    private func changed(_ change: (inout LyingAnswer) -> Void) -> LyingAnswer {
       var answer = self
       change(&answer)
       return answer

@@ -5,16 +5,16 @@
   @testable import DurableJobsHTTP
 
   /// What answers mean, from their heads alone.
-  @Suite struct AnswerTests {
+  @Suite struct FileAnswerTests {
     private func verdict(
-      _ status: Int, _ headers: HTTPHeaders, _ question: Answer.Question = Answer.Question(),
+      _ status: Int, _ headers: HTTPHeaders, _ question: FileAnswer.Question = FileAnswer.Question(),
       version: HTTPVersion = .http1_1
     ) -> String {
-      Answer(status: status, headers: headers, version: version).verdict(on: question).inShort
+      FileAnswer(status: status, headers: headers, version: version).verdict(on: question).inShort
     }
 
     /// 100 bytes of 1,000 are here, of a file with the tag "a".
-    private let resuming = Answer.Question(
+    private let resuming = FileAnswer.Question(
       offset: 100, known: FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil))
 
     @Test func `A whole file begins at 0 and ends at its length`() {
@@ -29,9 +29,9 @@
 
     @Test func `A body that ends with its connection is taken only where something else can tell its end`() {
       #expect(verdict(200, [:]).hasPrefix("failed: the server doesn't say where the file ends"))
-      #expect(verdict(200, [:], Answer.Question(size: 5)) == "body 0-?")
-      #expect(verdict(200, [:], Answer.Question(hasChecksum: true)) == "body 0-?")
-      #expect(verdict(200, [:], Answer.Question(acceptsUnknownLength: true)) == "body 0-?")
+      #expect(verdict(200, [:], FileAnswer.Question(size: 5)) == "body 0-?")
+      #expect(verdict(200, [:], FileAnswer.Question(hasChecksum: true)) == "body 0-?")
+      #expect(verdict(200, [:], FileAnswer.Question(acceptsUnknownLength: true)) == "body 0-?")
       #expect(verdict(200, ["Content-Length": "9", "Transfer-Encoding": "identity"]).hasPrefix("failed"))
     }
 
@@ -57,7 +57,7 @@
     }
 
     @Test func `A transfer coding that nobody asked for is refused, whatever else is known`() {
-      let question = Answer.Question(size: 5, hasChecksum: true, acceptsUnknownLength: true)
+      let question = FileAnswer.Question(size: 5, hasChecksum: true, acceptsUnknownLength: true)
       #expect(verdict(200, ["Transfer-Encoding": "gzip, chunked"], question).contains("'gzip'"))
     }
 
@@ -99,7 +99,8 @@
     func `A part is taken if it says again which version it is of, or if a checksum will tell`(
       tag: String?, date: String?, headers: HTTPHeaders, isTaken: Bool, isTakenWithChecksum: Bool
     ) {
-      var question = Answer.Question(offset: 100, known: FileVersion(total: 1000, entityTag: tag, lastModified: date))
+      var question = FileAnswer.Question(
+        offset: 100, known: FileVersion(total: 1000, entityTag: tag, lastModified: date))
       let headers = headers + ["Content-Range": "bytes 100-999/1000"]
       #expect(verdict(206, headers, question) == (isTaken ? "body 100-1000" : "ask for all"))
       question.hasChecksum = true
@@ -108,11 +109,11 @@
 
     @Test func `A part keeps the version that its first bytes were of`() {
       let known = FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil)
-      let answer = Answer(
+      let answer = FileAnswer(
         status: 206, headers: ["Content-Range": "bytes 100-999/1000", "Last-Modified": "then"], version: .http1_1)
       guard
         case .body(_, _, let version) = answer.verdict(
-          on: Answer.Question(offset: 100, known: known, hasChecksum: true))
+          on: FileAnswer.Question(offset: 100, known: known, hasChecksum: true))
       else {
         Issue.record("no body")
         return
@@ -136,29 +137,31 @@
       name: String
     ) {
       #expect(
-        verdict(200, html + ["Content-Length": "12"], Answer.Question(name: name)).hasPrefix(
+        verdict(200, html + ["Content-Length": "12"], FileAnswer.Question(name: name)).hasPrefix(
           "failed for now: the server sent a web page"))
       #expect(
-        verdict(200, ["Content-Type": "application/xhtml+xml"], Answer.Question(name: name)).hasPrefix("failed for now")
+        verdict(200, ["Content-Type": "application/xhtml+xml"], FileAnswer.Question(name: name)).hasPrefix(
+          "failed for now")
       )
       #expect(
-        verdict(200, ["Content-Type": "text/plain", "Content-Length": "12"], Answer.Question(name: name)) == "body 0-12"
+        verdict(200, ["Content-Type": "text/plain", "Content-Length": "12"], FileAnswer.Question(name: name))
+          == "body 0-12"
       )
     }
 
     @Test(arguments: ["a", "a.html", "a.php", "a.org", "v1.2", "", "download"]) func `It may be one of that name`(
       name: String
     ) {
-      #expect(verdict(200, html + ["Content-Length": "12"], Answer.Question(name: name)) == "body 0-12")
+      #expect(verdict(200, html + ["Content-Length": "12"], FileAnswer.Question(name: name)) == "body 0-12")
     }
 
     @Test func `A page that is sent as a file is a file`() {
       let headers = html + ["Content-Length": "12", "Content-Disposition": "attachment; filename=a.zip"]
-      #expect(verdict(200, headers, Answer.Question(name: "a.zip")) == "body 0-12")
+      #expect(verdict(200, headers, FileAnswer.Question(name: "a.zip")) == "body 0-12")
     }
 
     @Test func `A page does not take the place of what has begun to come, unless that is one`() {
-      var question = Answer.Question(known: FileVersion(total: 1000), hasPart: true, name: "a")
+      var question = FileAnswer.Question(known: FileVersion(total: 1000), hasPart: true, name: "a")
       #expect(verdict(200, html + ["Content-Length": "12"], question).hasPrefix("failed for now"))
       #expect(verdict(200, html + ["Transfer-Encoding": "chunked"], question).hasPrefix("failed for now"))
       #expect(
@@ -171,8 +174,8 @@
 
     @Test func `What comes as a page is known as one`() {
       for (headers, isPage) in [(html, true), (["Content-Type": "text/plain"], nil)] as [(HTTPHeaders, Bool?)] {
-        let answer = Answer(status: 200, headers: headers + ["Content-Length": "12"], version: .http1_1)
-        guard case .body(_, _, let version) = answer.verdict(on: Answer.Question()) else {
+        let answer = FileAnswer(status: 200, headers: headers + ["Content-Length": "12"], version: .http1_1)
+        guard case .body(_, _, let version) = answer.verdict(on: FileAnswer.Question()) else {
           Issue.record("no body")
           return
         }
@@ -199,7 +202,7 @@
       range: String, length: String, expected: String
     ) {
       let headers: HTTPHeaders = ["Content-Range": range, "Content-Length": length, "ETag": "\"a\""]
-      for question in [resuming, Answer.Question()] { #expect(verdict(200, headers, question) == expected) }
+      for question in [resuming, FileAnswer.Question()] { #expect(verdict(200, headers, question) == expected) }
     }
 
     @Test func `A whole file of a version that is known has the length that is known`() {
@@ -242,7 +245,7 @@
     }
 
     @Test func `A size that is not the wanted one is told before the file comes`() {
-      let question = Answer.Question(size: 1000)
+      let question = FileAnswer.Question(size: 1000)
       #expect(verdict(200, ["Content-Length": "1000"], question) == "body 0-1000")
       #expect(verdict(200, ["Content-Length": "12"], question) == "failed: the server's file has 12 bytes, not 1000")
       let page: HTTPHeaders = ["Content-Length": "12", "Content-Type": "text/html; charset=utf-8"]
@@ -256,9 +259,9 @@
         #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": same]) == "ask decoded")
       }
       #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "gzip, gzip"]).contains("'gzip, gzip'"))
-      let packed = Answer.Question(name: "a.tar.gz")
+      let packed = FileAnswer.Question(name: "a.tar.gz")
       #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "x-gzip"], packed) == "body 0-9")
-      let decoding = Answer.Question(decodes: true)
+      let decoding = FileAnswer.Question(decodes: true)
       #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "gzip"], decoding) == "body 0-?")
       #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "br"]).hasPrefix("failed: "))
       #expect(verdict(200, ["Content-Length": "9", "Content-Encoding": "br"], decoding).contains("'br'"))
@@ -274,8 +277,8 @@
     ) {
       var headers: HTTPHeaders = ["Content-Length": "9", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]
       if let date { headers.add(name: "Date", value: date) }
-      let answer = Answer(status: 200, headers: headers, version: .http1_1)
-      guard case .body(_, _, let version) = answer.verdict(on: Answer.Question()) else {
+      let answer = FileAnswer(status: 200, headers: headers, version: .http1_1)
+      guard case .body(_, _, let version) = answer.verdict(on: FileAnswer.Question()) else {
         Issue.record("no body")
         return
       }
@@ -292,8 +295,8 @@
       ] as [(HTTPHeaders, String?)])
     func `A mark of a version that is empty, or is two, is none`(headers: HTTPHeaders, validator: String?) {
       let headers = headers + ["Content-Length": "9", "Date": "Mon, 07 Nov 1994 08:49:37 GMT"]
-      let answer = Answer(status: 200, headers: headers, version: .http1_1)
-      guard case .body(_, _, let version) = answer.verdict(on: Answer.Question()) else {
+      let answer = FileAnswer(status: 200, headers: headers, version: .http1_1)
+      guard case .body(_, _, let version) = answer.verdict(on: FileAnswer.Question()) else {
         Issue.record("no body")
         return
       }
@@ -344,7 +347,7 @@
     }
   }
 
-  extension Answer.Verdict {
+  extension FileAnswer.Verdict {
     fileprivate var inShort: String {
       switch self {
       case .body(let from, let until, _): "body \(from)-\(until.map { "\($0)" } ?? "?")"

@@ -4,7 +4,7 @@
 
   /// The head of a server's answer to a request for a file, and what it means for what is here already: the rules of
   /// resuming, without a connection or a file. RFC 9110, sections 13 to 15.
-  struct Answer {
+  struct FileAnswer {
     var status: Int
     var headers: HTTPHeaders
     var end: BodyEnd

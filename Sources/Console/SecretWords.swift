@@ -1,0 +1,161 @@
+#if Shell
+  /// Which of a command's words say a secret, as far as the names beside them tell: a header's, an option's, a variable's.
+  ///
+  /// Rather too much is hidden. What no name tells of, as `mysql -pword` or `echo word`, is not known.
+  enum SecretWords {
+    /// The words of a command, without their secrets. `isLine`: the first is a line for a shell.
+    static func hidden(in words: [String], isLine: Bool = false) -> [String] {
+      var shown: [String] = []
+      var option: Option?
+      for (index, word) in words.enumerated() {
+        let isScript = index == 0 ? isLine : index > 1 && words[index - 1].isOptionOfScript && words[index - 2].isShell
+        if let before = option {
+          option = nil
+          shown.append(before.hiding(word))
+        } else if isScript {
+          shown.append(hidden(inLine: word))
+        } else {
+          option = Option(before: word)
+          shown.append(hidden(in: word))
+        }
+      }
+      return shown
+    }
+
+    /// A word that stands alone, with what it may have in it: `NAME=value`, `Name: value`, `--name=value`, or a line.
+    private static func hidden(in word: String) -> String {
+      guard let sign = word.utf8.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }) else {
+        return word.hasSpaces ? hidden(inLine: word) : word
+      }
+      let (name, value) = (word[..<sign], word[word.index(after: sign)...])
+      if word.hasPrefix("-") {
+        if word[sign] == "=" {
+          if let option = Option(before: String(name)) { return name + "=" + option.hiding(String(value)) }
+          if name.hasPrefix("--") { return name + "=" + hidden(in: String(value)) }
+        }
+        // Right after the option's letter, as curl takes it.
+        if word.hasPrefix("-u") { return "-u" + Option.user.hiding(String(word.dropFirst(2))) }
+        if word.hasPrefix("-H") { return "-H" + hidden(in: String(word.dropFirst(2))) }
+      } else if isSecret(name: name) {
+        return word[sign] == "=" ? "\(name)=\(hiddenSecret)" : "\(name): \(hiddenSecret)"
+      }
+      if word.hasSpaces { return hidden(inLine: word) }
+      return word[sign] == "=" ? hidingFields(of: word) : word
+    }
+
+    /// As in `a=1&client_secret=2`.
+    private static func hidingFields(of word: String) -> String {
+      guard word.contains("&"), !word.contains("://") else { return word }
+      return word.split(separator: "&", omittingEmptySubsequences: false).map { field in
+        guard let sign = field.firstIndex(of: "="), isSecret(name: field[..<sign]) else { return String(field) }
+        return field[...sign] + hiddenSecret
+      }.joined(separator: "&")
+    }
+
+    /// Of a header, a variable, a field.
+    static func isSecret(name: Substring) -> Bool {
+      guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy(\.isOfName) else { return false }
+      let bytes = name.utf8.map { $0.isLetter ? $0 | 0x20 : $0 }
+      guard !isFolder.contains(bytes) else { return false }
+      return speaking.contains { bytes.has($0) }
+        || bytes.split { !$0.isLetter && !$0.isDigit }.contains { words.contains(Array($0)) }
+    }
+
+    // In bytes: searching in characters takes fifty times as long, and lines may be long.
+    private static let speaking = [
+      "authoriz", "cookie", "credential", "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey",
+      "accesskey", "signature",
+    ].map { Array($0.utf8) }
+    private static let words = Set(["auth", "bearer", "key", "pass", "pwd"].map { Array($0.utf8) })
+    private static let isFolder = Set(["pwd", "oldpwd"].map { Array($0.utf8) })
+
+    // MARK: Options
+
+    /// What the word after an option is.
+    fileprivate enum Option {
+      case secret
+      /// `user:password`
+      case user
+      /// `Name: value`
+      case header
+
+      init?(before word: String) {
+        guard word.hasPrefix("-"), word.utf8.count <= 100 else { return nil }
+        if !word.hasPrefix("--") {
+          switch word {
+          case "-H": self = .header
+          case "-U": self = .user
+          // Also behind letters of curl's that have no value.
+          case _ where word.hasSuffix("u") && word.dropFirst().dropLast().allSatisfy("sSfLkvgGNOI".contains):
+            self = .user
+          default: return nil
+          }
+          return
+        }
+        let name = word.dropFirst(2)
+        let parts = name.lowercased().split { !$0.isLetter && !$0.isNumber }
+        guard let last = parts.last, parts.first != "no", !["file", "stdin", "path", "jar"].contains(last) else {
+          return nil
+        }
+        switch name.lowercased() {
+        case "user", "proxy-user", "auth": self = .user
+        case "header", "proxy-header": self = .header
+        // Of a sort, a signature, a certificate: mostly a name.
+        case "key": return nil
+        default:
+          guard isSecret(name: name) else { return nil }
+          self = .secret
+        }
+      }
+
+      func hiding(_ word: String) -> String {
+        switch self {
+        case .secret: return hiddenSecret
+        case .header: return SecretWords.hidden(in: word)
+        case .user:
+          guard !word.contains("://"), let colon = word.firstIndex(of: ":") else { return word }
+          return word[...colon] + hiddenSecret
+        }
+      }
+    }
+
+    // MARK: Lines for a shell
+
+    private static func hidden(inLine line: String) -> String {
+      let words = ShellWords(line).words
+      var text = ""
+      var end = line.startIndex
+      for (word, shown) in zip(words, hidden(in: words.map(\.text))) where word.text != shown {
+        let mark = !shown.hasSpaces ? "" : shown.contains("'") ? "\"" : "'"
+        text += line[end..<word.place.lowerBound] + mark + shown + mark
+        end = word.place.upperBound
+      }
+      return text + line[end...]
+    }
+  }
+
+  extension String {
+    fileprivate var hasSpaces: Bool { utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") } }
+
+    fileprivate var isShell: Bool {
+      let begin = utf8.lastIndex(of: UInt8(ascii: "/")).map { utf8.index(after: $0) } ?? startIndex
+      return ["sh", "bash", "dash", "ksh", "zsh"].contains(self[begin...])
+    }
+
+    fileprivate var isOptionOfScript: Bool {
+      hasPrefix("-") && hasSuffix("c") && dropFirst().utf8.allSatisfy(\.isLetter)
+    }
+  }
+
+  extension UInt8 {
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isOfName: Bool { isLetter || isDigit || "-_.[]".utf8.contains(self) }
+  }
+
+  extension [UInt8] {
+    fileprivate func has(_ part: [UInt8]) -> Bool {
+      count >= part.count && (0...count - part.count).contains { self[$0...].starts(with: part) }
+    }
+  }
+#endif

@@ -1,0 +1,42 @@
+#if Shell
+  /// The words of a line for a shell: where they stand, and what they say without their quotes. What such a line may have
+  /// beside words, as `;`, `|` and `(`, is left out.
+  struct ShellWords {
+    private(set) var words: [(place: Range<String.Index>, text: String)] = []
+
+    init(_ line: String) {
+      let bytes = line.utf8
+      var begin: String.Index?
+      var text: [UInt8] = []
+      var quote: UInt8?
+      var place = bytes.startIndex
+      func next(_ index: String.Index) -> UInt8? {
+        let after = bytes.index(after: index)
+        return after < bytes.endIndex ? bytes[after] : nil
+      }
+      while place < bytes.endIndex {
+        let byte = bytes[place]
+        let isQuote = byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
+        if quote == nil, Self.apart.contains(byte) {
+          if let first = begin { words.append((first..<place, String(decoding: text, as: UTF8.self))) }
+          (begin, text) = (nil, [])
+        } else {
+          begin = begin ?? place
+          if isQuote, quote == nil || quote == byte {
+            quote = quote == nil ? byte : nil
+          } else if byte == UInt8(ascii: "\\"), quote != UInt8(ascii: "'"), let escaped = next(place) {
+            place = bytes.index(after: place)
+            // A line may go on in the next one.
+            if escaped != UInt8(ascii: "\n") { text.append(escaped) }
+          } else if !(byte == UInt8(ascii: "$") && quote == nil && next(place).map("'\"".utf8.contains) == true) {
+            text.append(byte)
+          }
+        }
+        place = bytes.index(after: place)
+      }
+      if let begin { words.append((begin..<line.endIndex, String(decoding: text, as: UTF8.self))) }
+    }
+
+    private static let apart = Set(" \t\r\n;|&()<>`".utf8)
+  }
+#endif

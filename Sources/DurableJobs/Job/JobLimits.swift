@@ -1,0 +1,86 @@
+/// What a queue lets run, counted over all processes on its store. See ``JobQueue/setLimits(_:)``.
+public struct JobLimits: Hashable, Codable, Sendable {
+  /// So many jobs run at once at most; nil for any number.
+  public var running: Int?
+  /// So often an attempt begins at most; nil for any number.
+  public var rate: JobRate?
+
+  public init(running: Int? = nil, rate: JobRate? = nil) {
+    self.running = running
+    self.rate = rate
+  }
+
+  /// As it is stored: what no store wrote limits nothing.
+  package init?(running: Int64?, count: Int64?, period: Int64?, burst: Int64?) {
+    self.init(running: running.map { Int(clamping: $0) })
+    if let count, let period, let burst {
+      rate = JobRate(Int(clamping: count), per: .milliseconds(period), burst: Int(clamping: burst))
+    }
+    guard (try? check()) != nil else { return nil }
+  }
+
+  /// Throws ``JobError/Code/invalidArgument`` for what can't be kept.
+  package func check() throws {
+    if running == nil, rate == nil {
+      throw JobError(.invalidArgument, "the limits limit nothing: name running jobs or a rate, or set none at all")
+    }
+    if let running, running < 1 {
+      throw JobError(
+        .invalidArgument, "the limit of running jobs is \(running); it must be at least 1. Pause a queue to run none")
+    }
+    try rate?.check()
+  }
+}
+
+extension JobLimits: CustomStringConvertible {
+  /// As in "4 at once, 100 a minute and 10 in a row".
+  public var description: String {
+    let burst = rate.map { $0.burst > 1 ? " and \($0.burst) in a row" : "" } ?? ""
+    return [running.map { "\($0) at once" }, rate.map { "\($0)\(burst)" }].compactMap(\.self).joined(separator: ", ")
+  }
+}
+
+/// So many in a period, evenly spaced, and a burst of so many at once after a rest.
+public struct JobRate: Hashable, Codable, Sendable {
+  public var count: Int
+  /// In whole milliseconds.
+  public var period: Duration
+  /// As many as may begin at once when none has for long: at least 1, the default, which has all of them apart. In no time
+  /// are there more than the rate allows, and these.
+  public var burst: Int
+
+  public init(_ count: Int, per period: Duration, burst: Int = 1) {
+    self.count = count
+    self.period = period
+    self.burst = burst
+  }
+
+  /// Microseconds from one to the next.
+  package var interval: Int64 { max((period.milliseconds * 1000 + Int64(count) - 1) / Int64(count), 1) }
+
+  /// So that no reckoning leaves 64 bits.
+  private static let (most, longest) = (100_000, Duration.seconds(366 * 86400))
+
+  package func check() throws {
+    func refuse(_ what: String) -> JobError { JobError(.invalidArgument, "the rate's \(what)") }
+    guard (1...10 * Self.most).contains(count) else {
+      throw refuse("number is \(count); it must be from 1 to \(10 * Self.most)")
+    }
+    guard period >= .milliseconds(1), period <= Self.longest else {
+      throw refuse("period is \(period); it must be from a millisecond to 366 days")
+    }
+    guard (1...Self.most).contains(burst) else {
+      throw refuse("burst is \(burst); it must be from 1 to \(Self.most)")
+    }
+  }
+}
+
+extension JobRate: CustomStringConvertible {
+  /// As in "100 a minute".
+  public var description: String {
+    let units: [Duration: String] = [
+      .seconds(1): "a second", .seconds(60): "a minute", .seconds(3600): "an hour", .seconds(86400): "a day",
+    ]
+    return "\(count) \(units[period] ?? "in \(period)")"
+  }
+}

@@ -1,0 +1,55 @@
+/// What a limited queue has room for, as one transaction sees it.
+///
+/// Its rate is kept by the generic cell rate algorithm, in the form of a virtual schedule: ITU-T I.371, annex A. All that
+/// is stored of it is one time, at which the bucket will be full again.
+package struct QueueLimit: Sendable {
+  package let queue: String
+  package let limits: JobLimits
+  /// Jobs of it that run; above the limit they need not be counted.
+  package private(set) var running: Int
+  /// In microseconds since 1970: the "theoretical arrival time".
+  package private(set) var tat: Int64
+  /// That is not the one that is stored.
+  private(set) var isNews = false
+  private let now: Int64
+  /// Nobody else claims from it till this transaction ends. Where that is not so, it has no room.
+  private let isOwn: Bool
+
+  /// `now` is in milliseconds since 1970.
+  package init(queue: String, limits: JobLimits, running: Int, tat: Int64, at now: Int64, isOwn: Bool = true) {
+    (self.queue, self.limits, self.running, self.tat) = (queue, limits, running, tat)
+    (self.now, self.isOwn) = (now * 1000, isOwn)
+    // What no burst can have led to is of a clock that was set back since, or of a slower rate: the bucket is empty.
+    guard let depth = limits.rate?.depth, tat > self.now + depth + Self.slack else { return }
+    (self.tat, isNews) = (self.now + depth, isOwn)
+  }
+
+  /// Transactions that wait for each other may have begun so many microseconds apart.
+  package static let slack: Int64 = 10_000_000
+
+  /// Whether the limit of running jobs lets one more begin.
+  var hasSlot: Bool { limits.running.map { running < $0 } ?? true }
+
+  /// How many may begin now.
+  var places: Int {
+    guard isOwn else { return 0 }
+    let slots = limits.running.map { max($0 - running, 0) } ?? .max
+    guard let rate = limits.rate else { return slots }
+    return min(slots, Int(max(now + rate.depth - max(tat, now), 0) / rate.interval))
+  }
+
+  mutating func take(_ count: Int) {
+    running += count
+    guard let rate = limits.rate, count > 0 else { return }
+    (tat, isNews) = (max(tat, now) + Int64(count) * rate.interval, true)
+  }
+
+  /// When the rate lets the next one begin, in milliseconds since 1970; nil without a rate.
+  package var next: Int64? {
+    limits.rate.map { (max(tat - $0.depth + $0.interval, now) + 999) / 1000 }
+  }
+}
+
+extension JobRate {
+  package var depth: Int64 { interval * Int64(burst) }
+}

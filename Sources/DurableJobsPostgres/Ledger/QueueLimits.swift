@@ -1,0 +1,63 @@
+#if Postgres
+  import DurableJobs
+
+  /// What limited queues have room for.
+  extension Transaction {
+    /// Of the queue `q`, as far as its limit.
+    private static let running = """
+      (SELECT count(*) FROM(SELECT 1 FROM §route r JOIN §job j ON j.route=r.id AND j.state=5 WHERE r.queue=q.id
+        LIMIT coalesce(q.running,0)) x)
+      """
+    /// ``JobRate/interval``. A time beyond a whole burst is none: see ``QueueLimit``.
+    private static let interval = "((q.period*1000+q.rate-1)/q.rate)"
+    /// Who claims from a limited queue has it to itself till the end of the transaction. One that has no room is not waited
+    /// for.
+    static let lockLimitsSQL = """
+      SELECT q.name FROM §queue q WHERE q.name=ANY($1)
+        AND(q.running IS NULL OR \(running)<q.running)
+        AND(q.rate IS NULL OR NOT q.tat BETWEEN $2+(q.burst-1)*\(interval)+1 AND $2+q.burst*\(interval)+\(QueueLimit.slack))
+      ORDER BY q.id FOR UPDATE
+      """
+    static let limitsOfSQL = """
+      SELECT q.name,q.running,q.rate,q.period,q.burst,q.tat,\(running) FROM §queue q WHERE q.name=ANY($1) ORDER BY q.id
+      """
+    static let saveTatsSQL = "UPDATE §queue q SET tat=u.tat FROM unnest($1,$2) u(name,tat) WHERE q.name=u.name"
+
+    /// Of those that are limited and have room with the worker. It is counted once they are locked, by a statement of its own:
+    /// so it sees all that others have claimed.
+    func limits(of free: [String: Int]) throws -> [QueueLimit] {
+      try prepareClaim()
+      let names = routes.limits.keys.filter { free[$0] ?? 0 > 0 }.map(\.composed).sorted()
+      guard !names.isEmpty else { return [] }
+      var locked: Set<String> = []
+      var limits: [QueueLimit] = []
+      connection.send(Self.lockLimitsSQL, [.texts(names), .int(now * 1000)]) { rows in
+        locked = Set((0..<rows.count).map { rows.text($0, 0) ?? "" })
+      }
+      connection.send(Self.limitsOfSQL, [.texts(names)]) { [now] rows in
+        limits = Self.limits(rows, at: now) { locked.contains($0) }
+      }
+      try sync()
+      return limits
+    }
+
+    /// Of ``limitsOfSQL``.
+    static func limits(_ rows: Rows, at now: Int64, isOwn: (String) -> Bool) -> [QueueLimit] {
+      let known = RouteMemory.limits(rows)
+      return (0..<rows.count).compactMap { row in
+        let name = rows.text(row, 0) ?? ""
+        return known[name].map {
+          QueueLimit(
+            queue: name, limits: $0, running: rows.count(row, 6), tat: rows.int(row, 5), at: now,
+            isOwn: isOwn(name))
+        }
+      }
+    }
+
+    func save(_ tats: [String: Int64]) {
+      guard !tats.isEmpty else { return }
+      let sorted = tats.sorted { $0.key < $1.key }
+      connection.send(Self.saveTatsSQL, [.texts(sorted.map(\.key.composed)), .ints(sorted.map(\.value))])
+    }
+  }
+#endif

@@ -1,0 +1,165 @@
+#if Postgres
+  import DurableJobs
+  import Foundation
+
+  /// A transaction on one of a store's connections, for what a program writes and for jobs: both are there, or neither is.
+  ///
+  /// Good within the closure that it is given to, and on its thread.
+  public final class PostgresTransaction {
+    /// What the server refused of a program's own statement.
+    public struct Refusal: Error, Sendable, CustomStringConvertible {
+      /// The five letters of the server, as in `23505` for a value that has to be unique.
+      public let sqlState: String
+      public let message: String
+      public var description: String { "\(message) (\(sqlState))" }
+
+      /// Nil for what is nobody's fault: another transaction came in between, or the connection was lost.
+      init?(_ failure: PostgresFailure) {
+        guard let state = failure.sqlState, !failure.isCollision, !failure.endsConnection else { return nil }
+        (sqlState, message) = (state, failure.message)
+      }
+    }
+
+    private let transaction: Transaction
+    private let engine: Engine
+    private var isOver = false
+    /// After it the server takes nothing more, up to a savepoint.
+    private var failure: (any Error)?
+    /// Whose settings of the planner hold: the store pins the plans of its own statements. Nil where that is not known.
+    private var settings: Author? = .store
+
+    private enum Author { case store, caller }
+
+    init(_ transaction: Transaction, of engine: Engine) {
+      self.transaction = transaction
+      self.engine = engine
+      transaction.isCallers = true
+    }
+
+    // MARK: A program's own statements
+
+    /// Does one statement, whose values are `$1`, `$2` and so on, each as text and nil for NULL, and gives its rows, as text, too.
+    ///
+    ///     try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
+    ///
+    /// Throws a ``Refusal`` for what the server refuses. Nothing can be done after that, but where ``savepoint(_:)`` stands around it,
+    /// and the transaction is rolled back whatever the closure returns.
+    @discardableResult
+    public func execute(_ sql: String, _ values: [String?] = []) throws -> [[String?]] {
+      try check()
+      try Self.check(sql, values)
+      do {
+        use(settingsOf: .caller)
+        var rows: [[String?]] = []
+        transaction.connection.send(callers: sql, values) { rows = $0.texts }
+        try transaction.sync()
+        return rows
+      } catch let error as PostgresFailure {
+        let told: any Error = Refusal(error) ?? error
+        failure = told
+        throw told
+      }
+    }
+
+    /// Does all that `body` does, or nothing of it if that throws: the transaction can go on then.
+    public func savepoint<R>(_ body: () throws -> R) throws -> R {
+      try check()
+      let mark = transaction.mark
+      transaction.connection.send("SAVEPOINT durable_jobs")
+      do {
+        let reply = try body()
+        if let failure { throw failure }
+        transaction.connection.send("RELEASE SAVEPOINT durable_jobs")
+        return reply
+      } catch {
+        try goBack(to: mark, after: error)
+        throw error
+      }
+    }
+
+    private func goBack(to mark: Transaction.Mark, after error: any Error) throws {
+      // What met another transaction or lost its connection is done again as a whole.
+      if let lost = (failure ?? error) as? PostgresFailure, lost.isCollision || lost.endsConnection {
+        failure = lost
+        throw lost
+      }
+      let connection = transaction.connection
+      // What was sent and not read may fail, and would take the rollback along.
+      try? transaction.sync()
+      connection.send("ROLLBACK TO SAVEPOINT durable_jobs")
+      connection.send("RELEASE SAVEPOINT durable_jobs")
+      do { try connection.sync() } catch {
+        failure = error
+        throw error
+      }
+      transaction.goBack(to: mark)
+      (failure, settings) = (nil, nil)
+    }
+
+    /// What can't be sent as it is, or would end the transaction under the store's hands.
+    private static func check(_ sql: String, _ values: [String?]) throws {
+      guard !sql.utf8.contains(0), !values.contains(where: { $0?.utf8.contains(0) == true }) else {
+        throw JobError(.invalidArgument, "PostgreSQL's texts can't have the character 0")
+      }
+      let word = SQLText.firstWord(of: sql)
+      guard !["ABORT", "BEGIN", "COMMIT", "END", "PREPARE", "RELEASE", "ROLLBACK", "SAVEPOINT", "START"].contains(word)
+      else {
+        throw JobError(
+          .invalidArgument,
+          "\(word) is not for execute: return from the closure to commit, throw to roll back, and take savepoint(_:) for a part"
+        )
+      }
+      guard word != "COPY" else {
+        throw JobError(.invalidArgument, "COPY is not for execute: insert rows, for example from unnest($1::text[])")
+      }
+    }
+
+    private func use(settingsOf author: Author) {
+      guard settings != author else { return }
+      settings = author
+      switch author {
+      case .store: transaction.connection.send(Connection.settingsSQL, [.bool(true)])
+      case .caller: transaction.connection.send(Connection.callersSettingsSQL)
+      }
+    }
+
+    // MARK: The store's
+
+    /// Does what a rule says, or nothing of it.
+    func join<R>(_ store: any JobStore, _ act: (Transaction) throws -> R) throws -> R {
+      guard let store = store as? PostgresStore, store.engine === engine else {
+        throw JobError(.wrongStore, "the transaction is one of the store \(engine.server), and not of this queue's")
+      }
+      return try savepoint {
+        use(settingsOf: .store)
+        return try act(transaction)
+      }
+    }
+
+    private func check() throws {
+      if isOver { throw JobError(.wrongState, "the transaction is over: it is good within its closure alone") }
+      if let failure { throw failure }
+    }
+
+    /// Whatever `body` made of an error of the server's: after one that no savepoint took back there is no commit.
+    func carryOut<R>(_ body: (PostgresTransaction) throws -> R) throws -> R {
+      defer { isOver = true }
+      do {
+        let reply = try body(self)
+        if let failure { throw failure }
+        return reply
+      } catch let error where error is PostgresFailure || error is JobError {
+        throw error
+      } catch {
+        // It may be another one, thrown because of that.
+        if let failure = failure as? PostgresFailure { throw failure }
+        throw CallersError(error: error)
+      }
+    }
+  }
+
+  /// An error that a caller threw in a transaction of its own, and gets back as it was.
+  struct CallersError: Error {
+    let error: any Error
+  }
+#endif

@@ -1,0 +1,93 @@
+#if Postgres
+  import DurableJobs
+
+  extension PostgresStore {
+    /// Does `body` in a transaction of a connection of the store's, which is durable when this returns; if `body` throws, it is
+    /// rolled back, and this throws the same.
+    ///
+    ///     try await store.transaction { transaction in
+    ///       try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
+    ///       try queue.enqueue(SendReceipt(order: 17), in: transaction)
+    ///     }
+    ///
+    /// `body` runs on a thread of the store's, from its start again if another transaction came in between or the connection
+    /// was lost: it should do nothing but statements. Its time is the call's, ``Configuration/callLimit``. The isolation level is
+    /// READ COMMITTED. Workers hear of jobs after the commit.
+    ///
+    /// Throws `JobError.Code.storeFailed` where the connection was lost during the commit and the server can't say whether that
+    /// came.
+    public func transaction<R: Sendable>(
+      _ body: @escaping @Sendable (PostgresTransaction) throws -> R
+    ) async throws -> R {
+      try await engine.run { [engine] session, deadline in
+        try session.write(until: deadline) { transaction in
+          transaction.begin()
+          try transaction.sync()  // that the clock was another one is found before anything is done
+          return try PostgresTransaction(transaction, of: engine).carryOut(body)
+        }
+      }
+    }
+  }
+
+  extension JobQueue {
+    /// Stores a job in a transaction of the program's own: it is there if and only if that is committed, and durable with it. A
+    /// rollback takes it back, be it to a savepoint. Workers hear of it after the commit.
+    ///
+    /// Throws `JobError.Code.wrongStore` for a transaction of another store than the queue's, and what
+    /// `enqueue(_:after:options:)` throws; the job is not stored then, and the transaction can go on.
+    @discardableResult
+    public func enqueue<P: JobPayload>(
+      _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions(), in transaction: PostgresTransaction
+    ) throws -> JobHandle<P.Output> {
+      try enqueue(contentsOf: [job], after: after, options: options, in: transaction)[0]
+    }
+
+    /// The same for many, of which all are stored, or none.
+    @discardableResult
+    public func enqueue<P: JobPayload>(
+      contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions(),
+      in transaction: PostgresTransaction
+    ) throws -> [JobHandle<P.Output>] {
+      guard !jobs.isEmpty else { return [] }
+      let new = try jobs.map { try prepare($0, after: after, options: options) }
+      for job in new { try job.check() }
+      let reply = try transaction.join(store) { transaction in
+        transaction.expectedIDs = new.count
+        return try transaction.run(InsertVerb(JobInsertion(new), now: transaction.now))
+      }
+      return reply.jobs.map { handle($0, as: P.self) }
+    }
+  }
+
+  extension JobContext {
+    /// Ends this job with success in a transaction of the program's own, together with what the handler wrote there: both are
+    /// there, or neither is. What it has follow so far is stored with it; what the handler returns counts for nothing once that
+    /// is committed. It should return then.
+    ///
+    /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the transaction
+    /// back, and what another attempt did stands alone. Throws `JobError.Code.wrongStore` for a transaction of another store,
+    /// and `JobError.Code.invalidArgument` if jobs of its kind give something: ``complete(with:in:)``.
+    public func complete(in transaction: PostgresTransaction) throws {
+      try end(success(with: Never?.none), in: transaction)
+    }
+
+    /// The same with what the job gives, which is of the type that its kind says.
+    public func complete<Output: Codable & Sendable>(with output: Output, in transaction: PostgresTransaction) throws {
+      try end(success(with: output), in: transaction)
+    }
+
+    private func end(
+      _ success: (store: any JobStore, end: ClaimSettlement), in transaction: PostgresTransaction
+    ) throws {
+      for job in success.end.followUps { try job.check() }
+      try transaction.join(success.store) { transaction in
+        let settled = try transaction.run(
+          SettleVerb([success.end], policy: transaction.context.policy, now: transaction.now))
+        guard settled.replies[0].isAccepted, settled.replies[0].state == .succeeded else {
+          throw JobError(.wrongState, "job \(id) is not this attempt's any more: its claim was lost, or it has ended")
+        }
+        for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
+      }
+    }
+  }
+#endif

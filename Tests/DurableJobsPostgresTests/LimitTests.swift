@@ -1,0 +1,157 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  /// Limits that hold over connections, stores and processes.
+  @Suite struct LimitTests {
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let store: PostgresStore
+
+    init() async throws {
+      server = try TestServer.shared.get()
+      store = try await server.store(schema)
+    }
+
+    private func set(_ limits: JobLimits, of queue: String = "default") async throws {
+      try await store.configure([.limits(queue: queue, limits)])
+    }
+
+    private func add(_ count: Int, kind: String = "work") async throws {
+      _ = try await store.insert(JobInsertion((0..<count).map { _ in .plain(kind) }))
+    }
+
+    private func running(atMost limit: Int) async throws -> JobCounts {
+      let counts = try await store.counts(where: .queue("default"))
+      #expect(counts[.running] <= limit)
+      return counts
+    }
+
+    @Test("A fleet under load never runs more than the limit, and leaves no place empty for good")
+    func fleet() async throws {
+      try await set(JobLimits(running: 5))
+      try await add(300)
+      let handled = Lock((now: 0, highest: 0))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 {
+          let worker = JobWorker(JobQueue(store: try await server.store(schema)), maxConcurrentJobs: 4)
+          worker.register(kind: "work") { _, _ in
+            handled.withLock { $0 = ($0.now + 1, max($0.highest, $0.now + 1)) }
+            defer { handled.withLock { $0.now -= 1 } }
+            for _ in 0..<50 { await Task.yield() }
+            return nil
+          }
+          group.addTask { try await worker.runUntilIdle() }
+        }
+        group.addTask { while try await running(atMost: 5)[.succeeded] < 300 {} }
+        try await group.waitForAll()
+      }
+      #expect(handled.withLock(\.highest) <= 5)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("No window has more starts than the rate and its burst, whoever claims")
+    func rate() async throws {
+      try await set(JobLimits(rate: JobRate(200, per: .seconds(1), burst: 5)))
+      try await add(200)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<3 {
+          let store = try await server.store(schema)
+          group.addTask {
+            var request = ClaimRequest.of(4, worker: "w\(number)")
+            request.lease = .seconds(600)
+            while try await store.counts(where: .all)[.ready] > 0 {
+              let batch = try await store.claim(request)
+              _ = try await store.settle(batch.jobs.map { $0.settled() }, thenClaim: nil)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let jobs = try await store.jobs(JobQuery(limit: 1000))
+      let starts = jobs.compactMap { $0.startedAt?.milliseconds }.sorted()
+      #expect(starts.count == 200)
+      for first in starts.indices {
+        for last in starts.indices[first...] {
+          #expect(Double(last - first + 1) <= 5 + Double(starts[last] - starts[first]) / 5)
+        }
+      }
+    }
+
+    @Test("A killed worker that had all places leaves no more than the limit running, and others go on")
+    func killed() async throws {
+      try await set(JobLimits(running: 4))
+      try await add(200, kind: "lingers")
+      let record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
+      defer { try? FileManager.default.removeItem(atPath: record) }
+      func work() throws -> ChildProcess {
+        try ChildProcess(
+          URL.built("CrashProbe").path, ["work", "\(server.string()) schema=\(schema)", record])
+      }
+      var workers = [try work()]
+      for round in 0..<2 {
+        let ended = try await running(atMost: 4)[.succeeded]
+        while case let now = try await running(atMost: 4), now[.running] < 4 || now[.succeeded] <= ended,
+          now[.succeeded] < 180
+        {}
+        let victim = workers.removeFirst()
+        victim.send(SIGKILL)
+        #expect(await victim.ended() == .killed(by: SIGKILL))
+        while workers.count < 1 + round % 2 { workers.append(try work()) }
+      }
+      while try await running(atMost: 4)[.succeeded] < 200 {}
+      for worker in workers { worker.send(SIGKILL) }
+      for worker in workers { _ = await worker.ended() }
+    }
+
+    @Test("A queue without room is not waited for, whoever has it to himself")
+    func others() async throws {
+      try await set(JobLimits(running: 1))
+      try await add(2)
+      _ = try await store.insert(JobInsertion([NewJob(queue: "free", kind: "work", payload: Data())]))
+      let first = try await store.claim(.of(1))
+      #expect(first.jobs.count == 1)
+      let (one, other) = (Session(engine: store.engine, number: 7), Session(engine: store.engine, number: 8))
+      let end = SystemClock().uptime + .seconds(60)
+      try one.write(until: end) { transaction in
+        transaction.begin()
+        transaction.connection.send("SELECT 1 FROM §queue WHERE name='default' FOR UPDATE")
+        try transaction.sync()
+        let request = ClaimRequest(worker: WorkerID("v"), kinds: ["work"], free: ["default": 1, "free": 1])
+        let batch = try other.write(until: end) { try $0.run(ClaimVerb(request, now: $0.now)) }
+        #expect(batch.jobs.map(\.queue) == ["free"])
+        #expect(batch.full == ["default"])
+      }
+    }
+
+    @Test("A limit costs its queue one round trip a claim, a rate two, and other queues none")
+    func roundTrips() async throws {
+      let session = Session(engine: store.engine, number: 7)
+      func count(_ limits: JobLimits?, of queue: String) async throws -> Int {
+        try await store.configure([.limits(queue: queue, limits)])
+        try await add(20)
+        var number = 0
+        for _ in 0..<2 {
+          let before = session.connection?.roundTrips ?? 0
+          let batch = try session.write(until: SystemClock().uptime + .seconds(60)) {
+            try $0.run(ClaimVerb(.of(5), now: $0.now))
+          }
+          #expect(batch.jobs.count == 5)
+          number = (session.connection?.roundTrips ?? 0) - before
+        }
+        return number
+      }
+      let free = try await count(nil, of: "default")
+      let rate = JobRate(1_000_000, per: .seconds(1), burst: 1000)
+      #expect(try await count(JobLimits(running: 1000, rate: rate), of: "other") == free)
+      #expect(try await count(JobLimits(running: 1000), of: "default") == free + 1)
+      #expect(try await count(JobLimits(running: 1000, rate: rate), of: "default") == free + 2)
+    }
+  }
+#endif

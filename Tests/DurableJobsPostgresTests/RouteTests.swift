@@ -1,0 +1,58 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import Foundation
+  import PostgresTestServer
+  import Testing
+
+  @Suite struct RouteTests {
+    private func jobs(_ names: String...) -> JobInsertion {
+      JobInsertion(names.map { .plain(terms: JobTerms(requires: [JobConstraint(rawValue: $0)])) })
+    }
+
+    @Test("What jobs required goes from the store with the last of them, and comes again with the next")
+    func emptyRoutes() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let (one, other) = (try await server.store(schema), try await server.store(schema))
+      func routes() throws -> Int { try server.psql("SELECT 1 FROM route WHERE requires<>''", schema: schema).count }
+      let left = try await one.insert(jobs("kept")).ids
+      _ = try await one.insert(jobs("a", "b"))
+      for number in 0..<20 { _ = try await other.insert(jobs("c\(number)", "a")) }
+      #expect(try routes() == 23)
+      _ = try await one.changeAll(.remove, where: !.ids(left))
+      #expect(try routes() == 1)
+      #expect(try server.psql("SELECT DISTINCT route FROM tally", schema: schema).count == 1)
+      // This one has not looked since.
+      let again = try await other.insert(jobs("a", "c3")).ids
+      var request = ClaimRequest.of(9)
+      request.satisfied = ["a", "c3"]
+      #expect(try await one.claim(request).jobs.map(\.token.job) == again)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("Who adds jobs while others take the last away loses none")
+    func race() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let stores = try await [server.store(schema), server.store(schema), server.store(schema)]
+      let kept = try await withThrowingTaskGroup(of: [JobID].self) { group in
+        for store in stores {
+          group.addTask {
+            var kept: [JobID] = []
+            for round in 0..<40 {
+              let ids = try await store.insert(jobs("a", "b", "c\(round % 3)")).ids
+              _ = try await store.changeAll(.remove, where: .ids(round % 8 == 7 ? Array(ids.dropFirst()) : ids))
+              if round % 8 == 7 { kept.append(ids[0]) }
+            }
+            return kept
+          }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+      }
+      #expect(try await stores[0].jobs(JobQuery(limit: 1000)).map(\.id) == kept.sorted())
+      #expect(try server.psql("SELECT id FROM job WHERE route NOT IN(SELECT id FROM route)", schema: schema).isEmpty)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+  }
+#endif

@@ -1,0 +1,442 @@
+#if Postgres
+  import CPostgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  /// Jobs in transactions of a program's own.
+  @Suite struct PostgresTransactionTests {
+    private struct Order: JobPayload {
+      static let kind = "order"
+      static let options = JobOptions(maxAttempts: 1)
+      typealias Output = String
+      var number: Int
+    }
+
+    private struct Rollback: Error {}
+
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let store: PostgresStore
+    private let queue: JobQueue
+
+    init() async throws {
+      server = try TestServer.shared.get()
+      store = try await server.store(schema)
+      queue = JobQueue(store: store)
+      try server.psql("CREATE TABLE sale(number bigint PRIMARY KEY)", schema: schema)
+    }
+
+    private func sell(_ number: Int, _ transaction: PostgresTransaction) throws {
+      try transaction.execute("INSERT INTO \(schema).sale VALUES($1)", ["\(number)"])
+    }
+
+    private func sales() throws -> [Int] {
+      try server.psql("SELECT number FROM sale ORDER BY 1", schema: schema).compactMap { Int($0[0]) }
+    }
+
+    // MARK: Enqueue
+
+    @Test("A job is stored with what the program writes, and a worker that sleeps hears of it after the commit")
+    func stored() async throws {
+      let worker = JobWorker(queue)
+      worker.register(Order.self) { order, _ in "sent \(order.number)" }
+      worker.start()
+      #expect(try await queue.waitUntilIdle() == JobCounts())
+      let handle = try await store.transaction { transaction in
+        try sell(1, transaction)
+        return try queue.enqueue(Order(number: 1), in: transaction)
+      }
+      #expect(handle.isNew)
+      #expect(try await handle.value == "sent 1")
+      let handles = try await store.transaction { transaction in
+        try queue.enqueue(contentsOf: (2...4).map(Order.init), in: transaction)
+      }
+      for (number, handle) in zip(2...4, handles) { #expect(try await handle.value == "sent \(number)") }
+      await worker.stop()
+      #expect(try sales() == [1])
+      #expect(try await queue.counts() == JobCounts([.succeeded: 4]))
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("Nobody hears of a job before the commit, and others do after it")
+    func told() async throws {
+      let other = try await server.store(schema)
+      let (told, continuation) = AsyncStream.makeStream(of: ForeignChange.self)
+      let subscription = other.signals.listen {
+        if case .changedElsewhere(let change) = $0 { continuation.yield(change) }
+      }
+      var changes = told.makeAsyncIterator()
+      while await changes.next() != .all {}
+      try await store.transaction { transaction in
+        try queue.enqueue(Order(number: 1), in: transaction)
+        #expect(try server.psql("SELECT count(*) FROM job", schema: schema) == [["0"]])
+      }
+      #expect(await changes.next() == .work)
+      #expect(try await other.claim(.of(1, kinds: ["order"])).jobs.count == 1)
+      withExtendedLifetime(subscription) {}
+    }
+
+    @Test("A rollback takes a job back with what the program wrote, be it to a savepoint")
+    func rollback() async throws {
+      let kept = try await store.transaction { transaction in
+        try sell(1, transaction)
+        #expect(throws: Rollback.self) {
+          try transaction.savepoint {
+            try sell(2, transaction)
+            try queue.enqueue(Order(number: 2), in: transaction)
+            try queue.enqueue(
+              Order(number: 3), options: JobOptions(lane: "new", requires: ["new"]), in: transaction)
+            try transaction.savepoint { _ = try queue.enqueue(Order(number: 3), in: transaction) }
+            throw Rollback()
+          }
+        }
+        return try transaction.savepoint { try queue.enqueue(Order(number: 4), in: transaction) }
+      }
+      await #expect(throws: Rollback.self) {
+        try await store.transaction { transaction in
+          try sell(5, transaction)
+          try JobQueue("new", store: store).enqueue(Order(number: 5), in: transaction)
+          throw Rollback()
+        }
+      }
+      #expect(try sales() == [1])
+      // Of a queue that was there for a moment only.
+      let other = try await JobQueue("new", store: store).enqueue(Order(number: 6))
+      #expect(try await store.jobs(JobQuery()).map(\.id) == [kept.id, other.id])
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 2]))
+      try WholeStore.expect(of: server, schema: schema)
+      #expect(try await store.claim(.of(9, kinds: ["order"])).jobs.map(\.token.job) == [kept.id])
+    }
+
+    @Test("A job that is refused leaves nothing, and the transaction goes on")
+    func refused() async throws {
+      try await store.transaction { transaction in
+        try sell(1, transaction)
+        let missing = queue.handle(JobID(rawValue: 99), as: Order.self)
+        #expect(throws: JobError.self) {
+          try queue.enqueue(Order(number: 1), after: [JobDependency.end(of: missing)], in: transaction)
+        }
+        try queue.enqueue(Order(number: 2), options: JobOptions(unique: "two"), in: transaction)
+        #expect(try !queue.enqueue(Order(number: 3), options: JobOptions(unique: "two"), in: transaction).isNew)
+      }
+      #expect(try sales() == [1])
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("What the server refuses is told by its code, and nothing is committed after it but what a savepoint parted")
+    func refusal() async throws {
+      let refusal = await #expect(throws: PostgresTransaction.Refusal.self) {
+        try await store.transaction { transaction in
+          try queue.enqueue(Order(number: 1), in: transaction)
+          try sell(1, transaction)
+          try? sell(1, transaction)
+        }
+      }
+      #expect(refusal?.sqlState == "23505" && refusal?.message.contains("sale_pkey") == true)
+      #expect(try sales() == [])
+      try await store.transaction { transaction in
+        try sell(1, transaction)
+        #expect(throws: PostgresTransaction.Refusal.self) { try transaction.savepoint { try sell(1, transaction) } }
+        try queue.enqueue(Order(number: 1), in: transaction)
+      }
+      #expect(try sales() == [1])
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+      try server.psql(
+        "CREATE TABLE late(n bigint REFERENCES sale DEFERRABLE INITIALLY DEFERRED)", schema: schema)
+      let deferred = await #expect(throws: PostgresTransaction.Refusal.self) {
+        try await store.transaction { transaction in
+          try queue.enqueue(Order(number: 2), in: transaction)
+          try transaction.execute("INSERT INTO \(schema).late VALUES(7)")
+        }
+      }
+      #expect(deferred?.sqlState == "23503")
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+    }
+
+    @Test("Values and rows are texts, and NULL is nil")
+    func values() async throws {
+      let rows = try await store.transaction { transaction in
+        try transaction.execute("SELECT $1::int+1,$2,$3::text,now()<NULL", ["41", "ä'\\", nil])
+      }
+      #expect(rows == [["42", "ä'\\", nil, nil]])
+    }
+
+    @Test(
+      "A statement that would end the transaction is refused before it is sent",
+      arguments: [
+        "COMMIT", " rollback to x", "-- a\n/* b /* c */ d */ ;end", "Savepoint x", "START TRANSACTION",
+        "copy x FROM STDIN",
+        "PREPARE TRANSACTION 'x'", "\tABORT", "select '\0'",
+      ])
+    func control(sql: String) async throws {
+      try await store.transaction { transaction in
+        let error = #expect(throws: JobError.self) { try transaction.execute(sql) }
+        #expect(error?.code == .invalidArgument)
+        try sell(1, transaction)
+      }
+      #expect(try sales() == [1])
+    }
+
+    @Test("The plans of a program's own statements are the server's, and those of the store stay pinned")
+    func plans() async throws {
+      let ask = "SELECT current_setting('enable_seqscan')"
+      let shown = try await store.transaction { transaction in
+        let before = try transaction.execute(ask)
+        try queue.enqueue(Order(number: 1), in: transaction)
+        try? transaction.savepoint {
+          try queue.enqueue(Order(number: 1), in: transaction)
+          throw Rollback()
+        }
+        return try before + transaction.execute(ask)
+      }
+      #expect(shown == [["on"], ["on"]])
+      let own = try await store.engine.write { transaction in
+        transaction.begin()
+        var setting = ""
+        transaction.connection.send(ask) { setting = $0.text(0, 0) ?? "" }
+        try transaction.sync()
+        return setting
+      }
+      #expect(own == "off")
+    }
+
+    @Test("A transaction of another store than the queue's is refused, and one that is over")
+    func wrongStore() async throws {
+      let other = try await server.store()
+      let left = Lock<UInt>(0)
+      try await other.transaction { transaction in
+        for queue in [queue, JobQueue(store: InMemoryStore())] {
+          let error = #expect(throws: JobError.self) { try queue.enqueue(Order(number: 1), in: transaction) }
+          #expect(error?.code == .wrongStore)
+        }
+        left.withLock { $0 = UInt(bitPattern: Unmanaged.passRetained(transaction).toOpaque()) }
+      }
+      let address = try #require(UnsafeRawPointer(bitPattern: left.withLock { $0 }))
+      let over = Unmanaged<PostgresTransaction>.fromOpaque(address).takeRetainedValue()
+      #expect(throws: JobError.self) { try over.execute("SELECT 1") }
+      #expect(throws: JobError.self) { try over.savepoint {} }
+      await store.close()
+      let error = await #expect(throws: JobError.self) { try await store.transaction { _ in } }
+      #expect(error?.code == .closed)
+    }
+
+    // MARK: Complete
+
+    @Test("A job ends with what its handler wrote, and what the handler does then counts for nothing")
+    func complete() async throws {
+      let worker = JobWorker(queue)
+      worker.register(Order.self, retry: .never) { order, context in
+        try context.enqueueOnSuccess(Order(number: order.number + 1), options: JobOptions(start: .after(.seconds(600))))
+        try await store.transaction { transaction in
+          try sell(order.number, transaction)
+          try context.complete(with: "sold", in: transaction)
+        }
+        throw Rollback()
+      }
+      let job = try await queue.enqueue(Order(number: 1))
+      try await worker.runUntilIdle()
+      #expect(try await job.value == "sold")
+      #expect(try sales() == [1])
+      #expect(try await queue.counts() == JobCounts([.succeeded: 1, .scheduled: 1]))
+      #expect(try await queue.job(job.id).failures == [])
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("A rollback takes back the end of a job, too")
+    func completeRollback() async throws {
+      let worker = JobWorker(queue)
+      worker.register(Order.self, retry: .never) { order, context in
+        try await store.transaction { transaction in
+          try sell(order.number, transaction)
+          try context.complete(with: "sold", in: transaction)
+          throw Rollback()
+        }
+        return "unreachable"
+      }
+      let job = try await queue.enqueue(Order(number: 1))
+      try await worker.runUntilIdle()
+      #expect(try await job.snapshot.state == .failed)
+      #expect(try sales() == [])
+    }
+
+    @Test("C12 Who lost its claim writes nothing")
+    func lost() async throws {
+      let worker = JobWorker(queue)
+      worker.register(Order.self, retry: .never) { order, context in
+        try await queue.complete(context.id, output: Data(#""by hand""#.utf8))
+        // In a task of its own: this one is cancelled with the claim, which is as good.
+        let refusal = await Task { () -> JobError.Code? in
+          do {
+            try await store.transaction { transaction in
+              try sell(order.number, transaction)
+              try context.complete(with: "sold", in: transaction)
+            }
+            return nil
+          } catch { return (error as? JobError)?.code }
+        }.value
+        #expect(refusal == .wrongState)
+        return "late"
+      }
+      let job = try await queue.enqueue(Order(number: 1))
+      try await worker.runUntilIdle()
+      #expect(try await job.value == "by hand")
+      #expect(try sales() == [])
+    }
+
+    // MARK: Other clients
+
+    @Test("A statement stores a job in the transaction of any client, as its options say")
+    func statement() async throws {
+      let options = [
+        JobOptions(), JobOptions(priority: .high, maxAttempts: 7), JobOptions(start: .after(.seconds(3600))),
+        JobOptions(start: .at(Date().addingTimeInterval(7200))), JobOptions(start: .at(Date(timeIntervalSince1970: 1))),
+      ]
+      for options in options {
+        let statement = try queue.enqueueStatement(for: Order(number: 3), options: options)
+        #expect(try run(statement, "ROLLBACK") != nil)
+        let committed = try #require(try run(statement, "COMMIT"))
+        let id = try #require(JobID(committed))
+        let byQueue = try await queue.enqueue(Order(number: 3), options: options)
+        let (one, other) = (try await queue.job(id), try await byQueue.snapshot)
+        #expect(one.payload == other.payload && one.kind == other.kind && one.state == other.state)
+        #expect(one.priority == other.priority && one.maxAttempts == other.maxAttempts)
+        #expect(abs((one.runAt ?? .distantPast).timeIntervalSince(other.runAt ?? .distantPast)) < 60)
+      }
+      #expect(try await queue.counts().total == 2 * options.count)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("What no statement can store is refused by name")
+    func surplus() async throws {
+      let all: [(JobOptions, String)] = [
+        (JobOptions(key: "k"), "a key"), (JobOptions(unique: "u"), "a unique key"), (JobOptions(lane: "l"), "a lane"),
+        (JobOptions(tags: ["t"]), "tags"), (JobOptions(timeout: .seconds(1)), "a time limit"),
+        (JobOptions(deadline: .end(by: .after(.seconds(1)))), "a deadline"),
+        (JobOptions(requires: ["r"]), "constraints"),
+      ]
+      for (options, what) in all {
+        let error = #expect(throws: JobError.self) {
+          try queue.enqueueStatement(for: Order(number: 1), options: options)
+        }
+        #expect(error?.message.contains(what) == true && error?.code == .invalidArgument, "\(what)")
+      }
+      let elsewhere = #expect(throws: JobError.self) {
+        try JobQueue(store: InMemoryStore()).enqueueStatement(for: Order(number: 1))
+      }
+      #expect(elsewhere?.code == .wrongStore)
+    }
+
+    @Test("A handler ends its job by a statement, and of two attempts one is told that it came first")
+    func completeStatement() async throws {
+      let worker = JobWorker(queue)
+      worker.register(Order.self, retry: .never) { order, context in
+        let statement = try context.completeStatement(with: "sold \(order.number)")
+        #expect(try run(statement, "ROLLBACK") == "t")
+        #expect(try run(statement, "COMMIT") == "t")
+        #expect(try run(statement, "COMMIT") == "f")
+        return "late"
+      }
+      let job = try await queue.enqueue(Order(number: 1))
+      try await worker.runUntilIdle()
+      #expect(try await job.value == "sold 1")
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    /// As another client does it.
+    private func run(_ statement: PostgresStatement, _ end: String) throws -> String? {
+      let connection = PQconnectdb(server.string())
+      defer { PQfinish(connection) }
+      PQclear(PQexec(connection, "BEGIN"))
+      let values = statement.values.map { $0.flatMap { strdup($0) } }
+      defer { values.forEach { free($0) } }
+      let result = PQexecParams(
+        connection, statement.sql, Int32(values.count), nil, values.map { UnsafePointer($0) }, nil, nil, 0)
+      defer { PQclear(result) }
+      guard PQresultStatus(result) == PGRES_TUPLES_OK else {
+        throw JobError(.storeFailed, String(cString: PQerrorMessage(connection)))
+      }
+      PQclear(PQexec(connection, end))
+      return String(cString: PQgetvalue(result, 0, 0))
+    }
+
+    // MARK: Kills
+
+    @Test("C45 A server that is killed before the COMMIT has the closure run again, and its work is there once")
+    func killedBefore() async throws {
+      let server = try TestServer()
+      let store = try await server.store(schema)
+      let queue = JobQueue(store: store)
+      try server.psql("CREATE TABLE sale(number bigint PRIMARY KEY)", schema: schema)
+      let runs = Lock(0)
+      let handle = try await store.transaction { transaction in
+        try sell(1, transaction)
+        let handle = try queue.enqueue(Order(number: 1), in: transaction)
+        if runs.withLock({ runs in
+          runs += 1
+          return runs == 1
+        }) {
+          try server.kill()
+          try server.start()
+        }
+        try transaction.execute("SELECT 1")
+        return handle
+      }
+      #expect(runs.withLock { $0 } == 2)
+      #expect(try server.psql("SELECT number FROM sale", schema: schema) == [["1"]])
+      #expect(try await store.jobs(JobQuery()).map(\.id) == [handle.id])
+      try WholeStore.expect(of: server, schema: schema)
+      await store.close()
+    }
+
+    @Test(
+      "Whenever the server is killed, the rows that were written are those of the jobs, and what was acknowledged is there"
+    )
+    func killedAnytime() async throws {
+      let server = try TestServer()
+      let store = try await server.store(schema) { $0.callLimit = .seconds(60) }
+      let queue = JobQueue(store: store)
+      try server.psql("CREATE TABLE sale(number bigint PRIMARY KEY)", schema: schema)
+      let (acknowledged, isOver) = (Lock<Set<String>>([]), Lock(false))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for worker in 0..<2 {
+          group.addTask {
+            var number = worker * 1_000_000
+            while !isOver.withLock({ $0 }) {
+              number += 1
+              let next = number
+              do {
+                try await store.transaction { transaction in
+                  try transaction.execute("INSERT INTO \(schema).sale VALUES($1)", ["\(next)"])
+                  try queue.enqueue(Order(number: next), options: JobOptions(key: "\(next)"), in: transaction)
+                }
+                _ = acknowledged.withLock { $0.insert("\(next)") }
+              } catch let error as JobError where error.cause is UnknownOutcome {
+                // Both or neither; nobody can say.
+              }
+            }
+          }
+        }
+        for _ in 0..<4 {
+          let goal = acknowledged.withLock(\.count) + .random(in: 10...100)
+          while acknowledged.withLock({ $0.count }) < goal { await Task.yield() }
+          try server.kill()
+          try server.start()
+        }
+        isOver.withLock { $0 = true }
+        try await group.waitForAll()
+      }
+      let rows = Set(try server.psql("SELECT number FROM sale", schema: schema).map { $0[0] })
+      let jobs = try await store.jobs(JobQuery(limit: 1_000_000)).compactMap(\.key)
+      #expect(Set(jobs) == rows && jobs.count == rows.count)
+      #expect(acknowledged.withLock { $0 }.isSubset(of: rows))
+      try WholeStore.expect(of: server, schema: schema)
+      await store.close()
+    }
+  }
+#endif

@@ -55,7 +55,7 @@ final class Campaign {
     while killed.count < count {
       // Every other process gets a place to die in; the others are killed at a moment of no choosing of theirs.
       let fault = Bool.random() ? "\(FaultPoint.allCases.randomElement()!.rawValue):\(Int.random(in: 1...40))" : nil
-      try await said(more: .random(in: 0...3000), workers + producers)
+      await said(more: .random(in: 0...3000), workers + producers)
       let deadProducer = producers.firstIndex { !$0.isRunning }
       let deadWorker = workers.firstIndex { !$0.isRunning }
       if deadProducer != nil || deadWorker == nil && Int.random(in: 0..<4) == 0 {
@@ -101,12 +101,9 @@ final class Campaign {
   }
 
   /// Waits until the processes have said so many bytes more, or one of them has ended.
-  func said(more bytes: Int, _ processes: [ChildProcess]) async throws {
+  func said(more bytes: Int, _ processes: [ChildProcess]) async {
     let goal = sizeOfRecord + bytes
-    while sizeOfRecord < goal, processes.allSatisfy(\.isRunning) {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
+    await until { sizeOfRecord >= goal || !processes.allSatisfy(\.isRunning) }
   }
 
   private var sizeOfRecord: Int {

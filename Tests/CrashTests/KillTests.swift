@@ -152,10 +152,7 @@ import Testing
       return jobs.allSatisfy { $0.state == .running && $0.crashes == 1 } ? true : nil
     }
     // It is claimed before its handler says that it runs.
-    while try campaign.deeds().runs[held]?.count == 1 {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
+    try await until { try campaign.deeds().runs[held]?.count != 1 }
     #expect(
       try campaign.deeds().runs[held]?.map(\.life)
         == [campaign.life(of: first), campaign.life(of: peer)].compactMap(\.self))

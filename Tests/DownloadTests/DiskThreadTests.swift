@@ -1,6 +1,7 @@
 #if HTTP
   import DurableJobs
   import Foundation
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsHTTP
@@ -18,7 +19,7 @@
             Self.wait(for: end)
           }
         }
-        while begun.withLock({ $0 }) < 16 { await Task.yield() }
+        await until { begun.withLock { $0 } == 16 }
         let ran = await Task(executorPreference: other) { true }.value
         #expect(ran)
         for _ in 0..<20 { end.signal() }

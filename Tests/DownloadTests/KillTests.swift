@@ -4,6 +4,7 @@
   import DurableJobsTesting
   import Foundation
   import LyingServer
+  import TestProcesses
   import Testing
 
   /// Downloads by real processes that are really killed.
@@ -59,7 +60,7 @@
         // However slow it is, most of what was sent has been written when it dies.
         let end = server.exchanges.last!.end
         let isFlushed = number % 4 == 0
-        try await soon { isFlushed ? flushed == end : folder.size("a.bin.part") ?? 0 >= end - Self.onTheWay }
+        await until { isFlushed ? flushed == end : folder.size("a.bin.part") ?? 0 >= end - Self.onTheWay }
         life.kill()
         kept.append(flushed)
       }
@@ -88,7 +89,7 @@
         let folder = folder
         await withTaskGroup(of: Void.self) { group in
           group.addTask { await server.until { $0.reduce(0) { $0 + $1.bytesSent } > goal } }
-          group.addTask { while !folder.names.contains("a.bin"), !Task.isCancelled { await Task.yield() } }
+          group.addTask { await until { folder.names.contains("a.bin") || Task.isCancelled } }
           await group.next()
           group.cancelAll()
         }
@@ -153,7 +154,7 @@
       let first = try probe("/a.bin")
       await server.held("/a.bin")
       let second = try probe("/a.bin")
-      try await soon { second.job != nil }
+      await until { second.job != nil }
       #expect(second.job == first.job)
       server.release()
       #expect(await first.end().result == "fetched", "\(first.error)")
@@ -168,7 +169,7 @@
       let first = try probe("/a.bin", store: "one.sqlite", sha256: content.sha256)
       await server.held("/a.bin")
       let second = try probe("/a.bin", store: "two.sqlite", sha256: content.sha256)
-      try await soon { second.job != nil }
+      await until { second.job != nil }
       // It has looked once when it snoozes.
       let queue = JobQueue(store: try SQLiteStore(path: stores.path("two.sqlite")))
       _ = try await queue.store.firstAfterEachSignal {
@@ -210,7 +211,7 @@
       server.serve("/a.bin", .file(content).holding(after: 700_000), .file(content))
       let first = try probe("/a.bin", store: "one.sqlite")
       await server.held("/a.bin")
-      try await soon { flushed > 0 }
+      await until { flushed > 0 }
       first.kill()
       let kept = flushed
       let second = try await probe("/a.bin", store: "two.sqlite").end()
@@ -218,13 +219,6 @@
       #expect(try folder.holds(content, as: "a.bin"))
       #expect(server.requests.count == 2)
       #expect(server.requests[1].rangeStart == kept)
-    }
-
-    private func soon(_ condition: () -> Bool) async throws {
-      while !condition() {
-        try Task.checkCancellation()
-        await Task.yield()
-      }
     }
 
     private static var hasFaultPoints: Bool {

@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import TestProcesses
   import Testing
 
   @Suite("What is waited for")
@@ -332,7 +333,7 @@
           "exec 7<>out; echo $$ > process; exec \"$DURABLE\" add --follow --unique one -- true >&7 2> errors")
         let follower = try #require(pid_t(await process.said()))
         func errors() -> String { (try? String(contentsOfFile: durable.folder + "/errors", encoding: .utf8)) ?? "" }
-        while !errors().contains("attempt 1") { await Task.yield() }
+        await until { errors().contains("attempt 1") }
         await go.say("on")
         try await worker.says("ended", id)
         // A worker says so before it is stored.

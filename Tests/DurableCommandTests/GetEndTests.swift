@@ -3,6 +3,7 @@
   import Foundation
   import LyingServer
   import Subprocess
+  import TestProcesses
   import Testing
 
   @Suite("durable get ends")
@@ -140,7 +141,7 @@
       await onThread { while flock(turn, LOCK_EX) != 0, errno == EINTR {} }
       kill(process, SIGINT)
       func said() -> Data { FileManager.default.contents(atPath: durable.folder + "/errors") ?? Data() }
-      while said().range(of: Data("Stopping".utf8)) == nil { await Task.yield() }
+      await until { said().range(of: Data("Stopping".utf8)) != nil }
       kill(process, SIGINT)
       close(turn)
       #expect(try await ended.status == .exited(130))

@@ -3,6 +3,7 @@
   import Foundation
   import LyingServer
   import Subprocess
+  import TestProcesses
   import Testing
 
   @testable import durable
@@ -469,7 +470,7 @@
         let outcome = try await durable.get("-o", "out", url) { [server] process in
           await server.held("/a.bin")
           // What was sent may be on its way still.
-          while (try? Data(contentsOf: record)) == before { await Task.yield() }
+          await until { (try? Data(contentsOf: record)) != before }
           kill(process, SIGINT)
         }
         #expect(outcome.status == .exited(130))

@@ -5,6 +5,7 @@
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @Suite struct MoveTests {
@@ -144,13 +145,13 @@
       try await server.holding("LOCK TABLE durable_jobs.step IN ACCESS EXCLUSIVE MODE", database: database) {
         let ended = try await durable.run("move", "--from", file, "--to", durable.store) { move in
           let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname='\(database)' AND wait_event_type='Lock'"
-          while try server.psql(waiting).isEmpty { await Task.yield() }
+          try await until { try !server.psql(waiting).isEmpty }
           kill(move.process, SIGKILL)
         }
         #expect(ended.status == .signaled(SIGKILL))
       }
       // The server finds out once its client has what it waits for.
-      while try sql("SELECT 1 FROM pg_locks WHERE relation='job'::regclass").count > 0 { await Task.yield() }
+      try await until { try sql("SELECT 1 FROM pg_locks WHERE relation='job'::regclass").isEmpty }
       #expect(try sql("SELECT count(*) FROM job") == [["0"]])
       let outcome = try await move()
       #expect(outcome.status == .exited(0) && outcome.line.hasPrefix("3 jobs moved"), "\(outcome.stderr)")

@@ -3,6 +3,7 @@
   import Foundation
   import PostgresTestServer
   import Subprocess
+  import TestProcesses
   import Testing
 
   @Suite struct ServerStoreTests {
@@ -102,9 +103,7 @@
       _ = try await durable.work { worker in
         #expect(await runs.said() == "runs")
         async let waited = durable("wait", "\(id)")
-        while try server.psql("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'").count < 2 {
-          await Task.yield()
-        }
+        try await until { try server.psql("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'").count >= 2 }
         try server.kill()
         try server.start()
         await goOn.say("on")

@@ -3,6 +3,7 @@
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsPostgres
@@ -58,9 +59,12 @@
             }
           }
         }
-        do { try await disturb() } catch { Issue.record("\(error)") }
-        isOver.withLock { $0 = true }
-        try await group.waitForAll()
+        group.addTask {
+          defer { isOver.withLock { $0 = true } }
+          try await disturb()
+        }
+        // The first that fails ends the others.
+        for try await _ in group {}
       }
       let server = last ?? server
       let store = try await server.store(schema)
@@ -119,7 +123,7 @@
       try server.psql("ALTER SYSTEM SET synchronous_standby_names='*'")
       try server.psql("SELECT pg_reload_conf()")
       let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state='sync'"
-      while try server.psql(following) != [["1"]] { await Task.yield() }
+      try await until { try server.psql(following) == [["1"]] }
       let hosts = "host=\(server.folder),\(other.folder) target_session_attrs=read-write connect_timeout=5"
       try await load(on: server, schema, more: hosts, thenOn: other) {
         try await Self.grown(server, schema, by: 200)
@@ -150,7 +154,7 @@
       worker.start()
       func enqueue() async throws -> JobID { try await store.insert(JobInsertion([.plain()])).ids[0] }
       func done(_ id: JobID) async throws {
-        while try await store.jobs(JobQuery(.id(id))).first?.state != .succeeded { await Task.yield() }
+        try await until { try await store.jobs(JobQuery(.id(id))).first?.state == .succeeded }
       }
       var acknowledged = [try await enqueue()]
       try await done(acknowledged[0])
@@ -182,7 +186,10 @@
     private static func grown(_ server: TestServer, _ schema: String, by number: Int) async throws {
       func count() throws -> Int { Int(try server.psql("SELECT count(*) FROM job", schema: schema)[0][0]) ?? 0 }
       let goal = try count() + number
-      while try count() < goal { await Task.yield() }
+      try await until {
+        try Task.checkCancellation()
+        return try count() >= goal
+      }
     }
 
     @Test("C76 A server that does not answer is given up in time, and told so")

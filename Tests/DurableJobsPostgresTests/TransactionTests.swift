@@ -4,6 +4,7 @@
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsPostgres
@@ -422,14 +423,20 @@
             }
           }
         }
-        for _ in 0..<4 {
-          let goal = acknowledged.withLock(\.count) + .random(in: 10...100)
-          while acknowledged.withLock({ $0.count }) < goal { await Task.yield() }
-          try server.kill()
-          try server.start()
+        group.addTask {
+          defer { isOver.withLock { $0 = true } }
+          for _ in 0..<4 {
+            let goal = acknowledged.withLock(\.count) + .random(in: 10...100)
+            try await until {
+              try Task.checkCancellation()
+              return acknowledged.withLock(\.count) >= goal
+            }
+            try server.kill()
+            try server.start()
+          }
         }
-        isOver.withLock { $0 = true }
-        try await group.waitForAll()
+        // The first that fails ends the others.
+        for try await _ in group {}
       }
       let rows = Set(try server.psql("SELECT number FROM sale", schema: schema).map { $0[0] })
       let jobs = try await store.jobs(JobQuery(limit: 1_000_000)).compactMap(\.key)

@@ -41,7 +41,9 @@
       var producer = try start("produce", "100000", "3")
       while killed.count < Self.kills {
         let goal = Self.size(of: record) + .random(in: 0...3000)
-        while Self.size(of: record) < goal, producer.isRunning, workers.allSatisfy(\.isRunning) { await Task.yield() }
+        await until { [workers, producer] in
+          Self.size(of: record) >= goal || !producer.isRunning || !workers.allSatisfy(\.isRunning)
+        }
         if Int.random(in: 0..<4) == 0 {
           await kill(producer)
           producer = try start("produce", "100000", "3")

@@ -88,11 +88,6 @@
     }
   }
 
-  /// Waits until something is so, which is looked at again and again.
-  func until(_ condition: () async throws -> Bool) async rethrows {
-    while try await !condition() { await onThread { _ = usleep(2000) } }
-  }
-
   /// Processes that this one can see, by what the system's table says of them.
   enum ProcessList {
     /// The living children of a process.

@@ -2,6 +2,7 @@
   import DurableJobs
   import DurableJobsTesting
   import Foundation
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsProcess

@@ -3,6 +3,7 @@
   import DurableJobsSQLite
   import Foundation
   import LyingServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsHTTP
@@ -143,7 +144,7 @@
       try await withTaskExecutorPreference(DiskThreads.of(folder: folder.url.path)) { [content] in
         try await Self.write(content.bytes(0..<70_000), to: pipe)
       }
-      while copies.first.flatMap({ folder.size("jobs.sqlite-outbox/\($0)") }) ?? 0 < 65_537 { await Task.yield() }
+      await until { copies.first.flatMap { folder.size("jobs.sqlite-outbox/\($0)") } ?? 0 >= 65_537 }
       let copy = folder.path("jobs.sqlite-outbox/\(copies[0])")
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -24 * 3600)], ofItemAtPath: copy)

@@ -52,13 +52,14 @@
       }.joined(separator: "&")
     }
 
-    /// Of a header, a variable, a field.
-    static func isSecret(name: Substring) -> Bool {
+    /// Of a header, a variable, a field; or in a URL's query, where more are.
+    static func isSecret(name: Substring, inQuery: Bool = false) -> Bool {
       guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy(\.isOfName) else { return false }
       let bytes = name.utf8.map { $0.isLetter ? $0 | 0x20 : $0 }
       guard !isFolder.contains(bytes) else { return false }
       return speaking.contains { bytes.has($0) }
-        || bytes.split { !$0.isLetter && !$0.isDigit }.contains { words.contains(Array($0)) }
+        || bytes.split { !$0.isLetter && !$0.isDigit }
+          .contains { words.contains(Array($0)) || inQuery && wordsOfQuery.contains(Array($0)) }
     }
 
     // In bytes: searching in characters takes fifty times as long, and lines may be long.
@@ -67,6 +68,7 @@
       "accesskey", "signature",
     ].map { Array($0.utf8) }
     private static let words = Set(["auth", "bearer", "key", "pass", "pwd"].map { Array($0.utf8) })
+    private static let wordsOfQuery = Set(["code", "sig"].map { Array($0.utf8) })
     private static let isFolder = Set(["pwd", "oldpwd"].map { Array($0.utf8) })
 
     // MARK: Options

@@ -10,16 +10,17 @@
     ///
     /// A password with characters that must not stand in one ends at the last `@` of the word: rather too much is hidden.
     ///
-    /// So are the values of what signs a query: `https://host/file?X-Amz-Signature=***`.
+    /// So are the values in its query whose names say that they are secret or sign it: `https://host/file?X-Amz-Signature=***`.
     package var withoutPasswords: String {
       guard contains("://") else { return self }
-      return contains("=") ? withoutPasswordsOfUsers.withoutSignatures : withoutPasswordsOfUsers
+      return contains("=") ? withoutPasswordsOfUsers.withoutSecretFields : withoutPasswordsOfUsers
     }
 
-    private var withoutSignatures: String {
-      let signs =
-        /([?&;](?:[A-Za-z0-9\-]+-)?(?:signature|credential|security-token|sig|token|access_token|api[_\-]?key|password|passwd|secret|client_secret)=)[^&;#\s"'<>]+/
-      return replacing(signs.ignoresCase()) { "\($0.output.1)\(hiddenSecret)" }
+    private var withoutSecretFields: String {
+      replacing(/([?&;#])([A-Za-z0-9_.\[\]\-]{1,100})=[^&;#\s"'<>]+/) { field in
+        let (whole, sign, name) = field.output
+        return SecretWords.isSecret(name: name, inQuery: true) ? "\(sign)\(name)=\(hiddenSecret)" : String(whole)
+      }
     }
 
     private var withoutPasswordsOfUsers: String {

@@ -114,7 +114,9 @@
       // Who was stopped meanwhile may have lost the job: then somebody else has ended the command.
       var stopReason = await context.isHeld() ? nil : context.stopReason
       if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
-      let result = CommandResult(report, stopReason: stopReason)
+      var result = CommandResult(report, stopReason: stopReason)
+      // Whoever told it to: what it has not done is no success. One who does so each time comes to an end of attempts.
+      if stopReason == nil, report?.wasAsked == true, result.succeeded { result = .askedToEnd }
       // Else it may be another's by now.
       if stopReason != .claimLost, !folder.hasRun(after: run.number) {
         // What was to end, and lives, is in the way of others. What has ended by itself may leave a daemon.
@@ -168,9 +170,9 @@
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
       if !isToldOfStops { return report.wasAsked }
-      if await CommandLock.wait(for: Self.hearing, until: { lifeLines.withLock { $0.isStopAsked } }) { return true }
-      // Whoever told it to stop: what it has not done is no success.
-      return report.wasAsked && report.ending.isSuccess
+      // A success is called a failure if the worker hears of nothing.
+      let time = report.ending.isSuccess ? Self.hearing * 10 : Self.hearing
+      return await CommandLock.wait(for: time, until: { lifeLines.withLock { $0.isStopAsked } })
     }
 
     /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own, and

@@ -10,6 +10,8 @@
     case killed(signal: Int32)
     /// It was asked to stop, and did.
     case stopped(StopReason)
+    /// Somebody asked it to end whom the worker knows nothing of, and it ended as if it had succeeded.
+    case askedToEnd
     /// It was not started, because something of an earlier run lives.
     case refused
     /// It can't be started, now or later, and this is why.
@@ -50,6 +52,7 @@
       case .stopped(.constraintLost): "interrupted, because something that it requires holds no more"
       case .stopped(let reason):
         reason == .claimLost ? "stopped, because the job is no longer this worker's" : reason.rawValue
+      case .askedToEnd: "exited with code 0 after something else than its worker had told it to end"
       case .refused: "not started, because an earlier run has not ended"
       case .impossible(let message): message
       case .postponed(let message): "not started for now: \(message)"
@@ -62,6 +65,7 @@
       switch self {
       case .exited(let code, _): code
       case .killed(let signal): 128 + signal
+      case .askedToEnd: 128 + SIGTERM
       case .stopped, .refused, .impossible, .postponed, .supervisorDied: nil
       }
     }
@@ -70,7 +74,7 @@
     func output() throws -> ShellCommand.Output {
       switch self {
       case .exited(0, _): return ShellCommand.Output()
-      case .exited, .killed: throw CommandFailure(result: self)
+      case .exited, .killed, .askedToEnd: throw CommandFailure(result: self)
       case .stopped: throw CancellationError()
       case .refused: throw .snooze(for: .seconds(1))
       case .impossible: throw .permanent(CommandFailure(result: self))
@@ -113,7 +117,7 @@
     package var outcome: String {
       switch self {
       case .exited(0, _): "succeeded"
-      case .exited, .killed, .impossible, .stopped(.timedOut), .stopped(.overdue): "failed"
+      case .exited, .killed, .askedToEnd, .impossible, .stopped(.timedOut), .stopped(.overdue): "failed"
       case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
       case .refused, .postponed, .supervisorDied, .stopped: "returned"
       }

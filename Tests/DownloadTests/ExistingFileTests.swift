@@ -273,6 +273,17 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: [1000, 1_000_000])
+    func `what is replaced keeps who may read it`(size: Int64) async throws {
+      server.serve("/a.bin", .file(Content(size)))
+      try setting.folder.write("old", to: "a.bin")
+      let path = setting.folder.path("a.bin")
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+      #expect(try await setting.fetch(setting.download(server.url("/a.bin"), overwrites: true)).state == .succeeded)
+      #expect(try setting.folder.holds(Content(size), as: "a.bin"))
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test(arguments: [1000, 1_000_000], [false, true])
     func `what changed since the attempt began is not replaced`(size: Int64, wasThere: Bool) async throws {
       server.serve("/a.bin", .file(Content(size)).holding(after: size / 2))

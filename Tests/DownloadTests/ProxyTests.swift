@@ -1,9 +1,10 @@
 #if HTTP
   import DurableJobs
-  import DurableJobsHTTP
   import Foundation
   import LyingServer
   import Testing
+
+  @testable import DurableJobsHTTP
 
   /// The proxies of the environment. The server stands for one: it is asked for whole URLs, which are paths to it.
   @Suite struct ProxyTests {
@@ -30,13 +31,25 @@
       #expect(proxy.requests.allSatisfy { $0["Proxy-Authorization"] == basic && $0["Authorization"] == nil })
     }
 
-    @Test(arguments: ["127.0.0.1", "localhost,127.0.0.1", "*"])
+    @Test(arguments: ["127.0.0.1", "localhost,127.0.0.1", "*", "10.0.0.0/8,127.0.0.0/9"])
     func `hosts that need no proxy are asked themselves`(list: String) async throws {
       let setting = try Setting(environment: ["http_proxy": proxy.url(""), "no_proxy": list])
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(proxy.requests.isEmpty)
       #expect(server.requests.allSatisfy { $0["Proxy-Authorization"] == nil })
+    }
+
+    @Test func `a network that needs no proxy is that of its addresses alone`() throws {
+      func isDirect(_ host: String, _ list: String) throws -> Bool {
+        let proxies = Proxies(environment: ["http_proxy": "proxy.example:1", "no_proxy": list])
+        return try proxies.proxy(for: #require(HTTPURL("http://\(host)/"))) == nil
+      }
+      for host in ["10.0.0.1", "10.255.3.4"] { #expect(try isDirect(host, "10.0.0.0/8")) }
+      for host in ["11.0.0.1", "10.example.org", "[fd00::1]"] { #expect(try !isDirect(host, "10.0.0.0/8")) }
+      #expect(try isDirect("192.168.5.6", "192.168.4.0/22") && !isDirect("192.168.8.1", "192.168.4.0/22"))
+      #expect(try isDirect("[fd00::1]", "fd00::/8") && !isDirect("[fe80::1]", "fd00::/8"))
+      #expect(try isDirect("1.2.3.4", "0.0.0.0/0") && !isDirect("1.2.3.4", "1.2.3.0/33"))
     }
 
     @Test func `a secure URL goes through a tunnel, and the proxy sees nothing of it`() async throws {

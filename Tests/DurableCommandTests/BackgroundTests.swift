@@ -42,6 +42,16 @@
       #expect(flock(file, LOCK_EX | LOCK_NB) == 0, "it has ended")
     }
 
+    @Test("that is no process here, as one in another container is not, is told of")
+    func elsewhere() async throws {
+      let file = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(file) }
+      #expect(flock(file, LOCK_EX) == 0)
+      #expect(write(file, "7 7", 3) == 3)
+      let outcome = try await durable("work", "stop")
+      #expect(outcome.status == .exited(1) && outcome.stderr.contains("container"), "\(outcome.stderr)")
+    }
+
     @Test("whose file names a process that began at another time asks nobody to stop")
     func givenOutAgain() async throws {
       let stranger = try ChildProcess("/bin/sleep", ["600"])
@@ -53,9 +63,9 @@
       #expect(write(file, old, old.utf8.count) == old.utf8.count)
       let worker = BackgroundWorker(store: durable.store)
       #expect(worker.process == 0)
-      async let stopped = onThread { worker.stop() }
+      async let stopped = onThread { Result { try worker.stop() } }
       close(file)
-      #expect(await stopped == nil)
+      #expect(try await stopped.get() == nil)
       #expect(kill(stranger.pid, 0) == 0)
     }
 

@@ -24,7 +24,9 @@
         ),
         ("https://h/f?sv=1&sig=a%3D", "https://h/f?sv=1&sig=***"), ("'https://h/?token=t'", "'https://h/?token=***'"),
         ("https://u:p@h/f?access_token=t#x", "https://u:***@h/f?access_token=***#x"),
-        ("https://h/f?design=1&tokens=2", "https://h/f?design=1&tokens=2"), ("a=1&sig=2", "a=1&sig=2"),
+        ("https://h/f?design=1&monkey=2&codec=3", "https://h/f?design=1&monkey=2&codec=3"),
+        ("https://h/f?private_token=a&key=b&code=c&page=2", "https://h/f?private_token=***&key=***&code=***&page=2"),
+        ("https://h/f#id_token=a", "https://h/f#id_token=***"), ("a=1&sig=2", "a=1&sig=2"),
       ])
     func signatures(text: String, shown: String) { #expect(text.withoutPasswords == shown) }
 

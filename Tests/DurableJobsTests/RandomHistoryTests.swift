@@ -24,13 +24,27 @@ import Testing
   /// that histories come to where each rule decides.
   @Test("Random lives tell a wrong rule from the right one", arguments: WrongRule.allCases)
   func wrongRule(rule: WrongRule) async throws {
-    let seed = await seedOfDifference(in: 1...900) { try await $0.run(ConformanceTests.subject, wrong: rule) }
+    let first = Self.finders[rule].map { [$0] } ?? []
+    let seed = await seedOfDifference(in: first + Array(1...900)) {
+      try await $0.run(ConformanceTests.subject, wrong: rule)
+    }
     print("\(rule) is found by seed \(try #require(seed))")
   }
 
+  /// The first seeds that find what is seldom decided, so that they are tried first. Where other histories come of them by
+  /// now, the search begins at 1.
+  private static let finders: [WrongRule: UInt64] = [
+    .anyProgressForgives: 81, .failedHeadKeepsItsCatchOut: 19, .failedHeadLetsGo: 17,
+    .lostClaimIsFollowed: 81, .onlyRowsOfDeathsEnd: 22, .overdueRetries: 17, .begunIsOverdue: 17,
+    .renewalEndsNoDoubt: 24, .resumeForgetsTime: 38, .retriedBringsNoKey: 27, .retryForgetsSteps: 15,
+    .retryKeepsCrashes: 15, .retryKeepsDeadline: 103, .retryLeavesSkipped: 33, .retryOpensBatch: 19,
+    .retryTakesKey: 24, .returnedGoesOn: 406, .suspensionBeatsCancel: 22, .wakeEndsAnyWait: 14,
+    .windowEndsWithJob: 32, .workersWordGoesFirst: 30,
+  ]
+
   /// The first seed whose history ends in a difference.
   private func seedOfDifference(
-    in seeds: ClosedRange<UInt64>, _ run: (RandomHistory) async throws -> Void
+    in seeds: some Sequence<UInt64>, _ run: (RandomHistory) async throws -> Void
   ) async -> UInt64? {
     for seed in seeds {
       do { try await run(RandomHistory(seed: seed)) } catch { return error is Difference ? seed : nil }

@@ -241,7 +241,8 @@
     let inode: UInt64
     let links: Int
     let owner: UInt32
-    let isWritableByAll: Bool
+    /// Who may read, write and run it.
+    let permissions: Int
 
     /// The same file with the same bytes, by all that is to be seen without reading them.
     func isAs(_ other: FileStatus) -> Bool {
@@ -262,8 +263,10 @@
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
       owner = status.st_uid
-      isWritableByAll = status.st_mode & S_IWOTH != 0
+      permissions = Int(status.st_mode & 0o777)
     }
+
+    var isWritableByAll: Bool { permissions & Int(S_IWOTH) != 0 }
 
     /// Nil if there is none.
     init?(ofFileAt path: String) {

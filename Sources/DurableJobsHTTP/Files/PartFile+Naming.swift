@@ -24,6 +24,8 @@
         throw changed(part)
       }
       if let modified { try files.bytes.set(modified: modified, part.path).map(remark) }
+      // Whoever could not read what is replaced can't read what comes.
+      if let replacing, replacing.isRegular { fchmod(files.bytes.number, mode_t(replacing.permissions)) }
       try trusting { try folder.flush(files.bytes, part.path) }
       let status = try status(of: files.bytes, part)
       let tail = try files.bytes.tail(before: status.size, part.path)

@@ -48,9 +48,40 @@
           name = String(name[..<colon])
         }
         name = name.trimmingCharacters(in: ["[", "]"])
+        if let network = IPNetwork(name) { return network.contains(bare) }
         while name.hasPrefix(".") { name.removeFirst() }
         return !name.isEmpty && (bare == name || bare.hasSuffix("." + name))
       }
+    }
+  }
+
+  /// A block of addresses, as in `10.0.0.0/8` or `fd00::/8`: RFC 4632, section 3.1; RFC 4291, section 2.3.
+  private struct IPNetwork {
+    private let address: [UInt8]
+    private let length: Int
+
+    init?(_ text: String) {
+      let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, let address = Self.bytes(of: String(parts[0])), let length = Int(parts[1]),
+        (0...8 * address.count).contains(length)
+      else { return nil }
+      (self.address, self.length) = (address, length)
+    }
+
+    func contains(_ host: String) -> Bool {
+      guard let other = Self.bytes(of: host), other.count == address.count else { return false }
+      return zip(address, other).enumerated().allSatisfy { index, pair in
+        let bits = min(max(length - 8 * index, 0), 8)
+        return (pair.0 ^ pair.1) >> (8 - bits) == 0
+      }
+    }
+
+    private static func bytes(of address: String) -> [UInt8]? {
+      for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        if inet_pton(Int32(family), address, &bytes) == 1 { return bytes }
+      }
+      return nil
     }
   }
 

@@ -17,7 +17,7 @@
       var found = DownloadedFile(
         path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
       if status.isRegular, let wanted = download.sha256?.lowercased() {
-        found.sha256 = try folder.checksum(of: name.description)
+        found.sha256 = try checksum(of: name, status, folder)
         if found.sha256 == wanted {
           _ = try await wasLeft(name, folder)
           return found
@@ -48,6 +48,14 @@
       }
       guard isFinalName, !replaces, told != nil || !mayBe else { return nil }
       throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
+    }
+
+    /// Reads a large file once, however many answers it is held against.
+    private func checksum(of name: FileName, _ status: FileStatus, _ folder: Folder) throws -> String? {
+      if let known = summed.withLock({ $0 }), known.file == status { return known.sum }
+      let sum = try folder.checksum(of: name.description)
+      if folder.status(of: name.description) == status { summed.withLock { $0 = (status, sum) } }
+      return sum
     }
 
     private func cameFromElsewhere(_ name: FileName, _ folder: Folder) -> DownloadError {

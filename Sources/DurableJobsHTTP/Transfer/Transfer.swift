@@ -25,6 +25,8 @@
     let name: FileName
     /// The same of this URL only.
     let own: FileName
+    /// The checksum of a file that was met.
+    let summed = Lock<(file: FileStatus, sum: String?)?>(nil)
     /// A second name of what this job names.
     private let mark: String
 

@@ -153,8 +153,8 @@
       let process: pid_t?
       switch try options.place {
       // Its store may have been deleted meanwhile.
-      case .file(let path): process = BackgroundWorker(store: StorePlace.resolved(path)).stop()
-      case .server: process = try await options.existing().flatMap { BackgroundWorker(store: $0.path).stop() }
+      case .file(let path): process = try BackgroundWorker(store: StorePlace.resolved(path)).stop()
+      case .server: process = try await options.existing().flatMap { try BackgroundWorker(store: $0.path).stop() }
       }
       if options.json {
         Screen.out.json(StopRecord(process: process))

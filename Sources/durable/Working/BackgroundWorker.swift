@@ -113,15 +113,22 @@
       close(news)
     }
 
-    /// Asks it to stop, and waits until it has. Returns which process it was; nil if there was none.
-    func stop() -> pid_t? {
+    /// Asks it to stop, and waits until it has. Returns which process it was; nil if there was none. Throws if it can't be asked
+    /// from here.
+    func stop() throws -> pid_t? {
       let lock = open(file, O_RDONLY | O_CLOEXEC)
       guard lock >= 0 else { return nil }
       defer { close(lock) }
       var process: pid_t = 0
+      let began = ContinuousClock.now
       while Self.isHeld(lock) {
         process = self.process(named: lock)
         if process != 0 { break }
+        guard began.duration(to: .now) < .seconds(3) else {
+          throw JobError(
+            .alreadyRunning,
+            "a worker is at work in the background that can't be seen from here: stop it in the container in which it runs")
+        }
         usleep(10_000)  // it has just begun, and says who it is at once
       }
       guard process != 0 else { return nil }

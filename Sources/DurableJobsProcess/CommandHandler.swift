@@ -115,7 +115,8 @@
       var stopReason = await context.isHeld() ? nil : context.stopReason
       if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
       var result = CommandResult(report, stopReason: stopReason)
-      // Whoever told it to: what it has not done is no success. One who does so each time comes to an end of attempts.
+      // Whoever told it to: what it has not done is no success. A command that tells its own keeper so each
+      // time has crashed too often in the end.
       if stopReason == nil, report?.wasAsked == true, result.succeeded { result = .askedToEnd }
       // Else it may be another's by now.
       if stopReason != .claimLost, !folder.hasRun(after: run.number) {
@@ -170,7 +171,7 @@
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
       if !isToldOfStops { return report.wasAsked }
-      // A success is called a failure if the worker hears of nothing.
+      // A success is called a crash if the worker hears of nothing.
       let time = report.ending.isSuccess ? Self.hearing * 10 : Self.hearing
       return await CommandLock.wait(for: time, until: { lifeLines.withLock { $0.isStopAsked } })
     }

@@ -10,7 +10,7 @@
     case killed(signal: Int32)
     /// It was asked to stop, and did.
     case stopped(StopReason)
-    /// Somebody asked it to end whom the worker knows nothing of, and it ended as if it had succeeded.
+    /// Somebody asked it to end whom the worker knows nothing of, and it ended as if it had succeeded. It counts as a crash.
     case askedToEnd
     /// It was not started, because something of an earlier run lives.
     case refused
@@ -52,7 +52,7 @@
       case .stopped(.constraintLost): "interrupted, because something that it requires holds no more"
       case .stopped(let reason):
         reason == .claimLost ? "stopped, because the job is no longer this worker's" : reason.rawValue
-      case .askedToEnd: "exited with code 0 after something else than its worker had told it to end"
+      case .askedToEnd: "cut short, because something else than its worker told it to end"
       case .refused: "not started, because an earlier run has not ended"
       case .impossible(let message): message
       case .postponed(let message): "not started for now: \(message)"
@@ -65,8 +65,7 @@
       switch self {
       case .exited(let code, _): code
       case .killed(let signal): 128 + signal
-      case .askedToEnd: 128 + SIGTERM
-      case .stopped, .refused, .impossible, .postponed, .supervisorDied: nil
+      case .stopped, .askedToEnd, .refused, .impossible, .postponed, .supervisorDied: nil
       }
     }
 
@@ -74,12 +73,12 @@
     func output() throws -> ShellCommand.Output {
       switch self {
       case .exited(0, _): return ShellCommand.Output()
-      case .exited, .killed, .askedToEnd: throw CommandFailure(result: self)
+      case .exited, .killed: throw CommandFailure(result: self)
       case .stopped: throw CancellationError()
       case .refused: throw .snooze(for: .seconds(1))
       case .impossible: throw .permanent(CommandFailure(result: self))
       case .postponed: throw Self.later
-      case .supervisorDied: throw .crash
+      case .askedToEnd, .supervisorDied: throw .crash
       }
     }
 
@@ -117,9 +116,9 @@
     package var outcome: String {
       switch self {
       case .exited(0, _): "succeeded"
-      case .exited, .killed, .askedToEnd, .impossible, .stopped(.timedOut), .stopped(.overdue): "failed"
+      case .exited, .killed, .impossible, .stopped(.timedOut), .stopped(.overdue): "failed"
       case .stopped(let reason) where reason == .cancelled || reason == .suspended: reason.rawValue
-      case .refused, .postponed, .supervisorDied, .stopped: "returned"
+      case .askedToEnd, .refused, .postponed, .supervisorDied, .stopped: "returned"
       }
     }
 

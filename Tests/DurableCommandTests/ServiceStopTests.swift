@@ -76,6 +76,8 @@
       #expect(ended.status == .exited(0))
       #expect(try await durable.state(id) == "succeeded")
       #expect(try String(contentsOfFile: durable.folder + "/runs", encoding: .utf8) == "run\nrun\n")
+      // One that does so itself each time does not run for ever.
+      #expect(try await durable("show", "\(id)", "--json").json["crashes"] as? Int == 1)
     }
 
     @Test("a terminal or a session that ends tells a worker twice, and its commands have their grace")

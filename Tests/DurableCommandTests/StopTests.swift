@@ -39,17 +39,6 @@
       try await durable.untilGone(id)
     }
 
-    @Test("a command that tells its own keeper to end, and exits well, has failed, and does not run for ever")
-    func tellsKeeper() async throws {
-      // In a session of its own it is a stranger, also once it is gone.
-      let id = try await durable.add(
-        "--shell", "--max-attempts", "2", "--", "trap '' TERM; echo run >> runs; setsid kill -TERM $PPID; exit 0")
-      #expect(try await durable("work", "--drain").status == .exited(1))
-      #expect(try await durable.state(id) == "failed")
-      #expect(try await durable.message(id).contains("told it to end"))
-      #expect(try String(contentsOfFile: durable.folder + "/runs", encoding: .utf8) == "run\nrun\n")
-    }
-
     @Test("Ctrl-C once lets what runs end, and exits with 130 if work is left")
     func interruptOnce() async throws {
       let fifo = try Fifo(in: durable)

@@ -118,7 +118,8 @@
       let server = try TestServer()
       let schema = TestServer.schema()
       await (try server.store(schema)).close()
-      let other = try TestServer(following: server)
+      // It looks for its leader each second, and not each five.
+      let other = try TestServer(options: "-c wal_retrieve_retry_interval=1s", following: server)
       // A commit is told once both have it.
       try server.psql("ALTER SYSTEM SET synchronous_standby_names='*'")
       try server.psql("SELECT pg_reload_conf()")

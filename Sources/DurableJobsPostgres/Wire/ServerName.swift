@@ -9,6 +9,8 @@
     private let string: String
     let description: String
     let hasPassword: Bool
+    /// Of which another may lead soon, where none does now.
+    let hasSeveralHosts: Bool
     /// What libpq takes where the string says nothing: a host that is silent for long is none.
     private static let defaults = [
       "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
@@ -33,6 +35,7 @@
       let port = values["port"].map { ":\($0)" } ?? ""
       let host = values["host"] ?? values["hostaddr"] ?? ""
       let database = values["dbname"] ?? ""
+      hasSeveralHosts = host.contains(",")
       // The folder of a socket has no place where hosts stand.
       description =
         host.hasPrefix("/")

@@ -106,7 +106,7 @@
             isFollowed: context.id == followed), context)
       } catch {
         folder.forget(run)
-        remains.forget(context.id)
+        if !folder.hasRun(after: run.number) { remains.forget(context.id) }
         throw try setback(error, command, context)
       }
       if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }

@@ -48,7 +48,7 @@ extension JobError {
         (
           .damaged,
           "the store \(path) is damaged (\(failure.message)). It was left as it is; restore a backup, or salvage what can "
-            + "be read into a new file: `SQLiteStore.repair(from:to:)`"
+            + "be read into a new file: `durable repair` at a shell, `SQLiteStore.repair(from:to:)` in a program"
         )
       case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG:
         (

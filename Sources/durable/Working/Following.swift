@@ -29,7 +29,8 @@
       if runs == .requests { try registerRequests(with: worker) }
       store.provideSystemConstraints(to: worker)
       let interruption = await Interruption(worker, handler)
-      Screen.onClosed.withLock { $0 = { interruption.stop() } }
+      // As a command is ended that writes to a pipe which nobody reads.
+      Screen.onClosed.withLock { $0 = { interruption.stop(grace: .zero) } }
       Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
       let follower = LogFollower(
         store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } },

@@ -36,14 +36,14 @@
     /// Somebody asked who takes an end with work left for a good one.
     var isOrderly: Bool { demands.withLock { $0.isOrderly } }
 
-    /// Stops as the first Ctrl-C does. Nothing if that was asked already.
-    func stop() {
+    /// Stops as the first Ctrl-C does, or with another grace. Nothing if that was asked already.
+    func stop(grace: Duration? = nil) {
       let isFirst = demands.withLock { demands in
         if demands.wasAsked { return false }
         _ = demands.ask(SIGHUP, SystemClock().uptime)
         return true
       }
-      if isFirst { stopWorker() }
+      if isFirst { stopWorker(grace ?? self.grace) }
     }
 
     private static func sayThatItStops(_ grace: Duration) {
@@ -51,12 +51,12 @@
       Talk.line("Stopping: what runs \(grace > .zero ? "has \(grace.forPeople) to end.\(hint)" : "is interrupted.")")
     }
 
-    private func stopWorker() {
+    private func stopWorker(_ grace: Duration) {
       handler?.workerIsAskedToStop()
       Task { [weak self] in  // ended by the end of this
         // One that begins only now is asked, too.
         while let self {
-          await self.worker.stop(grace: self.grace)
+          await self.worker.stop(grace: grace)
           try? await Task.sleep(for: .milliseconds(50))
         }
       }
@@ -66,7 +66,7 @@
       switch demands.withLock({ $0.ask(signal, SystemClock().uptime) }) {
       case nil: break
       case .stop:
-        stopWorker()
+        stopWorker(grace)
         tell()
       case .endAll:
         DispatchQueue.global().asyncAfter(deadline: .now() + patience.seconds) {

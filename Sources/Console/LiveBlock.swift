@@ -16,7 +16,8 @@
     package mutating func replace(with new: [String], below finished: [String] = [], width: Int, height: Int) -> String
     {
       guard !(lines.isEmpty && new.isEmpty && finished.isEmpty) else { return "" }
-      let rows = isReflowed ? lines.reduce(0) { $0 + max(1, ($1.columns + width - 1) / max(width, 1)) } : lines.count
+      let rows =
+        isReflowed ? lines.reduce(0) { $0 + max(1, ($1.columnsShown + width - 1) / max(width, 1)) } : lines.count
       let up = min(rows, max(height - 1, 0))
       // What is wider than thought is cut by the terminal, and doesn't break the line.
       var text = "\u{1b}[?7l\r" + (up > 0 ? "\u{1b}[\(up)A" : "")
@@ -32,5 +33,10 @@
 
     /// Something else was written, or the cursor was elsewhere: the block is begun anew where the cursor is.
     package mutating func forget() { lines = [] }
+  }
+
+  extension String {
+    /// Colours take none.
+    fileprivate var columnsShown: Int { replacing(/\u{1b}\[[0-9;]*m/, with: "").columns }
   }
 #endif

@@ -68,7 +68,8 @@
       "accesskey", "signature",
     ].map { Array($0.utf8) }
     private static let words = Set(["auth", "bearer", "key", "pass", "pwd"].map { Array($0.utf8) })
-    private static let wordsOfQuery = Set(["code", "sig"].map { Array($0.utf8) })
+    private static let wordsOfQuery = Set(
+      ["code", "hmac", "jwt", "otp", "session", "sid", "sig", "sign", "ticket"].map { Array($0.utf8) })
     private static let isFolder = Set(["pwd", "oldpwd"].map { Array($0.utf8) })
 
     // MARK: Options

@@ -1,5 +1,6 @@
 #if Shell
   import DurableJobsProcess
+  import Foundation
 
   /// What is shown in the place of what may be a secret.
   package let hiddenSecret = "***"
@@ -17,9 +18,10 @@
     }
 
     private var withoutSecretFields: String {
-      replacing(/([?&;#])([A-Za-z0-9_.\[\]\-]{1,100})=[^&;#\s"'<>]+/) { field in
+      replacing(/([?&;#])([A-Za-z0-9_.%\[\]\-]{1,100})=[^&;#\s"'<>]+/) { field in
         let (whole, sign, name) = field.output
-        return SecretWords.isSecret(name: name, inQuery: true) ? "\(sign)\(name)=\(hiddenSecret)" : String(whole)
+        let plain = name.contains("%") ? Substring(String(name).removingPercentEncoding ?? "token") : name
+        return SecretWords.isSecret(name: plain, inQuery: true) ? "\(sign)\(name)=\(hiddenSecret)" : String(whole)
       }
     }
 

@@ -41,7 +41,7 @@
       let remains = CommandRemains(store)
       worker.register(ShellCommand.self) { [self] in try await run($0, store, remains, $1) }
       worker.whileRunning {
-        var sweep = FolderSweep(store)
+        var sweep = FolderSweep(store, remains)
         await sweep.run()
       }
       worker.whileRunning { [self] in await remains.watch { self.own } }
@@ -70,6 +70,8 @@
       let lock = folder.lock
       let run: CommandRun
       do {
+        // What stands beside it, and runs, is another store's.
+        guard !remains.isStoreReplaced else { throw Refusal("the store was replaced; stop this worker", ESTALE) }
         try folder.create()
         var isFree = try lock.isFree()
         if !isFree {

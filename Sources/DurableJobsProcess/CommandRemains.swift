@@ -24,6 +24,9 @@
     /// is that of another store.
     var isStoresOwn: Bool { file == Self.file(of: store) }
 
+    /// Another store stands at its path.
+    var isStoreReplaced: Bool { !isStoresOwn && Self.file(of: store) != nil }
+
     private static func file(of store: any JobStore) -> [UInt64]? {
       var status = stat()
       guard let path = store.path, stat(path, &status) == 0 else { return nil }

@@ -19,12 +19,16 @@
     static let interval = Duration.seconds(600)
 
     private let store: any JobStore
+    private let remains: CommandRemains
     /// What is still to be looked at, the lowest last.
     private var left: [JobID] = []
     private var nextBite = Duration.zero
     private var nextSweep = Duration.zero
 
-    init(_ store: any JobStore) { self.store = store }
+    init(_ store: any JobStore, _ remains: CommandRemains) {
+      self.store = store
+      self.remains = remains
+    }
 
     /// Goes on until the task is cancelled, and then ends with the bite that it is in.
     ///
@@ -36,11 +40,14 @@
         if news.withLock({ $0.heard(signal) }) { gate.open() }
       }
       repeat {
-        for id in news.withLock({ $0.takeRemoved() }) where !JobFolder(id, in: store).removeIfFree() {
+        // Folders of another store are not for this one to delete.
+        if remains.isStoreReplaced { left = [] }
+        for id in news.withLock({ $0.takeRemoved() })
+        where !remains.isStoreReplaced && !JobFolder(id, in: store).removeIfFree() {
           news.withLock { $0.isSweepWanted = true }
         }
         let now = store.clock.uptime
-        if left.isEmpty, now >= nextSweep, news.withLock({ $0.takeWish() }) {
+        if left.isEmpty, now >= nextSweep, !remains.isStoreReplaced, news.withLock({ $0.takeWish() }) {
           nextSweep = now + Self.interval
           left = JobFolder.ids(in: JobFolder.all(of: store)).sorted { $0.rawValue > $1.rawValue }
         }
@@ -63,7 +70,7 @@
         // A store that can't be asked keeps its folders.
         let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1))
         if jobs?.isEmpty == false { continue }
-        if jobs == nil || !JobFolder(id, in: store).removeIfFree() { isDone = false }
+        if jobs == nil || remains.isStoreReplaced || !JobFolder(id, in: store).removeIfFree() { isDone = false }
       }
       left.removeLast(min(Self.bite, left.count))
       return isDone

@@ -274,12 +274,18 @@
     }
 
     @Test(arguments: [1000, 1_000_000])
-    func `what is replaced keeps who may read it`(size: Int64) async throws {
-      server.serve("/a.bin", .file(Content(size)))
+    func `what is replaced keeps who may read it, from the first byte that is on the disk`(size: Int64) async throws {
+      server.serve("/a.bin", .file(Content(size)).breaking(after: size / 2), .file(Content(size)))
       try setting.folder.write("old", to: "a.bin")
       let path = setting.folder.path("a.bin")
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-      #expect(try await setting.fetch(setting.download(server.url("/a.bin"), overwrites: true)).state == .succeeded)
+      let download = try setting.download(server.url("/a.bin"), overwrites: true)
+      _ = try await setting.attempt(download)
+      let part = path + ".part"
+      if FileManager.default.fileExists(atPath: part) {
+        #expect(try FileManager.default.attributesOfItem(atPath: part)[.posixPermissions] as? Int == 0o600)
+      }
+      #expect(try await setting.fetch(download).state == .succeeded)
       #expect(try setting.folder.holds(Content(size), as: "a.bin"))
       #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
     }

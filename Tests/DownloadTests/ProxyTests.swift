@@ -49,6 +49,7 @@
       for host in ["11.0.0.1", "10.example.org", "[fd00::1]"] { #expect(try !isDirect(host, "10.0.0.0/8")) }
       #expect(try isDirect("192.168.5.6", "192.168.4.0/22") && !isDirect("192.168.8.1", "192.168.4.0/22"))
       #expect(try isDirect("[fd00::1]", "fd00::/8") && !isDirect("[fe80::1]", "fd00::/8"))
+      #expect(try isDirect("[::1]", "[0:0:0:0:0:0:0:1]") && !isDirect("[::2]", "::1"))
       #expect(try isDirect("1.2.3.4", "0.0.0.0/0") && !isDirect("1.2.3.4", "1.2.3.0/33"))
     }
 

@@ -62,7 +62,7 @@
       let gone = JobID(rawValue: 1000)
       try JobFolder(gone, in: store).create()
       let sweeping = Task { [store] in
-        var sweep = FolderSweep(store)
+        var sweep = FolderSweep(store, CommandRemains(store))
         await sweep.run()
       }
       await until { !exists(gone, store) }
@@ -82,7 +82,7 @@
       for number in 1...count { try JobFolder(JobID(rawValue: Int64(number)), in: store).create() }
       func left() -> Int { JobFolder.ids(in: JobFolder.all(of: store)).count }
       let sweeping = Task { [store] in
-        var sweep = FolderSweep(store)
+        var sweep = FolderSweep(store, CommandRemains(store))
         await sweep.run()
       }
       await until { clock.timers == [FolderSweep.pause] }
@@ -102,7 +102,7 @@
       try JobFolder(gone, in: store).create()
       store.fail(next: 2, .jobs, with: JobError(.diskFull, "there is no room"))
       let sweeping = Task { [store] in
-        var sweep = FolderSweep(store)
+        var sweep = FolderSweep(store, CommandRemains(store))
         await sweep.run()
       }
       await until { clock.timers == [FolderSweep.interval] }

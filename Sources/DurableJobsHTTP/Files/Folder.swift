@@ -241,6 +241,7 @@
     let inode: UInt64
     let links: Int
     let owner: UInt32
+    let group: UInt32
     /// Who may read, write and run it.
     let permissions: Int
 
@@ -263,6 +264,7 @@
       inode = UInt64(status.st_ino)
       links = Int(status.st_nlink)
       owner = status.st_uid
+      group = status.st_gid
       permissions = Int(status.st_mode & 0o777)
     }
 

@@ -109,6 +109,7 @@
           throw PartFile.Taken.isHeld(byURL: nil)
         }
         isMade = true
+        setPermissions(of: bytes)
         _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
         early = []
         try take(file, bytes, FileStatus(of: bytes, path))
@@ -121,11 +122,16 @@
 
     private func openBytes() throws -> Descriptor {
       guard let file = try folder.open(name.part, O_RDWR | O_CREAT) else { throw DownloadError.disk("open", path) }
+      setPermissions(of: file)
       return file
     }
 
+    /// It has to be opened again, whatever the file is to be.
+    private func setPermissions(of bytes: Descriptor) {
+      if let permissions { fchmod(bytes.number, mode_t(permissions | 0o600)) }
+    }
+
     private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus) throws {
-      if let permissions { fchmod(bytes.number, mode_t(permissions)) }
       opened = Files(record: file, bytes: bytes)
       try change { $0.inode = status.inode }
     }

@@ -24,8 +24,6 @@
         throw changed(part)
       }
       if let modified { try files.bytes.set(modified: modified, part.path).map(remark) }
-      // Whoever could not read what is replaced can't read what comes.
-      if let replacing, replacing.isRegular { fchmod(files.bytes.number, mode_t(replacing.permissions)) }
       try trusting { try folder.flush(files.bytes, part.path) }
       let status = try status(of: files.bytes, part)
       let tail = try files.bytes.tail(before: status.size, part.path)
@@ -43,6 +41,7 @@
       if let replacing, let there, !there.isAs(replacing) { return nil }
       guard try folder.rename(part.name.part, to: final.description, replacing: replacing != nil && there != nil)
       else { return nil }
+      if let permissions { fchmod(files.bytes.number, mode_t(permissions)) }
       try folder.flush()
       discardOther()
       return folder.fetched(final.description, status, sha256: sha256)

@@ -7,6 +7,8 @@
       case invalidRequest
       /// The file of its body is missing, or can't be read or copied.
       case unusableBody
+      /// The system lacks what reading that takes for now, as open files.
+      case shortage
       /// The server's answer is an error: 404, 503; or leads elsewhere.
       case refused
       /// No connection, or it broke.
@@ -42,7 +44,8 @@
         case .untrusted: .untrusted
         case .stalled: .stalled
         case .unusableAnswer, .wrongContent: .unusableAnswer
-        case .noRoom, .disk: .unusableBody
+        case .noRoom: .shortage
+        case .disk: .unusableBody
         }
       self.init(code, error.message)
     }

@@ -18,6 +18,11 @@
     var caCertificates: String?
     var decodes = false
 
+    /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. Of others another attempt is the job's, and counted.
+    private var mayBeRepeated: Bool {
+      ![.POST, .PATCH, .CONNECT].contains(method) || headers.contains(name: "Idempotency-Key")
+    }
+
     /// The head of the answer, with a body that is still to come. Throws ``Setback``, ``DownloadError``, or what the client
     /// throws.
     func response(by clients: Clients, through proxies: Proxies) async throws -> HTTPClientResponse {
@@ -45,7 +50,7 @@
       do {
         do {
           response = try await client.execute(request, deadline: .distantFuture)
-        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed && mayBeRepeated {
           // A connection that was kept for another request may have been closed just before this one.
           request.body = body()
           response = try await client.execute(request, deadline: .distantFuture)

@@ -60,10 +60,11 @@
     private let address: [UInt8]
     private let length: Int
 
+    /// A single address is one, too.
     init?(_ text: String) {
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-      guard parts.count == 2, let address = Self.bytes(of: String(parts[0])), let length = Int(parts[1]),
-        (0...8 * address.count).contains(length)
+      guard parts.count <= 2, let address = Self.bytes(of: String(parts[0])),
+        let length = parts.count == 2 ? Int(parts[1]) : 8 * address.count, (0...8 * address.count).contains(length)
       else { return nil }
       (self.address, self.length) = (address, length)
     }

@@ -101,7 +101,7 @@
         return Result(file: file)
       }
       let before = try await standing(folder)
-      let part = try part(in: folder)
+      let part = try part(in: folder, permissions: permissions(replacing: before))
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
         let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
@@ -125,13 +125,20 @@
       return try await stoodAtFirst(StandingFile(status)) == StandingFile(status) ? status : nil
     }
 
+    /// Those of what is replaced, from the first byte on, if it is this user's: whoever could not read that can't read what
+    /// comes. Another group than what comes will have reads nothing.
+    private func permissions(replacing file: FileStatus?) -> Int? {
+      guard download.overwrites, let file, file.isRegular, file.owner == geteuid() else { return permissions }
+      return file.group == getegid() ? file.permissions : file.permissions & ~0o070
+    }
+
     private func isTaken(_ folder: Folder) -> Setback {
       .heldUp(by: "another download writes \(folder.path(of: name.part))", for: .seconds(2))
     }
 
     /// The part of that name; one of this URL's own where another URL's has it, and the name is not given, or where nobody's
     /// part is to keep the file from being replaced.
-    private func part(in folder: Folder) throws -> PartFile {
+    private func part(in folder: Folder, permissions: Int?) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
           name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(), permissions: permissions)

@@ -60,9 +60,9 @@
       switch reason {
       case .held(let holder, let words): (self.reason, message) = ("heldBy\(holder.rawValue.capitalized)", words)
       case .uniqueKey(let key, let other, let state):
-        (self.reason, self.key, self.job, self.state) = ("uniqueKey", key, other, state.rawValue)
+        (self.reason, self.key, self.job, self.state) = ("uniqueKey", key.withoutPasswords, other, state.rawValue)
       case .needs(let other, let state, _): (self.reason, self.job, self.state) = ("needs", other, state.rawValue)
-      case .needsKey(let key, _): (self.reason, self.key) = ("needsKey", key)
+      case .needsKey(let key, _): (self.reason, self.key) = ("needsKey", key.withoutPasswords)
       case .lane(let name, let other, let state):
         (self.reason, lane, self.job, self.state) = ("lane", name, other, state.rawValue)
       case .start(let time): (self.reason, until) = ("start", time)

@@ -25,7 +25,7 @@
 
       init(_ edge: JobEdge) {
         job = edge.job
-        if case .key(let name) = edge.target { key = name }
+        if case .key(let name) = edge.target { key = name.withoutPasswords }
         condition = edge.condition
       }
     }

@@ -46,9 +46,12 @@
           stdout.beginRun()
           head(run)
         }
-        for stream in LogStream.allCases {
-          guard var reader = current?.readers[stream] else { continue }
-          repeat {
+        // In turn, so that who writes much to one does not hide what the other says.
+        var isMore = true
+        while isMore {
+          isMore = false
+          for stream in LogStream.allCases {
+            guard var reader = current?.readers[stream] else { continue }
             // Also where there is nothing new: it may not have been possible to tell of what was shown last.
             if place() == .here { reader.tellFollowed() }
             // What others run may never end, and may write faster than anybody reads.
@@ -57,8 +60,9 @@
               return
             }
             if Task.isCancelled, place() == .elsewhere, job?.state == .running { return }
-          } while showNext(of: &reader, stream, run)
-          current?.readers[stream] = reader
+            if showNext(of: &reader, stream, run) { isMore = true }
+            current?.readers[stream] = reader
+          }
         }
         // Later runs exist only after this one has ended, however that was.
         guard run.endedAt != nil || index < runs.count - 1 || isFinal else { return }

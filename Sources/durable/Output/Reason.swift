@@ -38,8 +38,10 @@
       switch self {
       case .start(let time): "its time, \(time.forPeople)"
       case .needs(let job, let state, let condition): condition.forPeople("job \(job)") + ", which is \(state.rawValue)"
-      case .needsKey(let key, let condition): condition.forPeople("the key '\(key)'") + ", which no job has yet"
-      case .uniqueKey(let key, let job, let state): "job \(job) of its unique key '\(key)', which is \(state.rawValue)"
+      case .needsKey(let key, let condition):
+        condition.forPeople("the key '\(key.withoutPasswords)'") + ", which no job has yet"
+      case .uniqueKey(let key, let job, let state):
+        "job \(job) of its unique key '\(key.withoutPasswords)', which is \(state.rawValue)"
       case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).text
       case .constraint(let name, .setByHand): "\(name), which was set by hand to no"
       case .constraint(let name, .absent): "\(name)"

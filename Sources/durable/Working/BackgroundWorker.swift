@@ -117,7 +117,12 @@
     /// from here.
     func stop() throws -> pid_t? {
       let lock = open(file, O_RDONLY | O_CLOEXEC)
-      guard lock >= 0 else { return nil }
+      guard lock >= 0 else {
+        guard errno == ENOENT else {
+          throw JobError(.unusableFile, SystemError("the file \(file) can't be read", errno).description)
+        }
+        return nil
+      }
       defer { close(lock) }
       var process: pid_t = 0
       let began = ContinuousClock.now
@@ -127,12 +132,15 @@
         guard began.duration(to: .now) < .seconds(3) else {
           throw JobError(
             .alreadyRunning,
-            "a worker is at work in the background that can't be seen from here: stop it in the container in which it runs")
+            "a worker is at work in the background that can't be seen from here: stop it in the container in which it runs"
+          )
         }
         usleep(10_000)  // it has just begun, and says who it is at once
       }
       guard process != 0 else { return nil }
-      kill(process, SIGTERM)
+      guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
+        throw JobError(.unusableFile, SystemError("process \(process) can't be asked to stop", errno).description)
+      }
       let late = DispatchWorkItem { [process] in
         Talk.line("Process \(process) has not stopped yet; it is waited for")
       }

@@ -297,6 +297,14 @@
       #expect(server.keys("/orders") == ["k-1", "k-1", "k-1"])
     }
 
+    @Test func `a request that has no key, and may not arrive twice, goes once an attempt`() async throws {
+      server.serve("/orders", .hangUp, .page(200))
+      let id = try await setting.jobs.queue.enqueue(try post(key: nil)).id
+      try await setting.jobs.drain()
+      #expect(server.requests.count == 1)
+      #expect(try await setting.job(id).attempt == 1)
+    }
+
     @Test func `a request that is interrupted goes back uncounted, and is sent again with the same key`() async throws {
       server.serve("/orders", .silence, .page(200))
       let id = try await setting.jobs.queue.enqueue(try post()).id

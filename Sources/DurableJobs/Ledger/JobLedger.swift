@@ -54,6 +54,8 @@ package struct LedgerRequest {
   package var tally: [BatchID: BatchTally] = [:]
   /// This batch is done, and that job follows it.
   package var complete: (batch: BatchID, job: JobID?)?
+  /// These batches go if they have no jobs.
+  package var forget: [BatchID] = []
   /// Each that still has the lease that it was seen with loses it for good. The reply has those.
   package var dispossess: [WorkerLoss] = []
   /// Makes due jobs ready, at most so many of a route.

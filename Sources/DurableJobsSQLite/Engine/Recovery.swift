@@ -14,7 +14,7 @@ extension Engine {
       if case .dead(let lock) = folder.standing(of: session) { graves.append(lock) }
     }
     let expired = try await findExpired(now: now, limit: limit)
-    let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired.jobs, now: now)
+    let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
     var report = RecoveryReport()
     if !plan.isNothing {

@@ -11,7 +11,8 @@ extension WriteTransaction: JobLedger {
     reply.batch = try request.batch.map { try batch($0) }
     if !request.add.isEmpty { reply.added = try add(request.add, in: reply.batch) }
     for (id, tally) in request.tally { if let row = try count(tally, of: id) { reply.batches.append(row) } }
-    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job) }
+    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job, now) }
+    for batch in request.forget { try run(.deleteBatch, batch.rawValue) }
     for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
     if let claim = request.take { reply.taken = try take(claim, &reply.overdue) }

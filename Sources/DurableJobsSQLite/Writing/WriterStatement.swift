@@ -208,7 +208,7 @@ enum WriterStatement: Int, CaseIterable {
       UPDATE durable_batch SET total=total+?2,live=live+?3,succeeded=succeeded+?4,jobs=jobs+?5 WHERE id=?1
       RETURNING live,done,CASE WHEN live<=0 AND done=0 THEN completion END,jobs
       """
-    case .complete: "UPDATE durable_batch SET done=1,follower=?2 WHERE id=?1"
+    case .complete: "UPDATE durable_batch SET done=1,follower=?2,empty_at=CASE WHEN jobs<=0 THEN ?3 END WHERE id=?1"
     case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0 AND done<>2"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"

@@ -30,7 +30,7 @@ package struct Census: Sendable {
 
 extension RecoveryPlan {
   package init(
-    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerLoss], expired: PruningPass, now: Int64
+    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerRow], expired: PruningPass, now: Int64
   ) {
     if request.isRetiring { retiring = request.worker }
     self.losses = losses

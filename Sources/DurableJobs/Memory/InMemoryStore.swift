@@ -37,7 +37,7 @@ public final class InMemoryStore: JobStore {
     content = Lock(Content(table: table, provider: provider, unreadable: unreadable))
     try commit { table in
       var plan = RecoveryPlan()
-      plan.losses = table.workers.map { WorkerLoss(worker: $0.id ?? 0, leaseUntil: $0.leaseUntil) }
+      plan.losses = table.workers
       _ = try table.run(RecoverVerb(plan, limit: .max - 1, policy: policy, now: table.now))
     }
   }

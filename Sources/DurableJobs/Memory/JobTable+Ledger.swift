@@ -282,12 +282,12 @@ extension JobTable: JobLedger {
     }
   }
 
-  private func dispossess(_ loss: WorkerLoss, _ reply: inout LedgerReply) {
-    guard let index = workers.firstIndex(where: { $0.id == loss.worker && $0.leaseUntil == loss.leaseUntil }) else {
-      return
-    }
+  private func dispossess(_ loss: WorkerRow, _ reply: inout LedgerReply) {
+    guard let id = loss.id,
+      let index = workers.firstIndex(where: { $0.id == id && $0.leaseUntil == loss.leaseUntil })
+    else { return }
     workers[index].leaseUntil = WorkerRow.taken
-    reply.dispossessed.append(loss.worker)
+    reply.dispossessed.append(id)
   }
 
   // MARK: Sets

@@ -95,11 +95,7 @@ final class JobTable {
     doubts = other.doubts
     routes = other.routes
     lastRoute = other.lastRoute
-    now = other.now
     seen = other.seen
-    news = other.news
-    lastCount = other.lastCount
-    touched = other.touched
   }
 
   func index(of id: JobID) -> Int? {

@@ -4,7 +4,7 @@ import Foundation
 package struct RecoveryPlan: Sendable {
   /// The worker that says good-bye.
   package var retiring: WorkerID?
-  package var losses: [WorkerLoss] = []
+  package var losses: [WorkerRow] = []
   /// Jobs past their retention, as it seemed.
   package var expired: [JobID] = []
   package var batches: [BatchID] = []
@@ -47,8 +47,7 @@ package struct RecoverVerb: Verb {
       let needs = Needs(jobs: expired, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)
       // The worker's row first: from then on every claim under it is lost, those too that this bite does not come to.
       return LedgerRequest(
-        forget: plan.batches, dispossess: plan.losses,
-        promote: plan.hasDue ? limit : nil, load: needs)
+        forget: plan.batches, dispossess: plan.losses, promote: plan.hasDue ? limit : nil, load: needs)
     case .taken:
       phase = .held
       retiring = answer.workers.compactMap(\.id)

@@ -75,7 +75,7 @@
       )
       SELECT ord,id,route,batch FROM f ORDER BY ord
       """
-    static let slowLinks: Links = Links.stopAsked.union([.children, .lane, .steps, .unique, .deadline])
+    static let slowLinks: Links = Links.stopAsked.union(.slow).union([.unique, .deadline])
 
     private func finish(_ finishes: [Finish], _ answer: PipelineAnswer) {
       let sorted = finishes.sorted { $0.token.job < $1.token.job }

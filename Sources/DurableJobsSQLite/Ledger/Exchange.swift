@@ -26,7 +26,9 @@ extension WriteTransaction: JobLedger {
   private func finish(_ finish: Finish) throws -> Bool {
     FaultPoint.settleBegun.reach()
     let (job, claim) = (finish.token.job, ClaimNumber(rawValue: finish.token.claim))
-    guard let held = memory.held[job], held.claim == claim, try isStanding(claim.worker) else { return false }
+    guard let held = memory.held[job], held.claim == claim, !held.isSlow, try isStanding(claim.worker) else {
+      return false
+    }
     let succeed = try connection[.succeed].with(job, now, claim.rawValue)
     try succeed.run()
     guard succeed.changes == 1 else { return false }

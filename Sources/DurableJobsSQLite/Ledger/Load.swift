@@ -72,8 +72,10 @@ extension WriteTransaction {
   }
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
-    let (taken, width) = try connection[.seats].with(lane.composed).first { ($0.count(0), $0.count(1)) } ?? (0, 1)
-    let waiting = count > 0 ? try connection[.waiting].with(lane.composed, count).map { $0.id(0) } : []
+    let seats = try connection[.seats].with(lane.composed, count)
+    let (taken, width, first) = try seats.first { ($0.count(0), $0.count(1), $0.intOrNull(2)) } ?? (0, 1, nil)
+    var waiting = first.map { [JobID(rawValue: $0)] } ?? []
+    if count > 1, first != nil { waiting = try connection[.waiting].with(lane.composed, count).map { $0.id(0) } }
     for id in waiting { if let job = try load(id) { reply.jobs.append(job) } }
     reply.lanes[lane] = LaneRow(width: max(width, 1), taken: taken, waiting: waiting)
   }

@@ -32,6 +32,21 @@
       #expect(try await durable("explain", "99").status == .exited(3))
     }
 
+    @Test("names the jobs of a circle, in words and in JSON")
+    func circle() async throws {
+      let first = try await durable.add("--lane", "x", "--after", "k", "--", "true")
+      let behind = try await durable.add("--lane", "x", "--", "true")
+      let other = try await durable.add("--lane", "y", "--after", "\(behind)", "--", "true")
+      let last = try await durable.add("--lane", "y", "--key", "k", "--", "true")
+      let circle = [first, last, other, behind]
+      let line = try await durable("explain", "\(other)").text.prefix { $0 != "\n" }
+      let list = circle.map(\.description).joined(separator: ", ")
+      #expect(line.hasPrefix("Job \(other) can't run: of the jobs \(list) each waits for the next"), "\(line)")
+      let report = try await durable("explain", "\(other)", "--json").json
+      let reasons = try #require(report["reasons"] as? [[String: Any]])
+      #expect(reasons.first?["reason"] as? String == "circle" && reasons.first?["jobs"] as? [Int] == circle)
+    }
+
     @Test("retry does not say that a job will run again that waits for others then")
     func retry() async throws {
       let first = try await durable.add("--lane", "l", "--", "true")

@@ -25,11 +25,12 @@ import Testing
     var statements: (enqueue: Double, turn: Double) {
       switch self {
       case .plain: (2.03, 2.04)
-      case .lane: (4.03, 7.07)
-      case .unique: (4.03, 4.04)
-      case .batch: (4.03, 2.05)
+      case .lane: (4.03, 5.04)
+      case .unique: (4.03, 3.04)
+      case .batch: (3.05, 2.05)
       case .key: (4.03, 2.05)
-      case .tag, .requires: (3.05, 2.05)
+      case .tag: (3.03, 2.05)
+      case .requires: (2.05, 2.05)
       case .deadline: (3.03, 3.04)
       }
     }
@@ -79,8 +80,8 @@ import Testing
     _ = try await store.insert(insertion(.plain, 0..<200))
     let (first, second) = (try await store.claim(.of(100)), try await store.claim(.of(100)))
     for (jobs, result, most) in [
-      (first, ClaimSettlement.Result.retry(.after(.seconds(60)), message: "no"), 5.0),
-      (second, .failed(message: "no"), 4),
+      (first, ClaimSettlement.Result.retry(.after(.seconds(60)), message: "no"), 3.0),
+      (second, .failed(message: "no"), 3),
     ] {
       let (work, _) = try await store.work {
         try await store.settle(jobs.jobs.map { $0.settled(result) }, thenClaim: nil)

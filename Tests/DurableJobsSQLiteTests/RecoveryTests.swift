@@ -54,7 +54,7 @@ import Testing
     let worker = ClaimNumber(rawValue: jobs[0].token.claim).worker
     let seen = try await store.numbers("SELECT lease_until FROM durable_worker")[0]
     var plan = RecoveryPlan()
-    plan.losses = [WorkerLoss(worker: worker, leaseUntil: seen)]
+    plan.losses = [WorkerRow(id: worker, worker: WorkerID("w"), leaseUntil: seen, kinds: [], queues: [])]
     try await store.execute("UPDATE durable_worker SET lease_until=lease_until+1")
     let report = try await store.onWriter { [plan] in
       try $0.run(RecoverVerb(plan, limit: 10, policy: $0.policy, now: $0.now))

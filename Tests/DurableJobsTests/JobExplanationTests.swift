@@ -25,6 +25,10 @@ import Testing
         .held(by: .undecodable, reason: "no 'n'"),
         "Its payload could not be read: no 'n'; Resume it once a program runs that reads it"
       ),
+      (
+        .circle([other, id]),
+        "Of the jobs 5, 7 each waits for the next, and the last for the first; Cancel one of them, or give a lane of theirs another seat"
+      ),
       (.uniqueKey("u", other, .ready), "Job 5 of its unique key 'u' goes first, and is ready"),
       (.needs(other, .suspended, .succeeded), "It waits for job 5, which is suspended; Resume job 5"),
       (.needs(other, .running, .ended), "It waits for the end of job 5, which is running"),

@@ -30,11 +30,11 @@ package struct Census: Sendable {
 
 extension RecoveryPlan {
   package init(
-    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerLoss], expired: [JobID], now: Int64
+    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerRow], expired: PruningPass, now: Int64
   ) {
     if request.isRetiring { retiring = request.worker }
     self.losses = losses
-    self.expired = expired
+    (self.expired, batches) = (expired.jobs, expired.batches)
     hasDue = census.hasDue
     hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
   }

@@ -18,7 +18,7 @@ package struct Doubts {
   }
 
   package struct Verdict {
-    package var losses: [WorkerLoss] = []
+    package var losses: [WorkerRow] = []
     /// Rows of workers that are to be asked for a sign of life.
     package var asked: [Int64] = []
     /// Until the next that was asked must have answered.
@@ -63,7 +63,7 @@ package struct Doubts {
       let isCertain = !suspect.row.stands || suspect.isDead || suspect.isIdle
       switch isCertain ? .lost : judge(id, suspect.row.leaseUntil, uptime, interval) {
       case .alive: break
-      case .lost: verdict.losses.append(WorkerLoss(worker: id, leaseUntil: suspect.row.leaseUntil))
+      case .lost: verdict.losses.append(suspect.row)
       case .inDoubt(let rest):
         verdict.comeAgain = min(verdict.comeAgain ?? rest, rest)
         if isNew { verdict.asked.append(id) }

@@ -5,30 +5,18 @@ package struct Edge: Hashable, Codable, Sendable {
   package let condition: JobEdge.Condition
   package let slot: Int?
   /// Its parent was removed, and had not ended so: it never will.
-  package var isNever: Bool
+  package var isNever = false
   /// ``JobCourse/end`` of the parent, where edges were loaded by their child; nil if the parent is gone.
-  package let parentState: JobState?
+  package var parentState: JobState?
+}
 
-  package init(
-    parent: JobID, child: JobID, condition: JobEdge.Condition, slot: Int?, isNever: Bool = false,
-    parentState: JobState? = nil
-  ) {
-    self.parent = parent
-    self.child = child
-    self.condition = condition
-    self.slot = slot
-    self.isNever = isNever
-    self.parentState = parentState
-  }
-
+extension Edge {
   /// Of one that waits for somebody with a key to come.
   package init(waiting child: JobID, _ condition: JobEdge.Condition, _ slot: Int?) {
     self.init(
       parent: JobID(rawValue: 0), child: child, condition: condition, slot: slot, parentState: JobState.blocked)
   }
-}
 
-extension Edge {
   /// Is added to the number of what is needed where that will never come.
   package static let never: Int64 = 4
 

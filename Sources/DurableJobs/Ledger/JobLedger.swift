@@ -54,8 +54,11 @@ package struct LedgerRequest {
   package var tally: [BatchID: BatchTally] = [:]
   /// This batch is done, and that job follows it.
   package var complete: (batch: BatchID, job: JobID?)?
-  /// Each that still has the lease that it was seen with loses it for good. The reply has those.
-  package var dispossess: [WorkerLoss] = []
+  /// These batches go if they have no jobs.
+  package var forget: [BatchID] = []
+  /// Each that still has the lease that it was seen with loses it for good; if it moved since, the worker lives. The reply
+  /// has those that lost it.
+  package var dispossess: [WorkerRow] = []
   /// Makes due jobs ready, at most so many of a route.
   package var promote: Int?
   /// Takes ready jobs, those of them too that are due, under the newest row of its worker.
@@ -179,17 +182,6 @@ package struct NewEdge: Hashable {
   package var slot: Int?
 
   var known: JobID? { if case .known(let id) = parent { id } else { nil } }
-}
-
-/// A worker's row, and its lease as it was seen: if the lease moved since, the worker lives.
-package struct WorkerLoss: Sendable {
-  package let worker: Int64
-  package let leaseUntil: Int64
-
-  package init(worker: Int64, leaseUntil: Int64) {
-    self.worker = worker
-    self.leaseUntil = leaseUntil
-  }
 }
 
 /// What a verb decided. What follows from a pair of rows is not in it: counts, transitions, the rows beside a job.

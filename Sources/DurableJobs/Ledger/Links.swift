@@ -38,6 +38,8 @@ package struct Links: OptionSet {
   package static let heldByHandler = Links(rawValue: 131072)
   package static let undecodable = Links(rawValue: 262144)
 
+  /// Its end is more than one statement.
+  package static let slow: Links = [.children, .lane, .steps]
   package static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
 
   package var hold: JobHold? { contains(.heldByHandler) ? .handler : contains(.undecodable) ? .undecodable : nil }

@@ -22,6 +22,8 @@ package struct PruningPass: Sendable {
   package static let rowsInBite = 20_000
 
   package private(set) var jobs: [JobID] = []
+  /// Batches that were done without jobs: no job takes them along.
+  package private(set) var batches: [BatchID] = []
   package private(set) var hasMore = false
   /// Where to go on, once these are deleted.
   package private(set) var cursor: PruningCursor
@@ -29,7 +31,7 @@ package struct PruningPass: Sendable {
   package let isDue: Bool
   private let policy: StorePolicy
   private let now: Int64
-  private let limit: Int
+  package let limit: Int
   private var count = 0
 
   /// `setBacks`: how often the clock was set back by now.
@@ -45,7 +47,7 @@ package struct PruningPass: Sendable {
     }
   }
 
-  package var isFull: Bool { jobs.count >= limit }
+  package var isFull: Bool { max(jobs.count, batches.count) >= limit }
 
   /// Whether ``look(at:state:kind:enteredAt:hold:)`` needs to know kinds.
   package var asksForKinds: Bool { !policy.retentionOfKind.isEmpty }
@@ -63,6 +65,12 @@ package struct PruningPass: Sendable {
       expiry = max(expiry, until)
     }
     if expiry <= now { jobs.append(JobID(rawValue: id)) } else { cursor.earliest = min(cursor.earliest, expiry) }
+  }
+
+  /// The next batch that was done without jobs, the oldest first.
+  package mutating func look(at batch: BatchID, emptyAt: Int64) {
+    let expiry = policy.expiry(of: .succeeded, nil, enteredAt: emptyAt) ?? .max
+    if expiry <= now { batches.append(batch) } else { cursor.earliest = min(cursor.earliest, expiry) }
   }
 
   /// There are no more rows, or enough of them.

@@ -2,45 +2,25 @@ import Foundation
 
 /// A job's hot row as a database has it, with what stands beside it.
 package struct StoredRow {
-  package var id: JobID
-  package var route: Int64
-  package var state: Int64
-  package var priority: Int64
-  package var links: Links
-  package var attempt: Int
-  package var claim: Int64
+  package let id: JobID
+  package var route: Int64 = 0
+  package var state: Int64 = 0
+  package var priority: Int64 = 0
+  package var links: Links = []
+  package var attempt = 0
+  package var claim: Int64 = 0
   package var runAt: Int64?
-  package var enteredAt: Int64
+  package var enteredAt: Int64 = 0
   package var options: String?
-  package var crashesInRow: Int
-  package var crashes: Int
+  package var crashesInRow = 0
+  package var crashes = 0
   package var note: String?
   package var cause: Int64?
-  package var highestFraction: Double
-  package var waits: Int
+  package var highestFraction = 0.0
+  package var waits = 0
 
-  package init(
-    id: JobID, route: Int64, state: Int64, priority: Int64, links: Links, attempt: Int, claim: Int64, runAt: Int64?,
-    enteredAt: Int64, options: String?, crashesInRow: Int, crashes: Int, note: String?, cause: Int64?,
-    highestFraction: Double, waits: Int
-  ) {
-    self.id = id
-    self.route = route
-    self.state = state
-    self.priority = priority
-    self.links = links
-    self.attempt = attempt
-    self.claim = claim
-    self.runAt = runAt
-    self.enteredAt = enteredAt
-    self.options = options
-    self.crashesInRow = crashesInRow
-    self.crashes = crashes
-    self.note = note
-    self.cause = cause
-    self.highestFraction = highestFraction
-    self.waits = waits
-  }
+  /// The rest is to be set.
+  package init(id: JobID) { self.id = id }
 
   /// Nil if it is none that this version knows. `isStanding`: whether the row of a worker is there, and nobody recovers it.
   package func job(kind: String, isStanding: (Int64) throws -> Bool) rethrows -> JobRow? {

@@ -37,7 +37,7 @@ public final class InMemoryStore: JobStore {
     content = Lock(Content(table: table, provider: provider, unreadable: unreadable))
     try commit { table in
       var plan = RecoveryPlan()
-      plan.losses = table.workers.map { WorkerLoss(worker: $0.id ?? 0, leaseUntil: $0.leaseUntil) }
+      plan.losses = table.workers
       _ = try table.run(RecoverVerb(plan, limit: .max - 1, policy: policy, now: table.now))
     }
   }
@@ -83,6 +83,7 @@ public final class InMemoryStore: JobStore {
       plan.hasOverdue = true
       let expired = table.expired
       plan.expired = Array(expired.prefix(request.limit))
+      plan.batches = Array(table.expiredBatches.prefix(request.limit))
       var report = try table.run(RecoverVerb(plan, limit: request.limit, policy: table.policy, now: table.now))
       let next = table.records.filter { $0.isTimed }.map { table.deadline($0).milliseconds - table.now }.min()
       report.comeAgain = [verdict.comeAgain, next.map { .milliseconds($0) }].compactMap(\.self).min()

@@ -10,9 +10,11 @@ extension JobTable: JobLedger {
     for new in request.add { reply.added.append(add(new, in: reply.batch, after: reply.added)) }
     for (id, tally) in request.tally { count(tally, of: id, &reply) }
     if let (batch, job) = request.complete {
-      batches[batch]?.snapshot.isDone = true
-      batches[batch]?.snapshot.whenDone = job
+      kept.batches[batch]?.snapshot.isDone = true
+      kept.batches[batch]?.snapshot.whenDone = job
+      if kept.batches[batch]?.jobs == 0 { kept.batches[batch]?.emptyAt = now }
     }
+    for batch in request.forget { kept.batches[batch] = nil }
     for loss in request.dispossess { dispossess(loss, &reply) }
     if let limit = request.promote { reply.hasMoreDue = promote(limit) }
     if let claim = request.take { reply.taken = take(claim, &reply.overdue) }
@@ -54,7 +56,7 @@ extension JobTable: JobLedger {
       let waiting = inside.filter { $0.seat == false }.prefix(count)
       reply.jobs += waiting.map { row($0) }
       reply.lanes[name] = LaneRow(
-        width: laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id))
+        width: kept.laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id))
     }
     for key in needs.keys {
       reply.owners[key] = records.lazy.filter { [now] in
@@ -68,20 +70,20 @@ extension JobTable: JobLedger {
         reply.jobs.append(row(record))
       }
     }
-    if let batch = needs.batch.flatMap({ batches[$0] }) { reply.batches.append(row(batch)) }
+    if let batch = needs.batch.flatMap({ kept.batches[$0] }) { reply.batches.append(row(batch)) }
     for record in records.filter({ isOverdue($0) }).sorted(by: { deadline($0) < deadline($1) }).prefix(needs.overdue) {
       reply.overdue.append(record.id)
       reply.jobs.append(row(record))
     }
     if let worker = needs.worker { reply.workers = standing(worker).map { workers[$0] } }
-    reply.limits = limits.keys.filter { needs.limitsOf[$0] ?? 0 > 0 }.compactMap { limit(of: $0) }
+    reply.limits = needs.limitsOf.filter { $0.value > 0 }.keys.compactMap { limit(of: $0) }
   }
 
   func limit(of queue: String) -> QueueLimit? {
-    limits[queue].map { limits in
+    kept.limits?[queue].map { limits in
       QueueLimit(
         queue: queue, limits: limits,
-        running: records.count { $0.course.state == .running && $0.job.queue == queue }, tat: tats[queue] ?? 0,
+        running: records.count { $0.course.state == .running && $0.job.queue == queue }, tat: kept.tats?[queue] ?? 0,
         at: now)
     }
   }
@@ -110,27 +112,27 @@ extension JobTable: JobLedger {
   private func batch(_ membership: BatchMembership) -> BatchID {
     if case .join(let id) = membership { return id }
     if case .close(let id) = membership {
-      batches[id]?.snapshot.isOpen = false
+      kept.batches[id]?.snapshot.isOpen = false
       news.touch(id)
       return id
     }
     let (name, whenDone, isOpen) = membership.made!
-    lastBatch += 1
-    let id = BatchID(rawValue: lastBatch)
+    kept.lastBatch += 1
+    let id = BatchID(rawValue: kept.lastBatch)
     let snapshot = BatchSnapshot(
       id: id, name: name, total: 0, unfinished: 0, succeeded: 0, isDone: false, isOpen: isOpen)
-    batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
+    kept.batches[id] = Batch(snapshot: snapshot, whenDone: whenDone)
     news.touch(id)
     return id
   }
 
   private func count(_ tally: BatchTally, of id: BatchID, _ reply: inout LedgerReply) {
-    guard var batch = batches[id] else { return }
+    guard var batch = kept.batches[id] else { return }
     batch.snapshot.total += Int(tally.total)
     batch.snapshot.unfinished += Int(tally.live)
     batch.snapshot.succeeded += Int(tally.succeeded)
     batch.jobs += tally.jobs
-    batches[id] = tally.jobs < 0 && batch.jobs == 0 && !batch.snapshot.isOpen ? nil : batch
+    kept.batches[id] = tally.jobs < 0 && batch.jobs == 0 && !batch.snapshot.isOpen ? nil : batch
     reply.batches.append(row(batch))
   }
 
@@ -141,8 +143,8 @@ extension JobTable: JobLedger {
   }
 
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) -> JobID {
-    lastJob += 1
-    let id = JobID(rawValue: lastJob)
+    kept.lastJob += 1
+    let id = JobID(rawValue: kept.lastJob)
     let (job, course) = (new.job, new.course)
     let route = route(of: job)
     var record = Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now)
@@ -234,7 +236,7 @@ extension JobTable: JobLedger {
       routes = routes.filter { $0.key.requires.isEmpty || left.contains($0.value) }
     }
     for row in changes.workers { save(row) }
-    tats.merge(changes.tats) { $1 }
+    kept.tats?.merge(changes.tats) { $1 }
     workers.removeAll { changes.goneWorkers.contains($0.id ?? 0) }
   }
 
@@ -257,9 +259,9 @@ extension JobTable: JobLedger {
     if let index = workers.firstIndex(where: { $0.id == row.id }) {
       workers[index] = row
     } else {
-      lastWorker += 1
+      kept.lastWorker += 1
       workers.append(row)
-      workers[workers.count - 1].id = lastWorker
+      workers[workers.count - 1].id = kept.lastWorker
       workers[workers.count - 1].since = now
     }
   }
@@ -280,12 +282,12 @@ extension JobTable: JobLedger {
     }
   }
 
-  private func dispossess(_ loss: WorkerLoss, _ reply: inout LedgerReply) {
-    guard let index = workers.firstIndex(where: { $0.id == loss.worker && $0.leaseUntil == loss.leaseUntil }) else {
-      return
-    }
+  private func dispossess(_ loss: WorkerRow, _ reply: inout LedgerReply) {
+    guard let id = loss.id,
+      let index = workers.firstIndex(where: { $0.id == id && $0.leaseUntil == loss.leaseUntil })
+    else { return }
     workers[index].leaseUntil = WorkerRow.taken
-    reply.dispossessed.append(loss.worker)
+    reply.dispossessed.append(id)
   }
 
   // MARK: Sets
@@ -309,8 +311,8 @@ extension JobTable: JobLedger {
     guard let worker = standing(request.worker).last, let row = workers[worker].id else { return batch }
     doubts.answered(by: [row])
     _ = promote(.max)
-    let queues = request.queues.subtracting(pausedQueues).filter { request.free[$0] ?? 0 > 0 }
-    let satisfied = setByHand.holding(request.satisfied)
+    let queues = request.queues.subtracting(kept.pausedQueues).filter { request.free[$0] ?? 0 > 0 }
+    let satisfied = kept.setByHand.holding(request.satisfied)
     let isServed = { (record: Record) in
       queues.contains(record.job.queue) && request.kinds.contains(record.job.kind)
         && record.job.terms.requires.isSubset(of: satisfied)

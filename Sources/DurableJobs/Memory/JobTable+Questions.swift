@@ -5,14 +5,14 @@ extension JobTable {
   func configure(_ settings: [StoreSetting]) throws {
     for setting in settings {
       switch setting {
-      case .queue(let name, isPaused: true): pausedQueues.insert(name)
-      case .queue(let name, isPaused: false): pausedQueues.remove(name)
+      case .queue(let name, isPaused: true): kept.pausedQueues.insert(name)
+      case .queue(let name, isPaused: false): kept.pausedQueues.remove(name)
       case .lane(let name, let width):
-        laneWidths[name] = width == 1 ? nil : width
+        kept.laneWidths[name] = width == 1 ? nil : width
         try run(LaneVerb(name, now: now))
-      case .limits(let queue, let limits): self.limits[queue] = limits
+      case .limits(let queue, let limits): kept.limits?[queue] = limits
       case .constraint(let constraint, let isSatisfied):
-        setByHand[constraint] = isSatisfied
+        kept.setByHand[constraint] = isSatisfied
         news.here.insert(.settings)
       }
     }
@@ -20,10 +20,10 @@ extension JobTable {
   }
 
   var settings: [StoreSetting] {
-    pausedQueues.sorted().map { .queue($0, isPaused: true) }
-      + limits.sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) }
-      + laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
-      + setByHand.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+    kept.pausedQueues.sorted().map { .queue($0, isPaused: true) }
+      + (kept.limits ?? [:]).sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) }
+      + kept.laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
+      + kept.setByHand.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
   }
 
   func jobs(_ query: JobQuery) -> [JobSnapshot] {
@@ -50,7 +50,7 @@ extension JobTable {
   }
 
   private var newestBatches: [BatchSnapshot] {
-    batches.values.map(\.snapshot).sorted { $0.id.rawValue > $1.id.rawValue }
+    kept.batches.values.map(\.snapshot).sorted { $0.id.rawValue > $1.id.rawValue }
   }
 
   private func waits(of record: Record) -> JobWaits {
@@ -72,9 +72,9 @@ extension JobTable {
       let head = seated.first { $0.course.state == .failed } ?? seated.first
       waits.laneHead = head.map { JobWaits.LaneHead(job: $0.id, state: $0.course.state) }
     }
-    waits.isPaused = pausedQueues.contains(record.job.queue)
+    waits.isPaused = kept.pausedQueues.contains(record.job.queue)
     waits.limit = limit(of: record.job.queue).map { JobWaits.Limit($0) }
-    waits.setByHand = setByHand
+    waits.setByHand = kept.setByHand
     waits.workers = workers.filter(\.stands).map { row in
       StoredWorker(
         process: Int64(ProcessInfo.processInfo.processIdentifier), since: Date(milliseconds: row.since),
@@ -87,7 +87,7 @@ extension JobTable {
 
   func batches(_ query: BatchQuery) -> [BatchSnapshot] {
     switch query {
-    case .id(let id): batches[id].map { [$0.snapshot] } ?? []
+    case .id(let id): kept.batches[id].map { [$0.snapshot] } ?? []
     case .name(let name): Array(newestBatches.filter { $0.name == name }.prefix(1))
     case .newest(let limit): Array(newestBatches.prefix(limit))
     }
@@ -109,7 +109,7 @@ extension JobTable {
       var work =
         works[record.route]
         ?? RouteWork(
-          queue: queue, kind: kind, requires: record.job.terms.requires, isPaused: pausedQueues.contains(queue),
+          queue: queue, kind: kind, requires: record.job.terms.requires, isPaused: kept.pausedQueues.contains(queue),
           left: JobCounts(), due: 0, isReturning: false)
       work.left[record.course.state] += 1
       if record.course.state == .scheduled {
@@ -117,7 +117,7 @@ extension JobTable {
       }
       works[record.route] = work
     }
-    return scope.outstanding(in: Array(works.values), for: workers, setByHand: setByHand, at: now)
+    return scope.outstanding(in: Array(works.values), for: workers, setByHand: kept.setByHand, at: now)
   }
 
   /// Jobs past their retention that no other one keeps.
@@ -134,6 +134,13 @@ extension JobTable {
         return !state.isFinished || edge.slot != nil && state != .succeeded
       }
     }.map(\.id)
+  }
+
+  /// Batches that were done without jobs and are past theirs.
+  var expiredBatches: [BatchID] {
+    kept.batches.values.filter { batch in
+      batch.emptyAt.flatMap { policy.expiry(of: .succeeded, nil, enteredAt: $0) }.map { $0 <= now } ?? false
+    }.map(\.snapshot.id).sorted { $0.rawValue < $1.rawValue }
   }
 
   /// Who is lost. In one process there is no lock to ask whether a worker lives.

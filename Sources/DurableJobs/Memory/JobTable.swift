@@ -39,31 +39,39 @@ final class JobTable {
     let whenDone: NewJob?
     /// Those that are there.
     var jobs: Int64 = 0
+    /// When it was done, if it had none then.
+    var emptyAt: Int64?
+  }
+
+  /// What is no job's own, and outlives the process with a ``SnapshotProvider``.
+  struct Kept: Codable, Equatable {
+    var lastJob: Int64 = 0
+    /// So that no claim is ``ClaimNumber/nobody``.
+    var lastWorker: Int64 = ClaimNumber.nobody.worker
+    var pausedQueues: Set<String> = []
+    /// Nil only in what was saved before there were limits.
+    var limits: [String: JobLimits]? = [:]
+    /// ``QueueLimit/tat`` of queues that have, or had, a rate.
+    var tats: [String: Int64]? = [:]
+    var laneWidths: [String: Int] = [:]
+    var setByHand: [JobConstraint: Bool] = [:]
+    var batches: [BatchID: Batch] = [:]
+    var lastBatch: Int64 = 0
   }
 
   let policy: StorePolicy
-  var batches: [BatchID: Batch] = [:]
-  var lastBatch: Int64 = 0
+  var kept = Kept()
   /// By id, ascending.
   var records: [Record] = []
   /// By row, ascending.
   var workers: [WorkerRow] = []
   var childrenOf: [JobID: [Edge]] = [:]
   var parentsOf: [JobID: [Edge]] = [:]
-  var laneWidths: [String: Int] = [:]
   /// By key: edges that wait for somebody to bring it.
   var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
-  var pausedQueues: Set<String> = []
-  var limits: [String: JobLimits] = [:]
-  /// ``QueueLimit/tat`` of queues that have, or had, a rate.
-  var tats: [String: Int64] = [:]
-  var setByHand: [JobConstraint: Bool] = [:]
   var routes: [Route: Int64] = [:]
   var lastRoute: Int64 = 0
-  var lastJob: Int64 = 0
-  /// So that no claim is ``ClaimNumber/nobody``.
-  var lastWorker: Int64 = ClaimNumber.nobody.worker
   /// The time of the transaction that is going on.
   private(set) var now: Int64 = 0
   private var seen: SeenTime?
@@ -78,28 +86,16 @@ final class JobTable {
   /// A table like this one: what happens in one is not seen in the other.
   init(_ other: JobTable) {
     policy = other.policy
+    kept = other.kept
     records = other.records
     workers = other.workers
     childrenOf = other.childrenOf
     parentsOf = other.parentsOf
-    laneWidths = other.laneWidths
     keyEdges = other.keyEdges
     doubts = other.doubts
-    pausedQueues = other.pausedQueues
-    limits = other.limits
-    tats = other.tats
-    setByHand = other.setByHand
-    batches = other.batches
-    lastBatch = other.lastBatch
     routes = other.routes
     lastRoute = other.lastRoute
-    lastJob = other.lastJob
-    lastWorker = other.lastWorker
-    now = other.now
     seen = other.seen
-    news = other.news
-    lastCount = other.lastCount
-    touched = other.touched
   }
 
   func index(of id: JobID) -> Int? {

@@ -28,33 +28,13 @@ extension JobTable {
     var awaited: [String: [Edge]]
   }
 
-  /// What is no job's own.
-  private struct SavedStore: Codable, Equatable {
-    var lastJob: Int64
-    var lastWorker: Int64
-    var pausedQueues: Set<String>
-    var limits: [String: JobLimits]?
-    var tats: [String: Int64]?
-    var laneWidths: [String: Int]
-    var setByHand: [JobConstraint: Bool]
-    var batches: [BatchID: JobTable.Batch]
-    var lastBatch: Int64
-  }
-
   private static let storeName = "store"
   private static func name(of job: JobID) -> String { "job-\(job)" }
-
-  private var savedStore: SavedStore {
-    SavedStore(
-      lastJob: lastJob, lastWorker: lastWorker, pausedQueues: pausedQueues, limits: limits, tats: tats,
-      laneWidths: laneWidths, setByHand: setByHand,
-      batches: batches, lastBatch: lastBatch)
-  }
 
   /// Jobs that this transaction changed.
   var changed: Set<JobID> { touched.union(news.transitions.map(\.id)) }
 
-  func differs(from before: JobTable) -> Bool { !changed.isEmpty || savedStore != before.savedStore }
+  func differs(from before: JobTable) -> Bool { !changed.isEmpty || kept != before.kept }
 
   /// Has the provider keep these jobs as they are here, and what else this transaction, which began with `before`, changed.
   func save(_ changed: Set<JobID>, to provider: inout any SnapshotProvider, before: JobTable) throws {
@@ -70,7 +50,7 @@ extension JobTable {
       entries[Self.name(of: id)] = try encoder.encode(
         SavedJob(record: records[index], parents: parentsOf[id] ?? [], awaited: awaited))
     }
-    if savedStore != before.savedStore { entries[Self.storeName] = try encoder.encode(savedStore) }
+    if kept != before.kept { entries[Self.storeName] = try encoder.encode(kept) }
     if !entries.isEmpty { try provider.save(entries) }
     if !removed.isEmpty { try provider.remove(removed) }
   }
@@ -81,21 +61,19 @@ extension JobTable {
     var unreadable: [JobID] = []
     var saved: [SavedJob] = []
     let decoder = JSONDecoder()
+    if let store = entries[Self.storeName].flatMap({ try? decoder.decode(Kept.self, from: $0) }) {
+      kept = store
+      (kept.limits, kept.tats) = (store.limits ?? [:], store.tats ?? [:])
+    }
     for (name, data) in entries where name.hasPrefix("job-") {
       if let job = try? decoder.decode(SavedJob.self, from: data) {
         saved.append(job)
       } else if let id = JobID(String(name.dropFirst("job-".count))) {
         unreadable.append(id)
-        lastJob = max(lastJob, id.rawValue)
+        kept.lastJob = max(kept.lastJob, id.rawValue)
       }
     }
     for job in saved.sorted(by: { $0.record.id < $1.record.id }) { take(job) }
-    if let store = entries[Self.storeName].flatMap({ try? decoder.decode(SavedStore.self, from: $0) }) {
-      (lastJob, lastWorker) = (max(lastJob, store.lastJob), max(lastWorker, store.lastWorker))
-      (pausedQueues, laneWidths, setByHand) = (store.pausedQueues, store.laneWidths, store.setByHand)
-      (limits, tats) = (store.limits ?? [:], store.tats ?? [:])
-      (batches, lastBatch) = (store.batches, store.lastBatch)
-    }
     for worker in Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker)).sorted() {
       workers.append(WorkerRow(id: worker, worker: WorkerID("\(worker)"), leaseUntil: 0, kinds: [], queues: []))
     }
@@ -107,8 +85,8 @@ extension JobTable {
     records.append(record)
     routes[Route(queue: record.job.queue, kind: record.job.kind, requires: record.job.terms.requires)] = record.route
     lastRoute = max(lastRoute, record.route)
-    lastJob = max(lastJob, record.id.rawValue)
-    lastWorker = max(lastWorker, record.claim.worker)
+    kept.lastJob = max(kept.lastJob, record.id.rawValue)
+    kept.lastWorker = max(kept.lastWorker, record.claim.worker)
     parentsOf[record.id] = saved.parents.isEmpty ? nil : saved.parents
     for edge in saved.parents where !edge.isNever { childrenOf[edge.parent, default: []].append(edge) }
     for (key, edges) in saved.awaited { keyEdges[key, default: []] += edges }

@@ -46,7 +46,8 @@ extension JobQueue {
   }
 }
 
-/// Jobs that are counted together. Its jobs are found by ``JobFilter/batch(_:)``; it is kept as long as one of them is.
+/// Jobs that are counted together. Its jobs are found by ``JobFilter/batch(_:)``; it is kept as long as one of them is,
+/// and without any as long as a job that succeeded.
 public struct JobBatch: Sendable, Identifiable {
   /// To be kept, if the batch is to be found by a later process; or its name.
   public let id: BatchID

@@ -14,6 +14,8 @@ extension JobExplanation.Reason: CustomStringConvertible {
   /// A sentence without its full stop.
   public var description: String {
     switch self {
+    case .circle(let jobs):
+      "Of the jobs \(jobs.map(\.description).joined(separator: ", ")) each waits for the next, and the last for the first"
     case .held(.request, let reason): "It is suspended" + (reason.map { ": \($0)" } ?? "")
     case .held(.handler, let reason): "Its handler suspended it" + (reason.map { ": \($0)" } ?? "")
     case .held(.undecodable, let reason): "Its payload could not be read" + (reason.map { ": \($0)" } ?? "")
@@ -57,6 +59,7 @@ extension JobExplanation.Reason: CustomStringConvertible {
   /// What lets the job go on, if somebody has to do it.
   public var help: String? {
     switch self {
+    case .circle: "Cancel one of them, or give a lane of theirs another seat"
     case .held(.request, _): "Resume it"
     case .held(.handler, _): "It goes on when it is resumed, completed or failed from outside"
     case .held(.undecodable, _): "Resume it once a program runs that reads it"

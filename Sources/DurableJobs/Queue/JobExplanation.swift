@@ -7,6 +7,8 @@ public struct JobExplanation: Hashable, Sendable {
   /// One thing that keeps a job, or what there is to say of one that nothing keeps.
   @nonexhaustive
   public enum Reason: Hashable, Sendable {
+    /// Each of these jobs waits for the next, and the last for the first; it is one of them, or waits for one.
+    case circle([JobID])
     /// It is ``JobState/suspended``.
     case held(by: JobHold, reason: String?)
     /// It runs after this job, or in its place, since both have the unique key.
@@ -55,8 +57,8 @@ public struct JobExplanation: Hashable, Sendable {
   public let reasons: [Reason]
 
   /// `job`: read with ``JobQuery/Detail/waits`` and failures. `more`: what can be served by workers of which the
-  /// store may not have heard, and which have room.
-  public init(_ job: JobSnapshot, and more: [WorkerReach] = []) {
+  /// store may not have heard, and which have room. `circle`: see ``JobStore/circle(around:)``.
+  public init(_ job: JobSnapshot, and more: [WorkerReach] = [], circle: [JobID] = []) {
     (id, state) = (job.id, job.state)
     let waits = job.waits ?? JobWaits(now: .distantPast)
     switch job.state {
@@ -68,7 +70,7 @@ public struct JobExplanation: Hashable, Sendable {
       reasons =
         [.running(by: worker, since: job.startedAt, stopAsked: job.stopAsked)] + (isLost ? [.noWorker] : [])
     case .suspended, .blocked, .scheduled, .ready:
-      reasons = job.kept(by: waits) + job.unserved(waits, more)
+      reasons = (circle.isEmpty ? [] : [.circle(circle)]) + job.kept(by: waits) + job.unserved(waits, more)
     }
   }
 }
@@ -88,11 +90,48 @@ extension JobQueue {
   /// ``JobError/Code/notFound`` if there is no such job.
   public func explain(_ id: JobID) async throws -> JobExplanation {
     let job = try await store.job(id, detail: [.failures, .waits])
-    return JobExplanation(job, and: store.signals.localWorkers.reaches(withRoomIn: job.queue))
+    let reaches = store.signals.localWorkers.reaches(withRoomIn: job.queue)
+    return JobExplanation(job, and: reaches, circle: try await store.circle(around: job))
+  }
+}
+
+extension JobStore {
+  /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them or
+  /// waits for one. It is looked for among the nearest thousand that it waits for, and through lanes with one seat: in a wider
+  /// one another may come free.
+  public func circle(around job: JobSnapshot) async throws -> [JobID] {
+    guard let around = job.waits, around.laneHead != nil || !around.needs.isEmpty else { return [] }
+    let wide = Set(try await settings().compactMap { if case .lane(let name, _) = $0 { name } else { nil } })
+    var waits: [JobID: [JobID]] = [:]
+    var level = [job]
+    for _ in 1...100 where !level.isEmpty && waits.count < 1000 {
+      for job in level { waits[job.id] = job.awaited(besides: wide) }
+      let next = Set(level.compactMap { waits[$0.id] }.joined()).subtracting(waits.keys).sorted().prefix(1000)
+      level = next.isEmpty ? [] : try await jobs(JobQuery(.ids(next), detail: .waits, limit: next.count))
+    }
+    // Who waits for nobody that waits goes, until those are left that are in a circle or wait for one.
+    var count = -1
+    while count != waits.count {
+      count = waits.count
+      waits = waits.mapValues { $0.filter { waits[$0] != nil } }.filter { !$0.value.isEmpty }
+    }
+    var (path, next): ([JobID], JobID?) = ([], waits.keys.min())
+    while let id = next, !path.contains(id) {
+      path.append(id)
+      next = waits[id]?.first
+    }
+    return Array(path.drop { $0 != next })
   }
 }
 
 extension JobSnapshot {
+  /// Jobs that must end before it can run, other than in these lanes.
+  fileprivate func awaited(besides wide: Set<String>) -> [JobID] {
+    guard let waits, state != .running else { return [] }
+    let head = lane.flatMap { wide.contains($0.name) ? nil : waits.laneHead?.job }
+    return waits.needs.compactMap(\.edge.job) + (head.map { [$0] } ?? [])
+  }
+
   /// What it waits for by itself, whoever works.
   fileprivate func kept(by waits: JobWaits) -> [JobExplanation.Reason] {
     var all: [JobExplanation.Reason] = []

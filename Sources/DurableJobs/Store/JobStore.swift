@@ -68,7 +68,7 @@ public protocol JobStore: AnyObject, Sendable {
 
   /// Batches as they are now, the newest first. A batch is counted in the transaction of what
   /// happens to its jobs, and in that in which the last of them ends, the job that follows it is stored. It is kept as long
-  /// as one of its jobs is.
+  /// as one of its jobs is, and one that was done without jobs as long as a job that succeeded.
   func batches(_ query: BatchQuery) async throws -> [BatchSnapshot]
 
   var signals: StoreSignals { get }

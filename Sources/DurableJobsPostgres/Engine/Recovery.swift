@@ -8,7 +8,7 @@
       let census = try await read { try $0.census(now: now) }
       let verdict = judge(census, except: request.worker, now: now)
       let expired = try await findExpired(now: now, limit: limit)
-      let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired.jobs, now: now)
+      let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
       var report = RecoveryReport()
       if !plan.isNothing {

@@ -32,6 +32,7 @@
       if !request.add.isEmpty { try add(request.add, in: request.batch, answer) }
       if !request.tally.isEmpty { count(request.tally, answer) }
       if let (batch, job) = request.complete { complete(batch, followedBy: job) }
+      drop(request.forget.map(\.rawValue))
       if !request.dispossess.isEmpty { dispossess(request.dispossess, answer) }
       if let limit = request.promote { promoteAll(limit: limit, answer) }
       let claim = request.take.flatMap { sendClaim($0, answer) }
@@ -74,7 +75,7 @@
       )
       SELECT ord,id,route,batch FROM f ORDER BY ord
       """
-    static let slowLinks: Links = Links.stopAsked.union([.children, .lane, .steps, .unique, .deadline])
+    static let slowLinks: Links = Links.stopAsked.union(.slow).union([.unique, .deadline])
 
     private func finish(_ finishes: [Finish], _ answer: PipelineAnswer) {
       let sorted = finishes.sorted { $0.token.job < $1.token.job }
@@ -106,7 +107,8 @@
       ) SELECT * FROM t ORDER BY 1
       """
     static let dropBatchesSQL = "DELETE FROM §batch WHERE id=ANY($1) AND NOT open AND jobs<=0"
-    static let completeSQL = "UPDATE §batch SET done=true,follower=$2 WHERE id=$1"
+    static let completeSQL =
+      "UPDATE §batch SET done=true,follower=$2,empty_at=CASE WHEN jobs<=0 THEN $3::bigint END WHERE id=$1"
     static let lockBatchSQL = "SELECT id FROM §batch WHERE id=$1 FOR UPDATE"
     static let batchSQL = "SELECT id,live,done,completion,open FROM §batch WHERE id=$1"
 
@@ -135,11 +137,16 @@
         ]
       ) { rows in answer.reply.batches += (0..<rows.count).map { Self.batch(rows, $0) } }
       let shrunk = all.filter { $0.value.jobs < 0 }.map(\.key.rawValue)
-      if !shrunk.isEmpty { connection.send(Self.dropBatchesSQL, [.ints(shrunk)]) }
+      drop(shrunk)
+    }
+
+    /// Those of these batches that have no jobs.
+    private func drop(_ batches: [Int64]) {
+      if !batches.isEmpty { connection.send(Self.dropBatchesSQL, [.ints(batches)]) }
     }
 
     private func complete(_ batch: BatchID, followedBy job: JobID?) {
-      connection.send(Self.completeSQL, [.int(batch.rawValue), .int(job?.rawValue)])
+      connection.send(Self.completeSQL, [.int(batch.rawValue), .int(job?.rawValue), .int(now)])
     }
 
     static func batch(_ rows: Rows, _ row: Int) -> BatchRow {

@@ -213,14 +213,15 @@
 
     /// Of ``row``, which begins at that column.
     private static func stored(_ rows: Rows, _ row: Int, _ first: Int) -> (row: StoredRow, isStanding: Bool) {
-      let stored = StoredRow(
-        id: rows.id(row, first), route: rows.int(row, first + 1), state: rows.int(row, first + 2),
-        priority: rows.int(row, first + 3), links: Links(rawValue: rows.int(row, first + 4)),
-        attempt: rows.count(row, first + 5), claim: rows.int(row, first + 6), runAt: rows.intOrNull(row, first + 7),
-        enteredAt: rows.int(row, first + 8), options: rows.text(row, first + 9),
-        crashesInRow: rows.count(row, first + 10),
-        crashes: rows.count(row, first + 11), note: rows.text(row, first + 12), cause: rows.intOrNull(row, first + 13),
-        highestFraction: rows.double(row, first + 14), waits: rows.count(row, first + 15))
+      var stored = StoredRow(id: rows.id(row, first))
+      (stored.route, stored.state) = (rows.int(row, first + 1), rows.int(row, first + 2))
+      (stored.priority, stored.links) = (rows.int(row, first + 3), Links(rawValue: rows.int(row, first + 4)))
+      (stored.attempt, stored.claim) = (rows.count(row, first + 5), rows.int(row, first + 6))
+      (stored.runAt, stored.enteredAt) = (rows.intOrNull(row, first + 7), rows.int(row, first + 8))
+      (stored.options, stored.crashesInRow) = (rows.text(row, first + 9), rows.count(row, first + 10))
+      (stored.crashes, stored.note) = (rows.count(row, first + 11), rows.text(row, first + 12))
+      (stored.cause, stored.highestFraction) = (rows.intOrNull(row, first + 13), rows.double(row, first + 14))
+      stored.waits = rows.count(row, first + 15)
       return (stored, rows.bool(row, first + 16))
     }
 

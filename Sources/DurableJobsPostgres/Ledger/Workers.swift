@@ -114,11 +114,12 @@
       }
     }
 
-    func dispossess(_ losses: [WorkerLoss], _ answer: PipelineAnswer) {
-      let sorted = losses.sorted { $0.worker < $1.worker }
-      connection.send(Self.dispossessSQL, [.ints(sorted.map(\.worker)), .ints(sorted.map(\.leaseUntil))]) { rows in
+    func dispossess(_ losses: [WorkerRow], _ answer: PipelineAnswer) {
+      let seen = losses.compactMap { row in row.id.map { (id: $0, leaseUntil: row.leaseUntil) } }
+      let sorted = seen.sorted { $0.id < $1.id }
+      connection.send(Self.dispossessSQL, [.ints(sorted.map(\.id)), .ints(sorted.map(\.leaseUntil))]) { rows in
         let taken = Set((0..<rows.count).map { rows.int($0, 0) })
-        answer.reply.dispossessed = losses.map(\.worker).filter(taken.contains)
+        answer.reply.dispossessed = seen.map(\.id).filter(taken.contains)
       }
     }
 

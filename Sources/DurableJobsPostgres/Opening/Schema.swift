@@ -9,7 +9,7 @@
     static let oldestServer = 130_000
 
     /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
-    private static let steps = [[tables], [identity, enqueue, complete], [limitsAndCodes]]
+    private static let steps = [[tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches]]
 
     private static let tables = """
       -- `changes` counts changes of routes, pauses and conditions, which processes keep in memory. `epoch`: how often the
@@ -100,6 +100,14 @@
       -- By what a program matches the error.
       ALTER TABLE §failure ADD COLUMN code text;
       UPDATE §meta SET version=3;
+      """
+
+    private static let emptyBatches = """
+      -- When it was done, if it had no jobs then.
+      ALTER TABLE §batch ADD COLUMN empty_at bigint;
+      CREATE INDEX batch_empty ON §batch(empty_at,id) WHERE empty_at IS NOT NULL;
+      UPDATE §batch SET empty_at=extract(epoch FROM now())::bigint*1000 WHERE done AND jobs<=0;
+      UPDATE §meta SET version=4;
       """
 
     /// `name` as SQL has it.

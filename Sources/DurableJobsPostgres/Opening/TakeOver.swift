@@ -68,7 +68,7 @@
         "batch",
         [
           "id": .int, "name": .text, "total": .int, "live": .int, "succeeded": .int, "jobs": .int, "done": .flag,
-          "open": .flag, "completion": .text, "follower": .int,
+          "open": .flag, "completion": .text, "follower": .int, "empty_at": .int,
         ]),
       TakenTable("batch_job", ["batch": .int, "job": .int]),
       TakenTable("output", ["id": .int, "bytes": .data]),

@@ -18,6 +18,8 @@
       FROM §job j WHERE j.id>$1 ORDER BY j.id LIMIT $2
       """
 
+    static let emptySQL = "SELECT id,empty_at FROM §batch WHERE empty_at IS NOT NULL ORDER BY empty_at,id LIMIT $1"
+
     func census(now: Int64) throws -> Census {
       var census = Census()
       connection.send(Self.hasDueSQL, [.int(now)]) { census.hasDue = $0.bool(0, 0) }
@@ -74,6 +76,9 @@
             rows.text(row, 3).flatMap { (try? StoredTerms(text: $0))?.keyHold }
           }
         }
+      }
+      connection.send(Self.emptySQL, [.int(Int64(pass.limit))]) { rows in
+        for row in 0..<rows.count { pass.look(at: BatchID(rawValue: rows.int(row, 0)), emptyAt: rows.int(row, 1)) }
       }
       try connection.sync()
       pass.end()

@@ -90,7 +90,7 @@ enum StoreCheck {
   static let liveMembers = "(SELECT count(*) \(members) AND j.state<7)"
   static let wrongBatches = """
     SELECT b.id FROM durable_batch b WHERE b.live<>\(liveMembers) OR b.jobs<>(SELECT count(*) \(members))
-      OR b.done=0 AND b.live<=0
+      OR b.done=0 AND b.live<=0 OR (b.done=1 AND b.jobs<=0)<>(b.empty_at NOT NULL)
     """
   static let missingKeys = """
     SELECT j.id,CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.unique') END name,
@@ -166,7 +166,8 @@ extension WriteTransaction {
     while try batches.step() { news.touch(BatchID(rawValue: batches.int(0))) }
     try run(
       """
-      UPDATE durable_batch AS b SET live=\(StoreCheck.liveMembers),jobs=(SELECT count(*) \(StoreCheck.members))
+      UPDATE durable_batch AS b SET live=\(StoreCheck.liveMembers),jobs=(SELECT count(*) \(StoreCheck.members)),
+        empty_at=CASE WHEN done=1 AND NOT EXISTS(SELECT 1 \(StoreCheck.members)) THEN \(now) END
       WHERE id IN(\(StoreCheck.wrongBatches))
       """)
     try recount()

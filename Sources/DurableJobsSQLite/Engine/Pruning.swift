@@ -5,6 +5,9 @@ extension Engine {
     SELECT id,state,entered_at,links,route FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
     """
 
+  static let emptySQL =
+    "SELECT id,empty_at FROM durable_batch WHERE empty_at NOT NULL ORDER BY empty_at,id LIMIT ?1"
+
   func findExpired(now: Int64, limit: Int) async throws -> PruningPass {
     let pass = PruningPass(
       from: pruning.withLock { $0 }, setBacks: time.setBacks, policy: configuration.policy, now: now, limit: limit)
@@ -21,6 +24,8 @@ extension Engine {
           return try options.with(rows.int(0)).first { (try? StoredTerms(text: $0.text(0)))?.keyHold }
         }
       }
+      let empty = try Statement(Self.emptySQL, on: connection).with(pass.limit)
+      while try empty.step() { pass.look(at: BatchID(rawValue: empty.int(0)), emptyAt: empty.int(1)) }
       pass.end()
       return pass
     }

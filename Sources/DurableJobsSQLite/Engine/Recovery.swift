@@ -14,7 +14,7 @@ extension Engine {
       if case .dead(let lock) = folder.standing(of: session) { graves.append(lock) }
     }
     let expired = try await findExpired(now: now, limit: limit)
-    let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired.jobs, now: now)
+    let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
     var report = RecoveryReport()
     if !plan.isNothing {
@@ -92,10 +92,14 @@ extension Engine {
 extension Census {
   static let workersSQL =
     "SELECT id,name,session,lease_until,kinds,queues,pid,started_at,satisfied,absent FROM durable_worker ORDER BY id"
-  static let routesSQL = "SELECT id,scheduled FROM durable_route"
+  static let dueSQL = """
+    SELECT 1 FROM durable_route r WHERE r.scheduled>0 AND EXISTS(
+      SELECT 1 FROM durable_job INDEXED BY durable_job_line WHERE route=r.id AND state=3 AND state<>7 AND rank<=?1)
+    """
   static let claimsSQL = """
     SELECT id,claim FROM durable_job WHERE id IN(
-      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=5 AND state<>7)
+      SELECT j.id FROM durable_route r CROSS JOIN durable_job j INDEXED BY durable_job_line
+      ON j.route=r.id AND j.state=5 AND j.state<>7)
     """
 
   init(now: Int64, on connection: OpaquePointer) throws {
@@ -103,12 +107,7 @@ extension Census {
     workers = try Self.readWorkers(on: connection)
     if workers.contains(where: { !$0.row.isAlive(at: now) }) { running = Set(try Self.readClaims(on: connection).keys) }
     nextDeadline = try Self.readNextDeadline(on: connection)
-    let routes = try Statement(Self.routesSQL, on: connection)
-    let due = try Statement(WriterStatement.nextDue.sql, on: connection)
-    while !hasDue, try routes.step() {
-      guard routes.int(1) > 0 else { continue }
-      hasDue = try due.with(routes.int(0)).first { $0.int(0) <= now } ?? false
-    }
+    hasDue = try Statement(Self.dueSQL, on: connection).with(now).first { _ in true } ?? false
   }
 
   static let nextDeadlineSQL = "SELECT at FROM durable_deadline WHERE at<=\(Date.latest) ORDER BY at LIMIT 1"
@@ -129,14 +128,7 @@ extension Census {
 
   /// The running jobs, by the rows of their workers.
   static func readClaims(on connection: OpaquePointer) throws -> [Int64: Set<JobID>] {
-    let routes = try Statement(routesSQL, on: connection)
-    let running = try Statement(claimsSQL, on: connection)
-    var claims: [Int64: Set<JobID>] = [:]
-    while try routes.step() {
-      for (id, claim) in try running.with(routes.int(0)).map({ ($0.id(0), ClaimNumber(rawValue: $0.int(1))) }) {
-        claims[claim.worker, default: []].insert(id)
-      }
-    }
-    return claims
+    try Statement(claimsSQL, on: connection).map { ($0.id(0), ClaimNumber(rawValue: $0.int(1)).worker) }
+      .reduce(into: [:]) { $0[$1.1, default: []].insert($1.0) }
   }
 }

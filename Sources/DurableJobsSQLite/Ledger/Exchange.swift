@@ -9,10 +9,11 @@ extension WriteTransaction: JobLedger {
     if let tokens = request.hold { try hold(tokens, &reply) }
     for finish in request.finish where try self.finish(finish) { reply.finished.append(finish.index) }
     reply.batch = try request.batch.map { try batch($0) }
-    if !request.add.isEmpty { reply.added = try add(request.add, in: reply.batch) }
+    for new in request.add { reply.added.append(try add(new, in: reply.batch, after: reply.added)) }
     for (id, tally) in request.tally { if let row = try count(tally, of: id) { reply.batches.append(row) } }
-    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job) }
-    for loss in request.dispossess where try dispossess(loss) { reply.dispossessed.append(loss.worker) }
+    if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job, now) }
+    for batch in request.forget { try run(.deleteBatch, batch.rawValue) }
+    for loss in request.dispossess { if let id = try dispossess(loss) { reply.dispossessed.append(id) } }
     if let limit = request.promote { reply.hasMoreDue = try promoteAll(limit: limit) }
     if let claim = request.take { reply.taken = try take(claim, &reply.overdue) }
     if !request.load.isEmpty { try load(request.load, &reply) }
@@ -25,7 +26,9 @@ extension WriteTransaction: JobLedger {
   private func finish(_ finish: Finish) throws -> Bool {
     FaultPoint.settleBegun.reach()
     let (job, claim) = (finish.token.job, ClaimNumber(rawValue: finish.token.claim))
-    guard let held = memory.held[job], held.claim == claim, try isStanding(claim.worker) else { return false }
+    guard let held = memory.held[job], held.claim == claim, !held.isSlow, try isStanding(claim.worker) else {
+      return false
+    }
     let succeed = try connection[.succeed].with(job, now, claim.rawValue)
     try succeed.run()
     guard succeed.changes == 1 else { return false }
@@ -38,10 +41,6 @@ extension WriteTransaction: JobLedger {
     try moved(job, route: held.route, from: .running, to: .succeeded)
     letGo.append(finish.token)
     return true
-  }
-
-  private func add(_ rows: [NewRow], in batch: BatchID?) throws -> [JobID] {
-    try rows.reduce(into: []) { $0.append(try add($1, in: batch, after: $0)) }
   }
 
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) throws -> JobID {

@@ -58,12 +58,13 @@ extension WriteTransaction {
   /// Of ``WriterStatement/load`` and its like. Nil if it is none that this version knows.
   private func row(_ statement: Statement) throws -> JobRow? {
     let id = statement.id(15)
-    let stored = StoredRow(
-      id: id, route: statement.int(0), state: statement.int(1), priority: statement.int(2),
-      links: Links(rawValue: statement.int(3)), attempt: statement.count(4), claim: statement.int(5),
-      runAt: statement.intOrNull(6), enteredAt: statement.int(7), options: statement.text(8),
-      crashesInRow: statement.count(9), crashes: statement.count(10), note: statement.text(11),
-      cause: statement.intOrNull(13), highestFraction: statement.double(12), waits: statement.count(14))
+    var stored = StoredRow(id: id)
+    (stored.route, stored.state, stored.priority) = (statement.int(0), statement.int(1), statement.int(2))
+    (stored.links, stored.attempt) = (Links(rawValue: statement.int(3)), statement.count(4))
+    (stored.claim, stored.runAt, stored.enteredAt) = (statement.int(5), statement.intOrNull(6), statement.int(7))
+    (stored.options, stored.crashesInRow, stored.crashes) = (statement.text(8), statement.count(9), statement.count(10))
+    (stored.note, stored.cause) = (statement.text(11), statement.intOrNull(13))
+    (stored.highestFraction, stored.waits) = (statement.double(12), statement.count(14))
     let kind = try memory.routes.route(stored.route, on: connection)?.kind ?? ""
     guard let row = try stored.job(kind: kind, isStanding: isStanding) else { return nil }
     if let held = memory.held[id], !row.isHeld || held.claim != row.claim { forgetClaim(of: id) }
@@ -71,8 +72,10 @@ extension WriteTransaction {
   }
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
-    let (taken, width) = try connection[.seats].with(lane.composed).first { ($0.count(0), $0.count(1)) } ?? (0, 1)
-    let waiting = count > 0 ? try connection[.waiting].with(lane.composed, count).map { $0.id(0) } : []
+    let seats = try connection[.seats].with(lane.composed, count)
+    let (taken, width, first) = try seats.first { ($0.count(0), $0.count(1), $0.intOrNull(2)) } ?? (0, 1, nil)
+    var waiting = first.map { [JobID(rawValue: $0)] } ?? []
+    if count > 1, first != nil { waiting = try connection[.waiting].with(lane.composed, count).map { $0.id(0) } }
     for id in waiting { if let job = try load(id) { reply.jobs.append(job) } }
     reply.lanes[lane] = LaneRow(width: max(width, 1), taken: taken, waiting: waiting)
   }

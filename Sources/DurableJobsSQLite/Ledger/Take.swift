@@ -44,7 +44,7 @@ extension WriteTransaction {
           job.id,
           WriterMemory.Held(
             claim: claim, route: job.route.id, unique: job.terms.keyHold, deadline: deadline?.date.milliseconds,
-            batch: job.terms.batch.map(BatchID.init(rawValue:)))
+            batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow))
         ))
       var claimed = ClaimedJob(
         token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,

@@ -102,13 +102,13 @@ extension WriteTransaction {
   }
 
   /// The worker's row first: from then on every claim under it is lost.
-  func dispossess(_ loss: WorkerLoss) throws -> Bool {
-    let take = try connection[.takeWorker].with(loss.worker, loss.leaseUntil)
+  func dispossess(_ loss: WorkerRow) throws -> Int64? {
+    let take = try connection[.takeWorker].with(loss.id, loss.leaseUntil)
     try take.run()
     FaultPoint.recoverTaken.reach()
-    guard take.changes == 1 else { return false }
-    standing[loss.worker] = false
-    return true
+    guard take.changes == 1, let id = loss.id else { return nil }
+    standing[id] = false
+    return id
   }
 
   func bury(_ worker: Int64) throws {

@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 6
+  static let version: Int64 = 7
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -32,7 +32,7 @@ enum Schema {
     return version
   }
 
-  static var steps: [String] { [first, second, third, fourth, fifth, sixth] }
+  static var steps: [String] { [first, second, third, fourth, fifth, sixth, seventh] }
 
   /// Times are milliseconds since 1970.
   private static let first = """
@@ -159,5 +159,14 @@ enum Schema {
     ALTER TABLE durable_queue ADD COLUMN tat INT NOT NULL DEFAULT 0;
     -- By what a program matches the error.
     ALTER TABLE durable_failure ADD COLUMN code TEXT;
+    """
+
+  private static let seventh = """
+    UPDATE durable_meta SET version=7;
+
+    -- When it was done, if it had no jobs then.
+    ALTER TABLE durable_batch ADD COLUMN empty_at INT;
+    CREATE INDEX durable_batch_empty ON durable_batch(empty_at) WHERE empty_at NOT NULL;
+    UPDATE durable_batch SET empty_at=CAST(strftime('%s','now') AS INT)*1000 WHERE done=1 AND jobs<=0;
     """
 }

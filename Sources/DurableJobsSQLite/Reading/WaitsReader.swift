@@ -9,15 +9,16 @@ struct WaitsReader {
       FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.parent WHERE e.child=?1 AND j.state<7
     UNION ALL SELECT 0,key,need,NULL,0 FROM durable_edge_key WHERE child=?1 LIMIT \(JobWaits.mostNeeds)
     """
-  static let seatedSQL = """
-    SELECT j.id,j.state FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
-    WHERE l.name=?1 AND l.seat=1 ORDER BY j.state<>8,l.job LIMIT 1
+  /// ?2: who waits for a seat, if it does.
+  static let headSQL = """
+    SELECT j.id,j.state FROM durable_lane w CROSS JOIN durable_lane l ON l.name=w.name AND l.seat=1
+      CROSS JOIN durable_job j ON j.id=l.job
+    WHERE w.name=?1 AND w.seat=0 AND w.job=?2 ORDER BY j.state<>8,l.job LIMIT 1
     """
-  static let waitsSQL = "SELECT 1 FROM durable_lane WHERE name=?1 AND seat=0 AND job=?2"
 
   private let now: Int64
   private let setByHand: [JobConstraint: Bool]
-  private let (needs, seated, waits): (Statement, Statement, Statement)
+  private let (needs, head): (Statement, Statement)
   private let limits: [String: JobLimits]
   private let limitOf: Statement
 
@@ -27,8 +28,7 @@ struct WaitsReader {
     limits = try readLimits(try Statement(WriterStatement.limits.sql, on: connection))
     limitOf = try Statement(WriterStatement.limitOf.sql, on: connection)
     needs = try Statement(Self.needsSQL, on: connection)
-    seated = try Statement(Self.seatedSQL, on: connection)
-    waits = try Statement(Self.waitsSQL, on: connection)
+    head = try Statement(Self.headSQL, on: connection)
   }
 
   func read(_ job: JobSnapshot, _ route: RouteTotals) throws -> JobWaits {
@@ -50,8 +50,8 @@ struct WaitsReader {
           state: needs.intOrNull(3).flatMap(JobState.init(code:)), hasUniqueKey: hasKey))
     }
     all.needs.sort { $0.edge.isBefore($1.edge) }
-    if let lane = job.lane?.name.composed, try waits.with(lane, job.id).first({ _ in true }) != nil {
-      all.laneHead = try seated.with(lane).first { row in
+    if let lane = job.lane?.name.composed {
+      all.laneHead = try head.with(lane, job.id).first { row in
         JobState(code: row.int(1)).map { JobWaits.LaneHead(job: row.id(0), state: $0) }
       }
     }

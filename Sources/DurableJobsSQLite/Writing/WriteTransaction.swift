@@ -78,33 +78,28 @@ final class WriteTransaction {
 
   func configure(_ settings: [StoreSetting]) throws {
     for setting in settings {
+      var told: ForeignChange = .work
+      let set: Statement
       switch setting {
-      case .queue(let name, let isPaused):
-        let pause = try connection[.pauseQueue].with(name.composed, isPaused)
-        try pause.run()
-        guard pause.changes > 0 else { continue }
-        try connection[.bumpChanges].run()
-        news.tell(.work)
+      case .queue(let name, let isPaused): set = try connection[.pauseQueue].with(name.composed, isPaused)
       case .lane(let name, let width):
         try run(width == 1 ? .deleteWidth : .putWidth, name.composed, width)
         try run(LaneVerb(name, now: now))
+        continue
       case .limits(let name, let limits):
         let rate = limits?.rate
-        let set = try connection[.setLimits]
+        set = try connection[.setLimits]
           .with(name.composed, limits?.running, rate?.count, rate?.period.milliseconds, rate?.burst)
-        try set.run()
-        guard set.changes > 0 else { continue }
-        try connection[.bumpChanges].run()
-        news.tell(.work)
       case .constraint(let constraint, let isSatisfied):
-        let set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint]
+        set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint]
           .with(constraint.rawValue.composed)
         if let isSatisfied { set.bind(2, isSatisfied) }
-        try set.run()
-        guard set.changes > 0 else { continue }
-        try connection[.bumpChanges].run()
-        news.tell([.work, .settings])
+        told.insert(.settings)
       }
+      try set.run()
+      guard set.changes > 0 else { continue }
+      try connection[.bumpChanges].run()
+      news.tell(told)
     }
     news.here.insert(.work)
   }

@@ -19,6 +19,8 @@ final class WriterMemory {
     /// Its deadline, if that is still to come.
     let deadline: Int64?
     let batch: BatchID?
+    /// It was ``Links/slow`` when it was claimed.
+    let isSlow: Bool
     /// Something was asked of it, or it was lost: its row must be looked at.
     var isDoubtful = false
   }

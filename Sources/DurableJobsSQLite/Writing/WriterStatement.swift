@@ -44,6 +44,10 @@ enum WriterStatement: Int, CaseIterable {
       CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END,n.cause,
       CASE WHEN j.links&\(Links([.parents, .lane]).rawValue)<>0 THEN(SELECT n FROM durable_wait WHERE job=j.id) END,j.id
     """
+  private static let waitingSQL = """
+    SELECT l.job FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
+    WHERE l.name=?1 AND l.seat=0 AND j.state<7 ORDER BY l.job
+    """
   private static let besideRow = """
     LEFT JOIN durable_spec s ON s.id=j.id LEFT JOIN durable_crash c ON c.job=j.id LEFT JOIN durable_note n ON n.job=j.id
     """
@@ -149,7 +153,7 @@ enum WriterStatement: Int, CaseIterable {
       // One changed row means that the lease held, that nothing was asked of the worker meanwhile, and that nobody waits.
       """
       UPDATE durable_job SET state=7,entered_at=?2
-      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union([.children, .lane, .steps]).rawValue)=0
+      WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union(.slow).rawValue)=0
       """
     case .insertOutput: "INSERT OR REPLACE INTO durable_output(id,bytes) VALUES(?1,?2)"
 
@@ -208,7 +212,7 @@ enum WriterStatement: Int, CaseIterable {
       UPDATE durable_batch SET total=total+?2,live=live+?3,succeeded=succeeded+?4,jobs=jobs+?5 WHERE id=?1
       RETURNING live,done,CASE WHEN live<=0 AND done=0 THEN completion END,jobs
       """
-    case .complete: "UPDATE durable_batch SET done=1,follower=?2 WHERE id=?1"
+    case .complete: "UPDATE durable_batch SET done=1,follower=?2,empty_at=CASE WHEN jobs<=0 THEN ?3 END WHERE id=?1"
     case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0 AND done<>2"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
@@ -219,15 +223,11 @@ enum WriterStatement: Int, CaseIterable {
     case .deleteSeat: "DELETE FROM durable_lane WHERE name=?1 AND seat=?2 AND job=?3"
     case .seats:
       """
-      SELECT count(*),(SELECT width FROM durable_lane_width WHERE name=?1) FROM durable_lane l
-        CROSS JOIN durable_job j ON j.id=l.job
+      SELECT count(*),(SELECT width FROM durable_lane_width WHERE name=?1),(\(Self.waitingSQL) LIMIT ?2>0)
+      FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
       WHERE l.name=?1 AND l.seat=1 AND(j.state<7 OR j.links&\(Links.seated.rawValue)<>0)
       """
-    case .waiting:
-      """
-      SELECT l.job FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
-      WHERE l.name=?1 AND l.seat=0 AND j.state<7 ORDER BY l.job LIMIT ?2
-      """
+    case .waiting: "\(Self.waitingSQL) LIMIT ?2"
     case .putWidth:
       "INSERT INTO durable_lane_width(name,width) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET width=excluded.width"
     case .deleteWidth: "DELETE FROM durable_lane_width WHERE name=?1 AND ?2=1"

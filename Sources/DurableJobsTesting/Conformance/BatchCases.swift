@@ -10,6 +10,10 @@ extension Trial {
     return (try present(reply.batch, "a batch"), reply.ids)
   }
 
+  fileprivate func openBatch(whenDone: NewJob?) async throws -> BatchID {
+    try present(try await store.insert(JobInsertion([], batch: .open(name: "o", whenDone: whenDone))).batch, "a batch")
+  }
+
   fileprivate func batch(_ id: BatchID) async throws -> BatchSnapshot {
     try present(try await store.batches(.id(id)).first, "the batch \(id)")
   }
@@ -133,6 +137,39 @@ extension StoreConformance {
       try same([batch.total, batch.unfinished, batch.succeeded], [2, 0, 2], "its numbers")
       try await trial.change(.remove, jobs[1])
       try same(try await trial.store.batches(.id(id)).count, 0, "batches left")
+    },
+    Case("A batch that is done without jobs is told as done, and goes as what succeeded then") { subject in
+      var policy = StorePolicy()
+      (policy.retention, policy.failedRetention) = (.seconds(100), .seconds(1000))
+      let trial = try await Trial(subject, policy: policy)
+      let open = try await trial.openBatch(whenDone: nil)
+      let never = try await trial.openBatch(whenDone: .plain())
+      let left = try await trial.openBatch(whenDone: .plain())
+      let joined = try await trial.store.insert(JobInsertion([.plain()], batch: .join(left))).ids[0]
+      try await trial.change(.remove, joined)
+      trial.clock.advance(by: .seconds(500))
+      _ = try await trial.recover()
+      try same(try await trial.batch(left).isDone, false, "done, as long as it is open")
+      for id in [never, left] { _ = try await trial.store.insert(JobInsertion([], batch: .close(id))) }
+      let none = try await trial.addBatch(0, whenDone: nil).id
+      for id in [never, left, none] { try same(try await trial.batch(id).isDone, true, "done") }
+      let following = try await trial.ids(.state(.ready)).map { Optional($0) }
+      let told = [try await trial.batch(never).whenDone, try await trial.batch(left).whenDone]
+      try same(following, told, "what follows")
+      trial.clock.advance(by: .milliseconds(99_999))
+      _ = try await trial.recover()
+      try same(try await trial.store.batches(.newest(9)).map(\.id), [none, left, never, open], "before the time")
+      trial.clock.advance(by: .milliseconds(1))
+      try same(try await trial.recover().pruned, 0, "jobs deleted with them")
+      try same(try await trial.store.batches(.newest(9)).map(\.id), [open], "batches after it")
+      try same(try await trial.ids(.state(.ready)).map { Optional($0) }, following, "what follows, after it")
+      _ = try await trial.store.insert(JobInsertion([], batch: .close(open)))
+      let later = try await trial.addBatch(0, whenDone: nil).id
+      trial.clock.advance(by: .seconds(100))
+      _ = try await trial.recover(limit: 1)
+      try same(try await trial.store.batches(.newest(9)).map(\.id), [later], "batches after a bite")
+      _ = try await trial.recover(limit: 1)
+      try same(try await trial.store.batches(.newest(9)).map(\.id), [], "batches after two")
     },
     Case("A crash, a lost report and its repetition count a job of a batch once") { subject in
       let trial = try await Trial(subject)

@@ -61,6 +61,23 @@ extension StoreConformance {
       try await trial.end(try await trial.start(ids[0]), .failed(message: "no"), as: .failed)
       try same(try await trial.reasons(ids[2]), [.lane("l", ids[0], .failed)], "where the first failed")
     },
+    Case("Jobs that wait for each other through lanes and edges are told as a circle, and a wider lane opens it") {
+      subject in
+      let trial = try await Trial(subject)
+      let a = try await trial.add([.plain(after: [JobEdge(.key("k"))], terms: JobTerms(lane: "x"))])[0]
+      let d = try await trial.add(JobTerms(lane: "x"))
+      let c = try await trial.add([.plain(after: [.job(d)], terms: JobTerms(lane: "y"))])[0]
+      try same(try await trial.circle(c), [], "a circle that is open still")
+      let b = try await trial.add(JobTerms(key: "k", lane: "y"))
+      let after = try await trial.add(after: [.job(b)])
+      for id in [a, b, c, d, after] { try same(try await trial.circle(id), [a, b, c, d], "the circle, for \(id)") }
+      let told = JobExplanation(try await trial.snapshot(after), circle: [a, b, c, d]).reasons
+      try same(told, [.circle([a, b, c, d]), .needs(b, .blocked, .succeeded), .noWorker], "the reasons")
+      try same(try await trial.claim(["q": 9]).count, 0, "jobs that run")
+      try await trial.store.configure([.lane("x", width: 2)])
+      for id in [a, b, c, d, after] { try same(try await trial.circle(id), [], "the circle with another seat") }
+      for id in [d, c, b, a] { try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded) }
+    },
     Case("A job that was appended by its unique key says to whom") { subject in
       let trial = try await Trial(subject)
       let terms = JobTerms(unique: UniqueKey("u", policy: .append))
@@ -164,6 +181,10 @@ extension StoreConformance {
 extension Trial {
   fileprivate func snapshot(_ id: JobID) async throws -> JobSnapshot {
     try present(try await store.jobs(JobQuery(.id(id), detail: [.failures, .waits])).first, "job \(id)")
+  }
+
+  fileprivate func circle(_ id: JobID) async throws -> [JobID] {
+    try await store.circle(around: try await snapshot(id))
   }
 
   fileprivate func waits(_ id: JobID) async throws -> JobWaits? { try await snapshot(id).waits }

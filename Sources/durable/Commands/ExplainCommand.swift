@@ -41,6 +41,7 @@
   private struct ReasonRecord: Encodable {
     var reason: String
     var job: JobID?
+    var jobs: [JobID]?
     var state: String?
     var key: String?
     var lane: String?
@@ -59,6 +60,7 @@
       help = reason.advice(for: job.id, in: store, queue: job.queue)
       switch reason {
       case .held(let holder, let words): (self.reason, message) = ("heldBy\(holder.rawValue.capitalized)", words)
+      case .circle(let circle): (self.reason, jobs) = ("circle", circle)
       case .uniqueKey(let key, let other, let state):
         (self.reason, self.key, self.job, self.state) = ("uniqueKey", key.withoutPasswords, other, state.rawValue)
       case .needs(let other, let state, _): (self.reason, self.job, self.state) = ("needs", other, state.rawValue)

@@ -59,6 +59,7 @@
       if let awaited { return "waits for \(awaited)" }
       if isLackOfWorker { return "waits: no worker is running for it" }
       return switch self {
+      case .circle(let jobs): "can't run: of the jobs \(jobs.list) each waits for the next, and the last for the first"
       case .paused(let queue): "waits: the queue '\(queue)' is paused"
       case .kindUnknown(let kind): "waits: no worker runs jobs of the kind '\(kind)', nor does 'durable work'"
       case .backOff(let time, let failure):
@@ -82,6 +83,8 @@
     func advice(for id: JobID, in store: OpenStore, queue: String) -> String? {
       if isLackOfWorker { return "'\(store.command("work", queue: queue))' starts one" }
       return switch self {
+      case .circle(let jobs):
+        "'durable cancel' of one of \(jobs.list) lets the others go on, but for those that need that one"
       case .paused(let queue): "'\(store.command("unpause", queue: queue))' lets it go on"
       case .limit(let queue, _), .rate(let queue, _, _):
         "'\(store.command("limits set", queue: queue))' sets others, and 'clear' none"
@@ -104,6 +107,10 @@
       }
       return "Job \(id) \(cause(in: store))" + (advice(for: id, in: store, queue: queue).map { "; \($0)" } ?? "")
     }
+  }
+
+  extension [JobID] {
+    fileprivate var list: String { map(\.description).joined(separator: ", ") }
   }
 
   extension JobEdge.Condition {
@@ -132,7 +139,7 @@
     func explain(_ id: JobID, here: Bool = false) async throws -> (job: JobSnapshot, reasons: JobExplanation)? {
       let query = JobQuery(.id(id), detail: [.failures, .waits], limit: 1)
       guard let job = try await store.jobs(query).first else { return nil }
-      return (job, JobExplanation(job, and: here ? [Self.reach] : []))
+      return (job, JobExplanation(job, and: here ? [Self.reach] : [], circle: try await store.circle(around: job)))
     }
   }
 #endif

@@ -4,14 +4,17 @@ import Foundation
 package struct RecoveryPlan: Sendable {
   /// The worker that says good-bye.
   package var retiring: WorkerID?
-  package var losses: [WorkerLoss] = []
+  package var losses: [WorkerRow] = []
   /// Jobs past their retention, as it seemed.
   package var expired: [JobID] = []
+  package var batches: [BatchID] = []
   package var hasDue = false
   package var hasOverdue = false
 
   package init() {}
-  package var isNothing: Bool { retiring == nil && losses.isEmpty && expired.isEmpty && !hasDue && !hasOverdue }
+  package var isNothing: Bool {
+    retiring == nil && losses.isEmpty && expired.isEmpty && batches.isEmpty && !hasDue && !hasOverdue
+  }
 }
 
 /// One bite of what time demands.
@@ -43,7 +46,8 @@ package struct RecoverVerb: Verb {
       let expired = book.lacking(Needs(jobs: plan.expired))?.jobs ?? []
       let needs = Needs(jobs: expired, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)
       // The worker's row first: from then on every claim under it is lost, those too that this bite does not come to.
-      return LedgerRequest(dispossess: plan.losses, promote: plan.hasDue ? limit : nil, load: needs)
+      return LedgerRequest(
+        forget: plan.batches, dispossess: plan.losses, promote: plan.hasDue ? limit : nil, load: needs)
     case .taken:
       phase = .held
       retiring = answer.workers.compactMap(\.id)

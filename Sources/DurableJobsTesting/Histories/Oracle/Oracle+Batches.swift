@@ -10,6 +10,8 @@ struct BatchLog {
   /// Those that were deleted.
   var succeededAndGone = 0
   var isDone = false
+  /// When it was done, if no job had come into it.
+  var emptyAt: Date?
   /// The last of its jobs was deleted.
   var isGone = false
   var follower: JobID?
@@ -49,7 +51,10 @@ extension Oracle {
     let done = batches.filter { id, batch in
       !batch.isDone && !jobs.contains { $0.batch == id && !hasEndedForBatch($0) }
     }
-    for id in done.keys { batches[id]?.isDone = true }
+    for (id, batch) in done {
+      batches[id]?.isDone = true
+      batches[id]?.emptyAt = batch.total == 0 ? now : nil
+    }
     let following = try done.compactMap { id, batch in
       try batch.whenDone.map { (try present(followers[$0.payload], "a job that follows the batch \(id)"), id, $0) }
     }

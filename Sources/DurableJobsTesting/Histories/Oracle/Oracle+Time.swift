@@ -47,6 +47,8 @@ extension Oracle {
       report.pruned += expired.count
     }
     followEnds()
+    let emptied = wrong == .emptyBatchStays ? [:] : batches.filter { isExpired($0.value) }
+    for id in emptied.keys { batches[id] = nil }
     let next = jobs.compactMap(\.openDeadline).min().map { Duration.milliseconds($0.milliseconds - now.milliseconds) }
     report.comeAgain = [report.comeAgain, next].compactMap(\.self).min()
     return report
@@ -73,6 +75,10 @@ extension Oracle {
     let isKeptLonger = (state == .failed || state == .skipped) && wrong != .failedExpireEarly
     let kept = isKeptLonger ? policy.failedRetention : policy.retention
     return job.entries[job.turn].at.later(by: kept.milliseconds) <= now
+  }
+
+  private func isExpired(_ batch: BatchLog) -> Bool {
+    batch.emptyAt.map { $0.later(by: policy.retention.milliseconds) <= now } ?? false
   }
 
   /// Jobs that wait for a time that the store drew and has not shown yet. Of one that waits for others too it shows none.

@@ -24,7 +24,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // What follows
   case lostClaimIsFollowed, nothingFollows
   // Batches
-  case failureKeepsBatchOpen, retryOpensBatch, removedIsNotCounted, keptJoinsBatch
+  case failureKeepsBatchOpen, retryOpensBatch, removedIsNotCounted, keptJoinsBatch, emptyBatchStays
   // Lanes
   case laneIgnored, laneIsAStack, failedHeadLetsGo, failedHeadKeepsItsCatchOut
   // Claims

@@ -10,6 +10,8 @@
     var end: BodyEnd
     /// It came after a redirect to another path.
     var isFromElsewhere = false
+    /// Whose answer it is, as in ``FileVersion``.
+    var place: String?
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
@@ -194,7 +196,8 @@
 
     private func version(total: Int64?) -> FileVersion {
       FileVersion(
-        total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified)
+        total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
+        place: place)
     }
 
     /// The file may change once more within the second that its date names; nobody knows where the answer tells no time of

@@ -7,6 +7,9 @@
     var entityTag: String?
     var lastModified: String?
     var wasJustModified: Bool?
+    /// Where the answer came from, without its query: a tag names a version of one resource, and another's file may have the
+    /// same. RFC 9110, section 8.8.3.
+    var place: String?
     /// It came as a page for people.
     var isPage: Bool?
 
@@ -23,6 +26,7 @@
     /// it, but nearly all do; where one doesn't, it may not have looked at it either.
     func isRepeated(by other: FileVersion) -> Bool {
       guard validator != nil else { return true }
+      if let place, let other = other.place, place != other { return false }
       return entityTag == nil ? lastModified == other.lastModified : entityTag == other.entityTag
     }
 

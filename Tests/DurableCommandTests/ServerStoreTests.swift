@@ -220,9 +220,9 @@
         """)
       #expect(applied.status == .exited(0), "\(applied.stderr)")
       let printed = try Durable(store: server.string(database: other))
-      #expect(try await printed("migrate").line == "version 3: nothing to do")
-      #expect(try await durable("migrate").line == "made, version 3")
-      #expect(try await durable("migrate", "--json").json["before"] as? Int == 3)
+      #expect(try await printed("migrate").line == "version 4: nothing to do")
+      #expect(try await durable("migrate").line == "made, version 4")
+      #expect(try await durable("migrate", "--json").json["before"] as? Int == 4)
       var dumps: [String] = []
       for name in [database, other] {
         let dump = try await durable.shell(
@@ -241,7 +241,7 @@
         for _ in 0..<20 { group.addTask { try await durable("migrate").line } }
         return try await group.reduce(into: []) { $0.append($1) }.sorted()
       }
-      #expect(said == ["made, version 3"] + [String](repeating: "version 3: nothing to do", count: 19))
+      #expect(said == ["made, version 4"] + [String](repeating: "version 4: nothing to do", count: 19))
     }
   }
 #endif

@@ -47,9 +47,11 @@
           news.withLock { $0.isSweepWanted = true }
         }
         let now = store.clock.uptime
-        if left.isEmpty, now >= nextSweep, !remains.isStoreReplaced, news.withLock({ $0.takeWish() }) {
+        if left.isEmpty, now >= nextSweep, news.withLock({ $0.takeWish() }) {
           nextSweep = now + Self.interval
-          left = JobFolder.ids(in: JobFolder.all(of: store)).sorted { $0.rawValue > $1.rawValue }
+          left =
+            remains.isStoreReplaced
+            ? [] : JobFolder.ids(in: JobFolder.all(of: store)).sorted { $0.rawValue > $1.rawValue }
         }
         if !left.isEmpty, now >= nextBite {
           if await !takeBite() { news.withLock { $0.isSweepWanted = true } }

@@ -200,7 +200,7 @@
       defer { lifeLine.cut() }
       lifeLines.withLock { $0.lines[context.id] = lifeLine }
       defer { lifeLines.withLock { $0.lines[context.id] = nil } }
-      lifeLine.begin(with: message, group: supervisor.number)
+      lifeLine.begin(with: message, supervisor: supervisor.number)
       let told = await withTaskCancellationHandler {
         await supervisor.report(lifeLine)
       } onCancel: {
@@ -212,7 +212,7 @@
       }
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: told)
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
-      if report == nil { _ = await order.lock.killHolder { $0.group.number == supervisor.number } }
+      if report == nil { _ = await order.lock.killHolder { $0.session.number == supervisor.number } }
       return report
     }
   }

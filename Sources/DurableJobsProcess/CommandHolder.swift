@@ -1,7 +1,7 @@
 #if Process
   import Foundation
 
-  /// Who holds a command's lock: the process that is the command, and its group and session, which its supervisor leads.
+  /// Who holds a command's lock: the process that is the command, and its session, which its supervisor leads.
   ///
   /// Numbers are given out again, so each stands with the start of its process. As long as anything of a session lives, its
   /// number is nobody else's; a process with that number that started at another time means that the session is gone.
@@ -13,17 +13,24 @@
 
     /// What tells this start of the machine from others, and this space of process numbers too.
     var machine: String
-    var group: Mark
+    var session: Mark
     var command: Mark
+
+    /// As it stands in locks that were taken before it had this name.
+    private enum CodingKeys: String, CodingKey {
+      case machine
+      case session = "group"
+      case command
+    }
 
     /// This process is about to become the command. Nil if its supervisor is no more.
     static var thisProcess: CommandHolder? {
-      let own = getpid()
-      let group = getpgrp()
-      guard getppid() == group, let leader = ProcessEntry(group), let command = ProcessEntry(own) else { return nil }
+      guard let command = ProcessEntry(getpid()), command.parent == command.session,
+        let leader = ProcessEntry(command.session)
+      else { return nil }
       return CommandHolder(
-        machine: currentMachine, group: Mark(number: group, start: leader.start),
-        command: Mark(number: own, start: command.start))
+        machine: currentMachine, session: Mark(number: leader.number, start: leader.start),
+        command: Mark(number: command.number, start: command.start))
     }
 
     /// Of this start of the machine and this space of numbers: others can't be asked about from here.
@@ -38,30 +45,34 @@
     /// may one of a daemon, unless its command is in it or somebody in it holds the file `lock`.
     func send(_ signal: Int32, holding lock: String) {
       guard isOfThisSpace else { return }
-      if group.number > 1, group.number != getpgrp(), sessionIsKnown(lock) {
-        kill(-group.number, signal)
-        ProcessEntry.sendBesideGroup(ofSession: group.number, signal)
+      if session.number > 1, session.number != getsid(0), isKnown(lock) {
+        kill(-session.number, signal)
+        ProcessEntry.send(signal, toSession: session.number, besides: session.number)
       }
-      if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: group.number, signal) }
+      if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: session.number, signal) }
+    }
+
+    /// Looks for who has strayed from it, unless it may be a stranger by now.
+    func find(_ strays: inout CommandStrays, holding lock: String) {
+      if isOfThisSpace, session.number > 1, session.number != getsid(0), isKnown(lock) {
+        strays.find(session: session.number)
+      }
     }
 
     /// Asks the leader of the session to end it, if that is a supervisor, and lives. Answers whether it was asked.
     func askLeader(if isSupervisor: Bool) -> Bool {
-      guard isSupervisor, isOfThisSpace, group.number > 1, let leader = ProcessEntry(group.number),
-        leader.start == group.start, !leader.hasEnded, kill(group.number, SIGTERM) == 0
+      guard isSupervisor, isOfThisSpace, session.number > 1, let leader = ProcessEntry(session.number),
+        leader.start == session.start, !leader.hasEnded, kill(session.number, SIGTERM) == 0
       else { return false }
       // Its command may have stopped it.
-      kill(group.number, SIGCONT)
+      kill(session.number, SIGCONT)
       return true
     }
 
-    /// Sends a signal to a process that has left `group`, and with it to the group that it leads now.
-    static func sendToEscapee(_ process: pid_t, from group: pid_t, _ signal: Int32) {
-      switch getpgid(process) {
-      case group: break
-      case process: kill(-process, signal)
-      default: kill(process, signal)
-      }
+    /// Sends a signal to a process that has left `session`, and with it to the group that it leads now.
+    static func sendToEscapee(_ process: pid_t, from session: pid_t, _ signal: Int32) {
+      guard getsid(process) != session else { return }
+      kill(getpgid(process) == process ? -process : process, signal)
     }
 
     private var commandLives: Bool {
@@ -72,21 +83,23 @@
     }
 
     private func sessionLives(besides exception: pid_t?) -> Bool {
-      if let leader = ProcessEntry(group.number) {
-        guard leader.start == group.start else { return false }
+      if let leader = ProcessEntry(session.number) {
+        guard leader.start == session.start else { return false }
         if !leader.hasEnded, leader.number != exception { return true }
       }
-      let members = ProcessEntry.session(group.number)
-      if members.isEmpty { return Self.isSomeone(-group.number) }
+      let members = ProcessEntry.session(session.number)
+      if members.isEmpty { return Self.isSomeone(-session.number) }
       return members.contains { !$0.hasEnded && $0.number != exception }
     }
 
     /// As long as anything of a session lives, its number is nobody else's.
-    private func sessionIsKnown(_ lock: String) -> Bool {
-      if let leader = ProcessEntry(group.number) { return leader.start == group.start }
-      if ProcessEntry(command.number)?.start == command.start, getsid(command.number) == group.number { return true }
+    private func isKnown(_ lock: String) -> Bool {
+      if let leader = ProcessEntry(session.number) { return leader.start == session.start }
+      if let entry = ProcessEntry(command.number), entry.start == command.start, entry.session == session.number {
+        return true
+      }
       var file = stat()
-      return stat(lock, &file) == 0 && ProcessEntry.session(group.number).contains { $0.holds(file) }
+      return stat(lock, &file) == 0 && ProcessEntry.session(session.number).contains { $0.holds(file) }
     }
 
     private static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }

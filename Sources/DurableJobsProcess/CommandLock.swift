@@ -101,18 +101,33 @@
 
     /// Ends that holder, and nobody else.
     func end(_ holder: CommandHolder?, within limit: Duration = termination) async -> Bool {
+      var strays = CommandStrays()
+      holder?.find(&strays, holding: path)
       // A supervisor passes on the first TERM only, and may have sent one, since its worker is gone.
-      if holder?.askLeader(if: hasSupervisor) != true { holder?.send(SIGTERM, holding: path) }
-      if await waitUntilFree(for: limit) { return true }
-      return await killHolder(within: limit) { $0 == holder }
+      let isSupervised = holder?.askLeader(if: hasSupervisor) ?? false
+      if !isSupervised { holder?.send(SIGTERM, holding: path) }
+      let haveEnded = await Self.wait(for: limit) {
+        if !isSupervised, let holder { strays.ask(afterSession: holder.session.number) }
+        return !strays.live && isKnownToBeFree
+      }
+      if haveEnded { return true }
+      return await killHolder(and: strays, within: limit) { $0 == holder }
     }
 
-    /// Kills what such a holder is, and waits until nothing lives. Answers whether that is so.
-    func killHolder(within limit: Duration = termination, where isMeant: (CommandHolder) -> Bool) async -> Bool {
+    /// Kills what such a holder is, and who has strayed from it, and waits until nothing lives. Answers whether that is so.
+    func killHolder(
+      and strays: CommandStrays = CommandStrays(), within limit: Duration = termination,
+      where isMeant: (CommandHolder) -> Bool
+    ) async -> Bool {
+      var strays = strays
       // A launcher that has taken the lock and not yet written that it has is met the next time round.
-      await Self.wait(for: limit) {
-        if isKnownToBeFree { return true }
-        if let holder, isMeant(holder) { holder.send(SIGKILL, holding: path) }
+      return await Self.wait(for: limit) {
+        if !strays.live, isKnownToBeFree { return true }
+        if let holder, isMeant(holder) {
+          holder.find(&strays, holding: path)
+          holder.send(SIGKILL, holding: path)
+        }
+        strays.send(SIGKILL)
         return false
       }
     }

@@ -2,7 +2,8 @@
   import DurableJobs
   import Foundation
 
-  /// The process that is to become the command, a child of this one: it runs the ``Launcher`` first.
+  /// The process that is to become the command, a child of this one: it runs the ``Launcher`` first. It leads a group, as
+  /// what a shell starts from a terminal, so that what the command sends to its own group does not reach this process.
   struct CommandProcess {
     let number: pid_t
     /// What it writes, to be read here.
@@ -18,7 +19,7 @@
       let trouble = try Descriptors.pipe()
       // A TERM that comes before the launcher has become the command ends it there.
       number = try Program.start(
-        [Launcher.argument], [input.read, output.write, error.write, trouble.write], blocking: [SIGTERM])
+        [Launcher.argument], [input.read, output.write, error.write, trouble.write], leads: .group, blocking: [SIGTERM])
       // At once: a launcher that dies before it has read all is noticed by writing to it.
       for end in [input.read, output.write, error.write, trouble.write] { close(end) }
       stdout = output.read
@@ -30,11 +31,10 @@
 
     /// To the whole session, which this process leads, and to the command also where it has left that.
     func send(_ signal: Int32, hasEnded: Bool) {
-      if signal != SIGKILL { kill(0, signal) }
-      ProcessEntry.sendBesideGroup(ofSession: getpid(), signal)
-      guard !hasEnded else { return }
-      if signal == SIGKILL { kill(number, signal) }
-      CommandHolder.sendToEscapee(number, from: getpid(), signal)
+      // Its number is nobody else's as long as its end was not looked at.
+      if !hasEnded { kill(-number, signal) }
+      ProcessEntry.send(signal, toSession: getpid(), besides: hasEnded ? nil : number)
+      if !hasEnded { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
     }
 
     /// How it ended; nil if it has not. Not to be asked again after that.

@@ -8,7 +8,8 @@
       var end: Int32?
       /// The same end, by a number that stays its own also after a cut: for the order.
       var sender: Int32?
-      var group: pid_t?
+      /// The supervisor, which leads a session.
+      var supervisor: pid_t?
     }
 
     private let state: Lock<State>
@@ -32,10 +33,10 @@
 
     /// The supervisor is there: it gets its order. That may take long, and is not waited for: a supervisor that is stopped
     /// reads nothing.
-    func begin(with order: Data, group: pid_t) {
+    func begin(with order: Data, supervisor: pid_t) {
       let sender = state.withLock { state in
         defer { state.sender = nil }
-        state.group = group
+        state.supervisor = supervisor
         return state.sender
       }
       guard let sender else { return }
@@ -57,20 +58,22 @@
       }
     }
 
-    /// Ends the supervisor's whole session at once: nobody may be left to end what has a group of its own there.
+    /// Ends the supervisor's whole session at once, and who has strayed from it: nobody is left to do that later.
     func kill() {
       state.withLock {
-        guard let group = $0.group else { return }
-        ProcessEntry.sendBesideGroup(ofSession: group, SIGKILL)
-        _ = Foundation.kill(-group, SIGKILL)
-        ProcessEntry.sendBesideGroup(ofSession: group, SIGKILL)
+        guard let supervisor = $0.supervisor else { return }
+        var strays = CommandStrays()
+        strays.find(session: supervisor)
+        _ = Foundation.kill(-supervisor, SIGKILL)
+        ProcessEntry.send(SIGKILL, toSession: supervisor)
+        strays.send(SIGKILL)
       }
     }
 
     /// Lets the supervisor go on if its command has stopped it.
-    func letGoOn() { state.withLock { if let group = $0.group { _ = Foundation.kill(group, SIGCONT) } } }
+    func letGoOn() { state.withLock { if let number = $0.supervisor { _ = Foundation.kill(number, SIGCONT) } } }
 
     /// The supervisor has ended: its number may soon be another's.
-    func end() { state.withLock { $0.group = nil } }
+    func end() { state.withLock { $0.supervisor = nil } }
   }
 #endif

@@ -4,20 +4,24 @@
   /// What the system's table says of one process.
   package struct ProcessEntry: Sendable {
     let number: pid_t
+    let parent: pid_t
     let group: pid_t
+    let session: pid_t
     /// When it started, in the system's own unit.
     package let start: UInt64
     /// It is a zombie: it has ended, and only its parent has not noticed.
     let hasEnded: Bool
 
-    /// Sends a signal to all of a session that are not in the group of its leader's number, as what a shell with job control
-    /// starts. Some may start others meanwhile, so it is looked again, a few times.
-    static func sendBesideGroup(ofSession leader: pid_t, _ signal: Int32) {
-      var told: Set<pid_t> = []
+    /// Sends a signal to all of a session but its leader and those of the group `told`. Some may start others meanwhile, so it
+    /// is looked again, a few times.
+    static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
+      var all: Set<pid_t> = [leader]
       for _ in 0..<10 {
-        let others = session(leader).filter { $0.group != leader && $0.number != leader && !$0.hasEnded }
-        let news = others.filter { told.insert($0.number).inserted }
-        for process in news { kill(process.number, signal) }
+        let others = session(leader).filter { $0.group != told && !$0.hasEnded }
+        let news = others.filter { all.insert($0.number).inserted }
+        // A group at once: nobody in it can start another one unseen.
+        for group in Set(news.map(\.group)) where group != leader && group > 1 { kill(-group, signal) }
+        for process in news where process.group == leader { kill(process.number, signal) }
         if news.isEmpty { return }
       }
     }
@@ -35,23 +39,29 @@
         }
         // The name of the program stands in parentheses and may contain anything, so fields are counted from the last one.
         let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 19, let group = pid_t(fields[2]), let start = UInt64(fields[19]) else { return nil }
+        guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
+          let session = pid_t(fields[3]), let start = UInt64(fields[19])
+        else { return nil }
         // One whose first thread has ended is told as a zombie, while its others run.
         let isZombie = fields[0] == "Z" && (Int(fields[17]) ?? 0) <= 1
-        self.init(number: number, group: group, start: start, hasEnded: isZombie || fields[0] == "X")
+        self.init(
+          number: number, parent: parent, group: group, session: session, start: start,
+          hasEnded: isZombie || fields[0] == "X")
       }
+
+      /// All that this process may see.
+      static func all() -> [ProcessEntry] { numbers.compactMap { ProcessEntry($0) } }
 
       /// All of a session, and of the group with its number, that this process may see.
       static func session(_ leader: pid_t) -> [ProcessEntry] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { pid_t($0) }.filter { getsid($0) == leader || getpgid($0) == leader }
-          .compactMap { ProcessEntry($0) }
+        numbers.filter { getsid($0) == leader || getpgid($0) == leader }.compactMap { ProcessEntry($0) }
       }
 
       /// Those that have this file open, as far as this process may see that.
-      static func holders(of file: stat) -> [pid_t] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { pid_t($0) }.filter { holds($0, file) }.sorted()
+      static func holders(of file: stat) -> [pid_t] { numbers.filter { holds($0, file) }.sorted() }
+
+      private static var numbers: [pid_t] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
       }
 
       func holds(_ file: stat) -> Bool { Self.holds(number, file) }
@@ -72,8 +82,10 @@
         self = entry
       }
 
+      static func all() -> [ProcessEntry] { ask(KERN_PROC_ALL, 0) }
+
       static func session(_ leader: pid_t) -> [ProcessEntry] {
-        ask(KERN_PROC_ALL, 0).filter { $0.group == leader || getsid($0.number) == leader }
+        all().filter { $0.group == leader || $0.session == leader }
       }
 
       /// It is not asked here.
@@ -91,8 +103,8 @@
         return table.prefix(size / MemoryLayout<kinfo_proc>.stride).map { entry in
           let start = entry.kp_proc.p_un.__p_starttime
           return ProcessEntry(
-            number: entry.kp_proc.p_pid, group: entry.kp_eproc.e_pgid,
-            start: UInt64(start.tv_sec) * 1_000_000 + UInt64(start.tv_usec),
+            number: entry.kp_proc.p_pid, parent: entry.kp_eproc.e_ppid, group: entry.kp_eproc.e_pgid,
+            session: getsid(entry.kp_proc.p_pid), start: UInt64(start.tv_sec) * 1_000_000 + UInt64(start.tv_usec),
             hasEnded: Int32(entry.kp_proc.p_stat) == SZOMB)
         }
       }

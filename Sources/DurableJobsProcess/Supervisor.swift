@@ -63,7 +63,7 @@
         FileHandle.standardError.write(Data("\(argument): \(error.briefly)\n".utf8))
       }
       // Whatever is left of the session ends with its leader, also where the worker is no more and nobody reads the report.
-      ProcessEntry.sendBesideGroup(ofSession: getpid(), SIGKILL)
+      ProcessEntry.send(SIGKILL, toSession: getpid())
       kill(0, SIGKILL)
       exit(1)
     }
@@ -88,6 +88,7 @@
     private let order: RunOrder
     private var course = SupervisionCourse()
     private var command: CommandProcess?
+    private var strays = CommandStrays()
     private var stdout: LogIntake
     private var stderr: LogIntake
     private var end: SupervisorReport.Ending?
@@ -133,9 +134,15 @@
           try noticeEnd()
           if end == nil { wasAsked = true }
           tell()
-        case .look: course.isAlone = (try? order.lock.isFree(besides: getpid())) ?? false
-        case .kill: command.send(SIGKILL, hasEnded: end != nil)
+        case .look:
+          strays.ask(afterSession: getpid())
+          course.isAlone = (try? !strays.live && order.lock.isFree(besides: getpid())) ?? false
+        case .kill:
+          strays.find(session: getpid())
+          command.send(SIGKILL, hasEnded: end != nil)
+          strays.send(SIGKILL)
         case .done:
+          strays.send(SIGKILL)
           stdout.log.finish()
           stderr.log.finish()
           return SupervisorReport(
@@ -191,6 +198,7 @@
     private mutating func tell() {
       guard !course.wasTold, let command else { return }
       course.wasTold = true
+      strays.find(session: getpid())
       command.send(SIGTERM, hasEnded: end != nil)
     }
 

@@ -15,7 +15,8 @@
       do {
         // No terminal either: what asks for a password fails at once, and stops nobody.
         number = try Program.start(
-          [Supervisor.argument], [input, theirs, STDERR_FILENO], leadsSession: true, blocking: SupervisorNews.requests)
+          [Supervisor.argument], [input, theirs, STDERR_FILENO], leads: .session,
+          blocking: SupervisorNews.requests)
       } catch {
         watch.begin(nil)
         throw error
@@ -80,10 +81,16 @@
   }
 
   extension Program {
+    /// What a process is the first of.
+    package enum Leadership {
+      case group
+      case session
+    }
+
     /// Starts this program again, with these as its first descriptors. For it, signals are as the system gives them, whatever
     /// they are here; those in `blocking` wait until it lets them in.
     package static func start(
-      _ arguments: [String], _ descriptors: [Int32], leadsSession: Bool = false, blocking: [Int32] = []
+      _ arguments: [String], _ descriptors: [Int32], leads: Leadership? = nil, blocking: [Int32] = []
     ) throws -> pid_t {
       #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -111,7 +118,11 @@
       for signal in blocking { sigaddset(&blocked, signal) }
       posix_spawnattr_setsigmask(&attributes, &blocked)
       flags |= Int32(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)
-      if leadsSession { flags |= Int32(POSIX_SPAWN_SETSID) }
+      switch leads {
+      case .session: flags |= Int32(POSIX_SPAWN_SETSID)
+      case .group: flags |= Int32(POSIX_SPAWN_SETPGROUP)
+      case nil: break
+      }
       posix_spawnattr_setflags(&attributes, Int16(flags))
       for (number, descriptor) in descriptors.enumerated() {
         posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))

@@ -43,7 +43,11 @@
 
     /// Notes in the folder that it runs, and if another one does too: each holds a lock there to its end.
     private static func alone(_ folder: String, isAway: Bool) -> Never {
-      if isAway { setsid() }
+      // Who leads a group must leave that first.
+      if isAway, setsid() < 0 {
+        setpgid(0, getpgid(getppid()))
+        setsid()
+      }
       for descriptor in 3..<Int32(1024) { close(descriptor) }
       let unique = open(folder + "/unique", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       if flock(unique, LOCK_EX | LOCK_NB) != 0 { note("\(getpid())", in: folder + "/twins") }

@@ -273,7 +273,7 @@
     func cancelledButForOne() async throws {
       let fifo = try Fifo(in: durable)
       let id = try await durable.add(
-        "--lane", "l", "--shell", "--", "setsid sh -c 'echo $$ > said; exec sleep 600' & exec sleep 600")
+        "--lane", "l", "--shell", "--", "(setsid sh -c 'echo $$ > said; exec sleep 600' &); exec sleep 600")
       let next = try await durable.add("--lane", "l", "--", "true")
       let ended = try await durable.work("--drain") { [durable] worker in
         let escapee = try #require(pid_t(await fifo.said()))
@@ -290,7 +290,8 @@
     @Test("a process that has left its group and still lives suspends the job, with that reason")
     func escaped() async throws {
       let fifo = try Fifo(in: durable)
-      let id = try await durable.add("--shell", "--", "setsid sh -c 'echo $$ > said; exec sleep 864000'")
+      let id = try await durable.add(
+        "--shell", "--", "(setsid sh -c 'echo $$ > said; exec sleep 864000' &); exec sleep 864000")
       let said = Lock<pid_t>(0)
       _ = try await durable.work { worker in
         let process = try #require(pid_t(await fifo.said()))

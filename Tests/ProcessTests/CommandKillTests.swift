@@ -83,6 +83,57 @@
       #expect(!FileManager.default.fileExists(atPath: place.folder + "/twins"))
     }
 
+    @Test func `a signal that a command sends to its own group does not reach its supervisor`() async throws {
+      let place = try Place()
+      // Whoever sends it is gone at once, and nobody could tell whose it was.
+      let line = "trap '' TERM; for i in 1 2 3 4 5; do sh -c 'kill -TERM 0'; done; sh -c 'kill -STOP 0'; echo run >> runs"
+      let job = try await place.add(line)
+      let worker = try place.work()
+      await until {
+        let commands = ProcessList.children(of: worker.pid).flatMap { ProcessList.children(of: $0) }
+        guard let stopped = commands.first(where: { ProcessList.isStopped($0) }) else { return false }
+        return kill(-stopped, SIGCONT) == 0
+      }
+      #expect(worker.wait() == .exited(0))
+      let snapshot = try await job.snapshot
+      #expect(snapshot.state == .succeeded && snapshot.crashes == 0)
+      #expect(place.lines("runs") == ["run"])
+    }
+
+    /// It leaves the session of its shell, which waits for it, and closes what it inherits: no lock tells of it.
+    private static let stray = "'\(Place.probe)' alone \"$PWD\" away & wait"
+
+    @Test(arguments: ["time-out", "cancel", "worker", "supervisor", "both"])
+    func `who has left the session while its shell waits for it is ended with that`(how: String) async throws {
+      let place = try Place()
+      let options = JobOptions(maxAttempts: 1, timeout: how == "time-out" ? .milliseconds(700) : nil)
+      let job = try await place.queue.enqueue(
+        ShellCommand([Self.stray], in: place.folder, shell: true), options: options)
+      let worker = try place.work()
+      await until { !place.lines("runs").isEmpty }
+      let stray = try #require(pid_t(place.lines("runs")[0]))
+      #expect(getsid(stray) == stray)
+      let supervisor = try #require(ProcessList.children(of: worker.pid).first)
+      if how == "both" { worker.send(SIGSTOP) }
+      if how == "supervisor" || how == "both" { kill(supervisor, SIGKILL) }
+      if how == "worker" || how == "both" { worker.send(SIGKILL) }
+      if how == "cancel" { try await job.cancel() }
+      if how == "both" {
+        // Nobody is left to do it but the next worker.
+        _ = worker.wait()
+        let next = try place.work()
+        await until { place.lines("runs").count > 1 }
+        #expect(ProcessList.hasEnded(stray))
+        try await job.cancel()
+        #expect(next.wait() == .exited(0))
+      } else {
+        await until { ProcessList.hasEnded(stray) }
+        if how == "supervisor" { try await job.cancel() }
+        _ = worker.wait()
+      }
+      #expect(place.lines("twins") == [])
+    }
+
     @Test func `a command that leaves its group is ended with its worker all the same`() async throws {
       let place = try Place()
       try await place.queue.enqueue(ShellCommand([Place.probe, "alone", place.folder, "away"]))
@@ -127,11 +178,11 @@
       let folder = JobFolder(JobID(rawValue: 1), in: place.store)
       try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
       let text = try JSONEncoder().encode(RunOrder(command: command, folder: folder, run: 1))
-      // Its process group is led by the shell, as by a supervisor.
+      // Its session is led by the shell, as by a supervisor.
       let launch = "\(Place.probe) launch-command < order 3> trouble"
       let line = lives ? "\(launch); echo > ended" : "(\(launch); echo > ended) & exit"
       let ended = try place.pipe("ended")
-      let supervisor = try ChildProcess("/bin/sh", ["-c", "cd '\(place.folder)'; \(line)"])
+      let supervisor = try ChildProcess("/bin/sh", ["-c", "cd '\(place.folder)'; setsid sh -c '\(line)'; :"])
       if !lives { await supervisor.ended() }
       await order.write(String(decoding: text, as: UTF8.self))
       _ = await ended.read()

@@ -124,7 +124,7 @@
     @Test func `an order that nobody reads holds nobody up, and ends with a cut`() async throws {
       let (own, theirs) = try Descriptors.connected()
       let line = try LifeLine(own)
-      line.begin(with: Data(count: 10 << 20), group: 0)
+      line.begin(with: Data(count: 10 << 20), supervisor: 0)
       line.cut()
       let count = await onThread { Descriptors.rest(of: theirs).count }
       #expect(count < 10 << 20)
@@ -134,7 +134,7 @@
     @Test func `an order arrives whole, however long it is`() async throws {
       let (own, theirs) = try Descriptors.connected()
       let line = try LifeLine(own)
-      line.begin(with: Data(count: 10 << 20), group: 0)
+      line.begin(with: Data(count: 10 << 20), supervisor: 0)
       let count = await onThread {
         var count = 0
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
@@ -164,7 +164,7 @@
       let (own, theirs) = try Descriptors.connected()
       defer { close(theirs) }
       let line = try LifeLine(own)
-      line.begin(with: Data(), group: numbers[0])
+      line.begin(with: Data(), supervisor: numbers[0])
       line.kill()
       await until { numbers.allSatisfy { ProcessList.hasEnded($0) } }
       shell.send(SIGKILL)

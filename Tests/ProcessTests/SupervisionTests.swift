@@ -144,7 +144,7 @@
     private func holder(of process: pid_t) throws -> CommandHolder {
       let start = try #require(ProcessEntry(process)).start
       let mark = CommandHolder.Mark(number: process, start: start)
-      return CommandHolder(machine: CommandHolder.currentMachine, group: mark, command: mark)
+      return CommandHolder(machine: CommandHolder.currentMachine, session: mark, command: mark)
     }
 
     /// In a session of its own: what is no group's leader becomes what `setsid` starts.
@@ -171,7 +171,7 @@
       #expect(!other.lives())
       other = holder
       other.command.start += 1
-      other.group.start += 1
+      other.session.start += 1
       #expect(!other.lives(), "the number was given to somebody else")
       child.send(SIGKILL)
       var information = siginfo_t()

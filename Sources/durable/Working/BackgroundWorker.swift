@@ -56,7 +56,7 @@
       // Its files are to be as if it had been started by hand.
       let mask = umask(Program.umaskAtStart)
       defer { umask(mask) }
-      let started = Result { try Program.start(words, [input, output, output, news.write], leadsSession: true) }
+      let started = Result { try Program.start(words, [input, output, output, news.write], leads: .session) }
       close(news.write)
       let process = try started.get()
       var byte: UInt8 = 0

@@ -29,6 +29,9 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   /// Ids of operations of its queue that must have ended before it begins, however. They may be added later, also by a later
   /// process. An id that nobody ever adds keeps it waiting.
   public let dependsOn: [String]
+  /// What is stored with its job, as what it requires, its lane or its deadline. Its key and unique key are its id's, and its
+  /// priority and attempts these if they are given, else its `queuePriority` and those of the queue.
+  public let options: JobOptions
 
   enum Phase {
     /// Not in a queue yet.
@@ -62,17 +65,20 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   /// `payload` should be JSON: what shows jobs shows it so.
   public init(
-    id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], payload: Data = Data("null".utf8)
+    id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], options: JobOptions = JobOptions(),
+    payload: Data = Data("null".utf8)
   ) {
     self.id = id
     self.kind = kind
     self.dependsOn = dependsOn
+    self.options = options
     self.payload = payload
   }
 
   /// Throws `JobError.Code.notEncodable` if the payload can't be encoded as JSON.
   public convenience init(
-    id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], payload: some Encodable
+    id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], options: JobOptions = JobOptions(),
+    payload: some Encodable
   ) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -82,7 +88,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     } catch {
       throw JobError(.notEncodable, "the payload of '\(kind)' can't be encoded: \(error.briefly)", cause: error)
     }
-    self.init(id: id, kind: kind, dependsOn: dependsOn, payload: data)
+    self.init(id: id, kind: kind, dependsOn: dependsOn, options: options, payload: data)
   }
 
   /// The payload as it was given. What this throws, a handler should let through: it suspends the job, which `retry` runs again

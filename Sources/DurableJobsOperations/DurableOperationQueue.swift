@@ -99,6 +99,12 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
+  /// Runs operations that require `constraint` while `monitor` says that it holds:
+  /// `queue.provide(.network, NetworkMonitor())`, and `DurableOperation(kind: "send", options: JobOptions(requires: [.network]))`.
+  public func provide(_ constraint: JobConstraint, _ monitor: some ConstraintMonitor) {
+    worker.provide(constraint, monitor)
+  }
+
   // MARK: Ways in
 
   public override func addOperation(_ operation: Operation) {

@@ -156,8 +156,9 @@ final class OperationBoard: Sendable {
       }
     }
     let key = self.key(of: operation.id)
-    let terms = JobTerms(
-      priority: operation.queuePriority.priority, maxAttempts: maxAttempts, key: key, unique: UniqueKey(key))
+    let own = JobOptions(key: key, unique: UniqueKey(key))
+    let options = JobOptions(priority: operation.queuePriority.priority, maxAttempts: maxAttempts)
+    let terms = JobTerms(options.overridden(by: operation.options).overridden(by: own))
     let job = NewJob(
       queue: jobs.name, kind: operation.kind, payload: operation.payload, terms: terms, edges: edges)
     try job.check()
@@ -176,7 +177,15 @@ final class OperationBoard: Sendable {
     if let job = dependency.jobID { return .job(job) }
     if let error = dependency.error { throw error }
     // It is stored later. What succeeded under its id before is not what is meant.
-    if !succeeded.isEmpty { _ = try await jobs.store.changeAll(.remove, where: .ids(succeeded)) }
+    if !succeeded.isEmpty {
+      let removed = try await jobs.store.changeAll(.remove, where: .ids(succeeded))
+      if let job = Set(succeeded).subtracting(removed).min() {
+        throw JobError(
+          .wrongState,
+          "'\(dependency.id)' is to be added later, and job \(job), which had that id and has succeeded, is still waited for: "
+            + "add '\(dependency.id)' first, or give it another id")
+      }
+    }
     return .key(name)
   }
 

@@ -41,6 +41,11 @@ struct JobDraft: Sendable {
   /// The job as it is stored. `place` knows the nodes of its plan.
   func job(in queue: JobQueue, place: (UUID) -> Int? = { _ in nil }) throws -> NewJob {
     let edges = try waits.map { wait in
+      guard wait.dependency.store.map({ $0 == ObjectIdentifier(queue.store) }) ?? true else {
+        throw JobError(
+          .invalidArgument,
+          "'\(kind)' waits for a job of another store. If that is this one, opened twice, wait for the handle's id")
+      }
       let target: JobEdge.Target
       switch wait.dependency.source {
       case .job(let id): target = .job(id)

@@ -18,15 +18,18 @@ public struct JobDependency: JobReference, Hashable {
 
   let source: Source
   let condition: JobEdge.Condition
+  /// That of the handle that was given; nil if any store may take the source for its own.
+  let store: ObjectIdentifier?
 
-  init(_ source: Source, _ condition: JobEdge.Condition = .succeeded) {
+  init(_ source: Source, _ condition: JobEdge.Condition = .succeeded, in store: ObjectIdentifier? = nil) {
     self.source = source
     self.condition = condition
+    self.store = store
   }
 
   public var dependency: JobDependency { self }
 
-  func on(_ condition: JobEdge.Condition) -> JobDependency { JobDependency(source, condition) }
+  func on(_ condition: JobEdge.Condition) -> JobDependency { JobDependency(source, condition, in: store) }
 }
 
 extension JobReference where Self == JobDependency {
@@ -64,5 +67,5 @@ extension TypedJobReference {
 }
 
 extension JobHandle: TypedJobReference {
-  public var dependency: JobDependency { id.dependency }
+  public var dependency: JobDependency { JobDependency(.job(id), in: ObjectIdentifier(store)) }
 }

@@ -52,23 +52,27 @@ public struct PlanHandle: Sendable, Identifiable {
     return JobHandle(id: job.id, isNew: false, store: store, kinds: [P.kind] + P.formerKinds, coding: P.outputCoding)
   }
 
-  /// The plan's jobs as they are now, in the order in which they were added.
+  /// The plan's jobs as they are now, in the order in which they were added; none if the store has none, or no more. Of such
+  /// a plan all else throws ``JobError/Code/notFound``.
   public var jobs: [JobSnapshot] {
     get async throws { try await store.jobs(JobQuery(.plan(id), limit: .max)) }
   }
 
   /// Ends all its jobs that have not ended, in one transaction. Those that run are asked to stop, and end when their handlers do.
   public func cancel(reason: String? = nil) async throws {
+    try await mustExist()
     _ = try await store.changeAll(.cancel(reason: reason), where: .plan(id), bite: .max)
   }
 
   /// Runs those again that failed or were cancelled, and with them what was skipped because of them.
   public func retry() async throws {
+    try await mustExist()
     _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)), bite: .max)
   }
 
   /// The graph as Mermaid text, each job with its state.
   public func mermaid() async throws -> String {
+    try await mustExist()
     let jobs = try await store.jobs(JobQuery(.plan(id), detail: .edges, limit: .max))
     if let plan {
       let states = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0.state) })
@@ -81,5 +85,10 @@ public struct PlanHandle: Sendable, Identifiable {
       graph.add(name, job.state, after: job.edges.map { (JobGraph.Source($0.target, places), $0.condition) })
     }
     return graph.mermaid
+  }
+
+  private func mustExist() async throws {
+    guard plan == nil, try await store.jobs(JobQuery(.plan(id), limit: 1)).isEmpty else { return }
+    throw JobError(.notFound, "there is no plan \(id), or it was removed")
   }
 }

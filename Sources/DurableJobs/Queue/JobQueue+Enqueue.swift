@@ -59,7 +59,7 @@ extension JobQueue {
 }
 
 extension JobTerms {
-  init(_ options: JobOptions) {
+  package init(_ options: JobOptions) {
     self.init(
       priority: options.priority ?? .normal, start: options.start ?? .now,
       maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout,

@@ -73,9 +73,9 @@ final class RunningAttempt: Sendable {
     }
     if stopReason != nil { throw CancellationError() }
     guard isFirst else {
-      throw JobError(
-        .invalidArgument,
-        "job \(claim.token.job) (\(claim.kind)) has two steps '\(step)' in one attempt: each needs a name of its own")
+      // Another attempt would do the same.
+      let refusal = "it has two steps '\(step)' in one attempt: each needs a name of its own"
+      throw JobExit(way: .permanent(JobError(.invalidArgument, refusal)))
     }
     return claim.steps[step]
   }

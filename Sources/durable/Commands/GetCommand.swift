@@ -103,6 +103,7 @@
         "Only while this holds: network, externalPower, diskSpace, or a name of your own. May be repeated.",
         valueName: "constraint"))
     var requires: [String] = []
+    @OptionGroup var lane: LaneArguments
     @OptionGroup var connections: ConnectionArguments
     @OptionGroup var options: StoreOptions
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
@@ -120,9 +121,14 @@
         throw ValidationError(
           "--after waits for other jobs, and this would fetch now; --detach leaves it to 'durable work'")
       }
+      if lane.lane != nil, !detach {
+        throw ValidationError(
+          "--lane waits for the lane's other jobs, and this would fetch now; --detach leaves it to 'durable work', and "
+            + "--concurrency 1 fetches one after the other")
+      }
       let store = try await options.open()
       let intake = try await DownloadIntake(
-        store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline,
+        store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline, lane: lane.jobLane,
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), tags: Set(connections.tag),
         after: connections.dependencies, batch: connections.batch, isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }

@@ -31,8 +31,8 @@
     /// but goes on if it waits for a time or was suspended.
     init(
       _ store: any JobStore, queue: String, maxAttempts: Int?, deadline: JobDeadline? = nil,
-      requires: Set<JobConstraint> = [], tags: Set<String> = [], after: [any JobReference] = [], batch: String? = nil,
-      isWaitedFor: Bool
+      lane: JobLane? = nil, requires: Set<JobConstraint> = [], tags: Set<String> = [], after: [any JobReference] = [],
+      batch: String? = nil, isWaitedFor: Bool
     ) async throws {
       self.store = store
       self.queue = queue
@@ -41,7 +41,7 @@
       self.isWaitedFor = isWaitedFor
       options = JobOptions(
         priority: isWaitedFor ? try await Self.highestPriority(store, queue) : nil, maxAttempts: maxAttempts,
-        deadline: deadline, tags: tags, requires: requires)
+        deadline: deadline, lane: lane, tags: tags, requires: requires)
     }
 
     private static func highestPriority(_ store: any JobStore, _ queue: String) async throws -> JobPriority {

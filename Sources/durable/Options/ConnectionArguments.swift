@@ -44,6 +44,22 @@
     }
   }
 
+  /// The lane of new jobs.
+  struct LaneArguments: ParsableArguments {
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
+    var lane: String?
+    @Flag(help: "If this job fails, the next of its lane runs all the same, and does not wait for a person.")
+    var laneGoesOn = false
+
+    func validate() throws {
+      if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on is of --lane") }
+    }
+
+    var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) } }
+  }
+
   extension JobStore {
     /// Stores jobs in one transaction, in the batch of that name or number.
     func add(_ jobs: [NewJob], to batch: String?) async throws -> [InsertedJob] {

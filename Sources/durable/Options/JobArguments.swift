@@ -25,12 +25,7 @@
     var deadline: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("A name of your own to find the job by.", valueName: "name"))
     var key: String?
-    @Option(
-      parsing: .unconditional,
-      help: ArgumentHelp("One at a time, in order, with the others of this lane.", valueName: "name"))
-    var lane: String?
-    @Flag(help: "If this job fails, the next of its lane runs all the same, and does not wait for a person.")
-    var laneGoesOn = false
+    @OptionGroup var lane: LaneArguments
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
@@ -57,7 +52,6 @@
       if let maxAttempts, maxAttempts < 1 {
         throw ValidationError("--max-attempts is \(maxAttempts); it must be at least 1")
       }
-      if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on is of --lane") }
       if let key, JobID(key) != nil {
         throw ValidationError("--key \(key): a number is a job's id; put a letter in it, so that it can be waited for")
       }
@@ -73,7 +67,7 @@
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
         deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0, "--deadline")) }, key: key,
         unique: try unique.map(Self.uniqueKey),
-        lane: lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) }, tags: Set(connections.tag),
+        lane: lane.jobLane, tags: Set(connections.tag),
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), whenLost: interruptWhenLost ? .interrupts : nil)
     }
 

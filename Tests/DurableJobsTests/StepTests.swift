@@ -84,7 +84,7 @@ private struct Rained: Error {}
     #expect(job.state == .failed)
     #expect(
       job.failures.first?.message
-        == "job 1 (trip) has two steps 'book' in one attempt: each needs a name of its own")
+        == "it has two steps 'book' in one attempt: each needs a name of its own")
   }
 
   @Test func `A result that no longer decodes suspends the job, and nothing is done again`() async throws {

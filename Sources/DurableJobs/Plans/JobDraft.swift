@@ -17,8 +17,8 @@ struct JobDraft: Sendable {
     self.payload = payload
     self.options = options
     var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
-    var known = Set(inputs)
-    for dependency in after.map(\.dependency) where known.insert(dependency).inserted {
+    var known = Set(inputs.map(\.anywhere))
+    for dependency in after.map(\.dependency) where known.insert(dependency.anywhere).inserted {
       waits.append(Wait(dependency: dependency, slot: nil))
     }
     self.waits = waits

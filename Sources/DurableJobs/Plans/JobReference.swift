@@ -29,6 +29,9 @@ public struct JobDependency: JobReference, Hashable {
 
   public var dependency: JobDependency { self }
 
+  /// The same, whatever store it is of.
+  var anywhere: JobDependency { JobDependency(source, condition) }
+
   func on(_ condition: JobEdge.Condition) -> JobDependency { JobDependency(source, condition, in: store) }
 }
 

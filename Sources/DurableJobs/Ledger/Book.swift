@@ -174,9 +174,10 @@ struct Book {
     change(id) { $0.after.seat = seat }
   }
 
-  /// A failed job that holds its lane does not keep out what was to run after its end: it gives its seat to that.
+  /// A failed job that holds its lane does not keep out what was to run after its end, or after the end of what was skipped
+  /// because of it: it gives its seat to that. Those must have been asked for.
   mutating func takeSeat(in lane: String, of parents: [JobID]) -> Bool {
-    let head = parents.sorted().first { id in
+    let head = parents.map { self[$0]?.course.cause ?? $0 }.sorted().first { id in
       self[id].map { $0.seat == true && $0.course.state == .failed && $0.lane?.name == lane } ?? false
     }
     if let head { change(head) { $0.after.seat = nil } }
@@ -186,7 +187,7 @@ struct Book {
   /// Their children must have been asked for.
   mutating func passSeatsOn() {
     for head in heads.sorted() {
-      let next = children(of: head).map(\.child).sorted().first { id in
+      let next = awaiting(head).sorted().first { id in
         self[id].map { $0.seat == false && $0.lane?.name == self[head]?.lane?.name } ?? false
       }
       guard let next, let lane = self[next]?.lane?.name, takeSeat(in: lane, of: [head]) else { continue }
@@ -197,6 +198,17 @@ struct Book {
       }
     }
     heads = []
+  }
+
+  /// Who was to run after its end, or after the end of who was skipped because of it.
+  private func awaiting(_ head: JobID) -> Set<JobID> {
+    var (all, level) = (Set<JobID>(), [head])
+    while let id = level.popLast() {
+      for child in children(of: id).map(\.child) where all.insert(child).inserted {
+        if self[child]?.course.state == .skipped { level.append(child) }
+      }
+    }
+    return all
   }
 
   /// It waits for one that lives again: were that behind it in its lane, neither could run. The lane must have been asked

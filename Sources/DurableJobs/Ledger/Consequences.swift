@@ -98,6 +98,7 @@ private struct Reopening {
     if let needs = book.lacking(needs) { return needs }
     let heads = Needs(jobs: places.flatMap { book.failedParents(of: $0) }.sorted())
     if let needs = book.lacking(heads) { return needs }
+    if let needs = book.lacking(Needs(jobs: heads.jobs.compactMap { book[$0]?.course.cause })) { return needs }
     for id in yielding { book.yieldSeat(id) }
     for id in places.sorted() { book.enterLane(id) }
     let waiting = Set(dependent).union(places).sorted()

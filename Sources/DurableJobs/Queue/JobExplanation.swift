@@ -105,7 +105,14 @@ extension JobStore {
     var waits: [JobID: [JobID]] = [:]
     var level = [job]
     for _ in 1...100 where !level.isEmpty && waits.count < 1000 {
-      for job in level { waits[job.id] = job.awaited(besides: wide) }
+      let keys = Set(level.flatMap(\.awaitedKeys)).map { JobFilter.key($0) }
+      let named = keys.dropFirst().reduce(keys.first) { filter, key in filter.map { $0 || key } }
+      let bringers =
+        if let named { try await jobs(JobQuery(.unfinished && named, limit: 1000)) } else { [JobSnapshot]() }
+      for job in level {
+        let byKey = bringers.filter { job.awaitedKeys.contains($0.key ?? "") }.map(\.id)
+        waits[job.id] = job.awaited(besides: wide) + byKey
+      }
       let next = Set(level.compactMap { waits[$0.id] }.joined()).subtracting(waits.keys).sorted().prefix(1000)
       level = next.isEmpty ? [] : try await jobs(JobQuery(.ids(next), detail: .waits, limit: next.count))
     }
@@ -130,6 +137,10 @@ extension JobSnapshot {
     guard let waits, state != .running else { return [] }
     let head = lane.flatMap { wide.contains($0.name) ? nil : waits.laneHead?.job }
     return waits.needs.compactMap(\.edge.job) + (head.map { [$0] } ?? [])
+  }
+
+  fileprivate var awaitedKeys: [String] {
+    waits?.needs.compactMap { if case .key(let key) = $0.target { key } else { nil } } ?? []
   }
 
   /// What it waits for by itself, whoever works.

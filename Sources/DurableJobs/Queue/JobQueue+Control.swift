@@ -157,10 +157,16 @@ extension JobStore {
   package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
     var changed: [JobID] = []
     var after: JobID?
+    var (count, isRefused) = (0, false)
     repeat {
       let report = try await self.change(change, where: filter, after: after, limit: bite)
       changed += report.changed
+      isRefused = isRefused || !report.refused.isEmpty
       after = report.next
+      // Those that needed what was not removed may have gone since.
+      if after == nil, change == .remove, isRefused, changed.count > count {
+        (count, isRefused, after) = (changed.count, false, JobID(rawValue: 0))
+      }
     } while after != nil
     return changed
   }

@@ -106,11 +106,14 @@
     static let lockBoundSQL = """
       SELECT id FROM §job WHERE id=ANY(ARRAY(SELECT child FROM §edge_key WHERE key=ANY($1))) ORDER BY id FOR UPDATE
       """
-    /// The first that comes with a key is what others have waited for.
+    /// The first that comes with a key is what others have waited for. One may wait for the same end of it twice, by its id
+    /// and by its key.
     static let bindSQL = """
       WITH b AS(SELECT key,min(job) AS job FROM unnest($1,$2) u(key,job) GROUP BY key),
         gone AS(DELETE FROM §edge_key e USING b WHERE e.key=b.key RETURNING b.job,e.child,e.need,e.slot),
-        made AS(INSERT INTO §edge SELECT job,child,need,slot FROM gone)
+        made AS(INSERT INTO §edge SELECT job,child,need,slot-(EXISTS(
+          SELECT 1 FROM §edge x WHERE(x.parent,x.child,x.need,x.slot)=(gone.job,gone.child,gone.need,gone.slot)))::int
+          FROM gone)
       UPDATE §job SET links=links|\(Links.children.rawValue) WHERE id IN(SELECT job FROM gone)
       """
     static let edgesSQL = "INSERT INTO §edge SELECT * FROM unnest($1,$2,$3,$4)"

@@ -242,7 +242,12 @@ enum WriterStatement: Int, CaseIterable {
     case .waiters: "SELECT child FROM durable_edge_key WHERE key=?1"
     case .waitForKey: "INSERT INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .bindKey:
-      "INSERT INTO durable_edge(parent,child,need,slot) SELECT ?2,child,need,slot FROM durable_edge_key WHERE key=?1"
+      // One may wait for the same end of it twice, by its id and by its key.
+      """
+      INSERT INTO durable_edge(parent,child,need,slot) SELECT ?2,k.child,k.need,k.slot-EXISTS(
+        SELECT 1 FROM durable_edge e WHERE e.parent=?2 AND e.child=k.child AND e.need=k.need AND e.slot=k.slot)
+      FROM durable_edge_key k WHERE k.key=?1
+      """
     case .unbindKey: "DELETE FROM durable_edge_key WHERE key=?1"
     case .markBound: "UPDATE durable_job SET links=links|\(Links.children.rawValue) WHERE id=?1"
     case .deleteKeyEdges: "DELETE FROM durable_edge_key WHERE child=?1"
@@ -294,7 +299,7 @@ enum WriterStatement: Int, CaseIterable {
     case .rebase:
       """
       UPDATE durable_job SET run_at=run_at-?2,rank=CASE state WHEN 3 THEN rank-?2 ELSE rank END WHERE id IN(
-        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state IN(2,3) AND state<>7)
+        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state IN(2,3,6) AND state<>7)
       AND run_at NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 

@@ -37,6 +37,16 @@ extension StoreConformance {
       try same(failed.deadline, .end(by: .at(trial.now)), "its deadline")
       try same(try await trial.recover(), RecoveryReport(), "another recovery")
     },
+    Case("One that is given up while it runs is not reset, since it would begin again") { subject in
+      let trial = try await Trial(subject)
+      let running = try await trial.addAndStart(terms(endBy(60)))
+      trial.clock.advance(by: .seconds(60))
+      _ = try await trial.renew([running])
+      try await trial.recover()
+      try same(
+        try await trial.report(.reset, running.token.job).refused.map(\.job), [running.token.job], "who is not reset")
+      try await trial.end(running, .interrupted, as: .failed)
+    },
     Case("A job that had to begin by its deadline, and has, goes on") { subject in
       let trial = try await Trial(subject)
       let ids = try await trial.add(2, terms(.start(by: .after(.seconds(60)))))

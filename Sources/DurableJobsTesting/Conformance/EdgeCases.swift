@@ -246,6 +246,28 @@ extension StoreConformance {
       try await trial.add(JobTerms(priority: .high, key: "b"))
       try same(try await trial.store.counts(where: .all), JobCounts([.ready: 1, .blocked: 1]), "the counts")
     },
+    Case("One that waits for a job by its id and by its key is bound to it once that lives again") { subject in
+      let trial = try await Trial(subject)
+      let parent = try await trial.add(JobTerms(key: "k"))
+      try await trial.change(.cancel(reason: nil), parent)
+      let after = try await trial.add()
+      let child = try await trial.add(after: [JobEdge(.job(parent), .ended), JobEdge(.key("k"), .ended), .job(after)])
+      try await trial.change(.retry, parent)
+      try same(try await trial.states([parent, after, child]), [.ready, .ready, .blocked], "after the retry")
+      for id in [parent, after] {
+        try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+      }
+      try await trial.start(child)
+    },
+    Case("A chain that is removed in bites goes whole, whatever a bite may not remove yet") { subject in
+      let trial = try await Trial(subject)
+      var ids = [try await trial.add()]
+      for _ in 0..<6 { ids.append(try await trial.add(after: [.job(ids.last!)])) }
+      let other = try await trial.add()
+      let removed = try await trial.store.changeAll(.remove, where: .ids(ids), bite: 2)
+      try same(removed.sorted(), ids, "those that were removed")
+      try same(try await trial.ids(), [other], "those that are left")
+    },
     Case("A thousand jobs that wait for one are let go, skipped and opened again at once") { subject in
       let trial = try await Trial(subject)
       let root = try await trial.add(.attempts(1))

@@ -78,6 +78,15 @@ extension StoreConformance {
       for id in [a, b, c, d, after] { try same(try await trial.circle(id), [], "the circle with another seat") }
       for id in [d, c, b, a] { try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded) }
     },
+    Case("A circle by a key is told, whose bringer a retry put behind the one that waits for it") { subject in
+      let trial = try await Trial(subject)
+      let bringer = try await trial.add(JobTerms(key: "k", lane: "m"))
+      try await trial.change(.cancel(reason: nil), bringer)
+      let waiter = try await trial.add([.plain(after: [JobEdge(.key("k"))], terms: JobTerms(lane: "m"))])[0]
+      try same(try await trial.circle(waiter), [], "a circle that is open still")
+      try await trial.change(.retry, bringer)
+      for id in [bringer, waiter] { try same(try await trial.circle(id), [bringer, waiter], "the circle, for \(id)") }
+    },
     Case("A job that was appended by its unique key says to whom") { subject in
       let trial = try await Trial(subject)
       let terms = JobTerms(unique: UniqueKey("u", policy: .append))

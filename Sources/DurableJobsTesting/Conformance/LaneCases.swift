@@ -87,6 +87,32 @@ extension StoreConformance {
         try await trial.start(second)
       }
     },
+    Case("A failed first job gives its place to what was to run after what was skipped because of it") { subject in
+      // Stored before the failure, after it, or skipped meanwhile and opened again.
+      for when in ["before", "after", "again"] {
+        let trial = try await Trial(subject)
+        let first = try await trial.add(JobTerms(maxAttempts: 1, lane: "a"))
+        let links = try await trial.chain(2, after: first)
+        func add() async throws -> JobID {
+          try await trial.add([
+            .plain(after: [JobEdge(.job(links[1]), .failed)], terms: JobTerms(lane: "a"))
+          ])[0]
+        }
+        let early = when == "after" ? nil : try await add()
+        if when == "again" {
+          try await trial.change(.cancel(reason: nil), first)
+          try same(try await trial.states(links + [early!]), [.skipped, .skipped, .skipped], "after a cancellation")
+          try await trial.change(.retry, first)
+        }
+        try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+        let last = if let early { early } else { try await add() }
+        let next = try await trial.add(JobTerms(lane: "a"))
+        try same(
+          try await trial.states(links + [last, next]), [.skipped, .skipped, .ready, .blocked], "stored \(when)")
+        try await trial.end(try await trial.start(last), .succeeded(output: nil), as: .succeeded)
+        try await trial.start(next)
+      }
+    },
     Case("Who waits for a job and for its lane waits for both") { subject in
       let trial = try await Trial(subject)
       let parent = try await trial.add()
@@ -101,4 +127,13 @@ extension StoreConformance {
       try await trial.start(ids[1])
     },
   ]
+}
+
+extension Trial {
+  /// So many of the lane `a`, each after the one before.
+  fileprivate func chain(_ count: Int, after first: JobID) async throws -> [JobID] {
+    var ids = [first]
+    for _ in 0..<count { ids += try await add([.plain(after: [.job(ids.last!)], terms: JobTerms(lane: "a"))]) }
+    return Array(ids.dropFirst())
+  }
 }

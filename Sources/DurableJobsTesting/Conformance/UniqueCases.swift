@@ -248,6 +248,23 @@ extension StoreConformance {
       try await trial.expectKept("u", new.id, "one that replaced others")
       try same(try await trial.insert("v", .replace).disposition, .inserted, "what became of one that found nobody")
     },
+    Case("A sibling may wait for what a unique key kept, whoever had that key last is replaced with others") {
+      subject in
+      let trial = try await Trial(subject)
+      let other = try await trial.insert("v")
+      let kept = try await trial.insert("u").id
+      let appended = try await trial.add([
+        .plain(after: [.job(other.id)], terms: JobTerms(unique: UniqueKey("u", policy: .append)))
+      ])[0]
+      let reply = try await trial.store.insert(
+        JobInsertion([
+          .plain(terms: JobTerms(unique: "u")), .plain(terms: JobTerms(unique: UniqueKey("v", policy: .replace))),
+          .plain(after: [JobEdge(.sibling(0))]),
+        ]))
+      try same(reply.jobs[0], InsertedJob(id: kept, disposition: .kept), "what stands for the first")
+      try same(try await trial.job(appended).state, .skipped, "the one that went with what was replaced")
+      try same(try await trial.job(reply.ids[2]).state, .blocked, "the one that waits for what was kept")
+    },
     Case("One that replaces a running job has it stop, waits for its end, and never runs beside it") { subject in
       for isObeyed in [true, false] {
         let trial = try await Trial(subject)

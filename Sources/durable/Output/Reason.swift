@@ -39,7 +39,7 @@
       case .start(let time): "its time, \(time.forPeople)"
       case .needs(let job, let state, let condition): condition.forPeople("job \(job)") + ", which is \(state.rawValue)"
       case .needsKey(let key, let condition):
-        condition.forPeople("the key '\(key.withoutPasswords)'") + ", which no job has yet"
+        condition.forPeople("the key '\(key.withoutPasswords)'") + ", which no job has yet that can run"
       case .uniqueKey(let key, let job, let state):
         "job \(job) of its unique key '\(key.withoutPasswords)', which is \(state.rawValue)"
       case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).text

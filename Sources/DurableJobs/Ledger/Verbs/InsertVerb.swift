@@ -80,7 +80,7 @@ package struct InsertVerb: Verb {
       }
       named = answer.named
       waiters = answer.waiters.mapValues(Set.init)
-      let owners = metOwners
+      let owners = metOwners + causes
       if !waiters.isEmpty { level = jobs.flatMap(\.edges).compactMap(\.job) + owners }
       if !owners.isEmpty, let needs = book.lacking(Needs(jobs: owners)) { return LedgerRequest(load: needs) }
       fallthrough
@@ -136,11 +136,21 @@ package struct InsertVerb: Verb {
     let siblings = jobs.lazy.flatMap(\.edges).compactMap { edge -> Int? in
       if case .sibling(let place) = edge.target { place } else { nil }
     }
-    return met
-      + Set(siblings).compactMap { place in
-        guard jobs.indices.contains(place), let key = jobs[place].terms.unique?.key else { return nil }
-        return book.owners(of: key).last
+    let kept = Set(siblings).flatMap { place in
+      jobs.indices.contains(place) ? jobs[place].terms.unique.map { book.owners(of: $0.key) } ?? [] : []
+    }
+    return met + kept
+  }
+
+  /// Those whose failures skipped what a job of a lane waits for: they may hold that lane.
+  private var causes: [JobID] {
+    jobs.lazy.filter { $0.terms.lane != nil }.flatMap(\.edges).compactMap { [book, named] edge in
+      switch edge.target {
+      case .job(let id): book[id]?.course.cause
+      case .key(let key): named[key].flatMap { book[$0]?.course.cause }
+      case .sibling: nil
       }
+    }
   }
 
   private mutating func place() throws {

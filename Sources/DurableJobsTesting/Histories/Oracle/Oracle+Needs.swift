@@ -220,11 +220,17 @@ extension Oracle {
     line[lane, default: []].insert(id)
   }
 
-  /// A failed head does not keep out what was to run after its end.
+  private func isSkipped(_ id: JobID, because head: JobID) -> Bool {
+    index(of: id).map { jobs[$0].standing == .skipped && snapshot(jobs[$0]).cause == head } ?? false
+  }
+
+  /// A failed head does not keep out what was to run after its end, also by way of those that were skipped because of it.
   private mutating func passSeatsOn() {
     for (lane, inside) in seats where wrong != .failedHeadKeepsItsCatchOut {
       for head in inside.sorted() where index(of: head).map({ jobs[$0].standing == .failed }) ?? false {
-        let next = line[lane]?.sorted().first { needs[$0]?.contains { $0.parent == head } ?? false }
+        let next = line[lane]?.sorted().first { id in
+          needs[id]?.contains { $0.parent == head || isSkipped($0.parent, because: head) } ?? false
+        }
         guard let next else { continue }
         seats[lane]?.remove(head)
         line[lane]?.remove(next)

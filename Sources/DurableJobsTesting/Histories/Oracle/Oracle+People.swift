@@ -63,6 +63,7 @@ extension Oracle {
       let isSoon = date <= now.later(by: Int64(window / .milliseconds(1)))
       return isSoon ? .nothing : .happens(.woken(within: window))
     case .replacePayload: return isRunning || state.isFinished ? refusal : .nothing
+    case .reset where isRunning && asked == .overdue: return .refusal("given up")
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }
   }

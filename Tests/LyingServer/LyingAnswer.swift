@@ -112,6 +112,11 @@
     /// With one more header, beside those of that name.
     public func adding(_ name: String, _ value: String) -> LyingAnswer { changed { $0.fields.append((name, value)) } }
 
+    /// Without the header of that name.
+    public func without(_ name: String) -> LyingAnswer {
+      changed { $0.fields.removeAll { $0.name.lowercased() == name.lowercased() } }
+    }
+
     /// Its head is of one byte for each character, and not UTF-8.
     public func inLatin1() -> LyingAnswer { changed { $0.isLatin1 = true } }
     /// After an answer of that status, which is none yet, with a length that means nothing.

@@ -75,6 +75,12 @@
     var recordPath: String { folder.path(of: name.record) }
     var isInMemory: Bool { opened == nil }
 
+    /// Its first bytes, at most `count`.
+    func beginning(_ count: Int) throws -> [UInt8] {
+      guard let opened else { return Array(early.prefix(count)) }
+      return try opened.bytes.read(min(Int64(count), length), at: 0, path)
+    }
+
     /// There are bytes, and a way to tell that others go on from them.
     func canGoOn(hasChecksum: Bool) -> Bool {
       length > 0 && record.canGoOn(hasChecksum: hasChecksum)

@@ -62,6 +62,14 @@
     /// Nothing of it is on the disk.
     var isInMemory: Bool { state.withLock { $0.part.isInMemory } }
 
+    /// What is here is a page, by its first bytes.
+    var beginsAsPage: Bool {
+      get throws {
+        let part = state.withLock { $0.part }
+        return FileAnswer.isPage(try part.beginning(1024)) == true
+      }
+    }
+
     /// Of what is here. It is read from the file, and not taken as it comes: what another program wrote there, too, would
     /// get the file's name.
     func checksum() throws -> String {

@@ -12,6 +12,8 @@
     var isFromElsewhere = false
     /// Whose answer it is, as in ``FileVersion``.
     var place: String?
+    /// By its first bytes it is a page, whatever its head says.
+    var beginsAsPage = false
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
@@ -192,7 +194,7 @@
       return question.hasChecksum || question.known.isRepeated(by: version(total: total)) ? .complete : .askForLastByte
     }
 
-    private var encoding: String? { ContentCoding.of(headers) }
+    var encoding: String? { ContentCoding.of(headers) }
 
     private func version(total: Int64?) -> FileVersion {
       FileVersion(

@@ -212,6 +212,14 @@
       self.length = length
     }
 
+    /// Whether the file of the bytes has so many, and nobody has cut it.
+    func holds(_ length: Int64, _ file: Descriptor) throws -> Bool { try FileStatus(of: file, path).size >= length }
+
+    /// Nobody knows what is in a file that has been cut.
+    mutating func discardIfShort() {
+      if let file = opened?.bytes, (try? holds(doubt == nil ? length : record.flushed, file)) == false { discard() }
+    }
+
     /// Removes what is here: the bytes are not what they should be, or are not needed.
     mutating func discard() {
       (early, length) = ([], 0)

@@ -106,6 +106,12 @@
     /// What the operating system refused, from `errno`.
     static func disk(_ verb: String, _ path: String) -> DownloadError {
       let number = errno
+      guard number != EFBIG else {
+        return DownloadError(
+          .unusableFolder,
+          "can't \(verb) \(path): \(SystemError.words(number)); choose a folder on another disk, or raise the limit, as with "
+            + "ulimit -f unlimited")
+      }
       let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
       return DownloadError(
         isFull ? .noRoom : .disk, "can't \(verb) \(path): \(SystemError.words(number))")

@@ -60,14 +60,14 @@
     }
 
     func verdict(on question: Question) -> Verdict {
-      if case .coded(let coding) = end, status == 200 || status == 206 {
+      if case .coded(let coding) = end, [200, 203, 206].contains(status) {
         return .failed(
           DownloadError(
             .unusableAnswer,
             "the server sends the file in the transfer coding '\(coding)', which it was not asked to do"))
       }
       return switch status {
-      case 200: whole(question)
+      case 200, 203: whole(question)
       case 206 where question.offset > 0: part(question)
       case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
@@ -197,7 +197,9 @@
     var encoding: String? { ContentCoding.of(headers) }
 
     private func version(total: Int64?) -> FileVersion {
-      FileVersion(
+      // What somebody on the way made of the file is not what its server's marks are of.
+      guard status != 203 else { return FileVersion(total: total, place: place) }
+      return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
         place: place)
     }

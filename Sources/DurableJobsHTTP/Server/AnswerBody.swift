@@ -39,10 +39,13 @@
   extension FileAnswer {
     /// Takes from the first bytes of its body what its head doesn't say.
     mutating func look(at body: inout AnswerBody, _ question: Question) async {
-      guard [200, 203].contains(status), question.decodes || encoding == nil,
-        question.hasPart || contentType.isEmpty
-      else { return }
-      beginsAsPage = await body.look(Self.isPage) ?? false
+      guard [200, 203].contains(status) else { return }
+      if question.decodes || encoding == nil {
+        guard question.hasPart || contentType.isEmpty else { return }
+        beginsAsPage = await body.look(Self.isPage) ?? false
+      } else if encoding == "gzip", isPackedByItself(question) {
+        isPackedTwice = await body.look(GzipBeginning.isPackedTwice) ?? false
+      }
     }
   }
 #endif

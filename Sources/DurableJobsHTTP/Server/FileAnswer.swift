@@ -14,6 +14,8 @@
     var place: String?
     /// By its first bytes it is a page, whatever its head says.
     var beginsAsPage = false
+    /// By its first bytes it is a packed file that was packed again for the way.
+    var isPackedTwice = false
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
@@ -111,7 +113,7 @@
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
       switch encoding {
-      case "gzip" where isPackedByItself(question): break
+      case "gzip" where isPackedByItself(question) && !isPackedTwice: break
       case "gzip", "deflate": if !question.decodes { return .askDecoded }
       case nil: break
       case let other?:
@@ -222,10 +224,15 @@
       return DownloadError(.refused, "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")\(advice)")
     }
 
-    /// A file that is packed by itself is often served as if it had been packed for the way.
-    private func isPackedByItself(_ question: Question) -> Bool {
+    /// A file that is packed by itself is often served as if it had been packed for the way. Its type tells that where its
+    /// name tells nothing; what has digits alone is a version.
+    func isPackedByItself(_ question: Question) -> Bool {
       let name = question.isNameGiven ? question.name : fileName ?? question.name
-      return ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
+      let ending = (name as NSString).pathExtension.lowercased()
+      guard ending.contains(where: \.isLetter) else {
+        return ["application/gzip", "application/x-gzip"].contains(contentType)
+      }
+      return ["gz", "tgz", "gzip", "svgz", "z"].contains(ending)
     }
   }
 

@@ -134,6 +134,16 @@
       }
     }
 
+    @Test func `a file that is packed without the mark of its packing fails for good, and it says how`() async throws {
+      let raw = Content(bytes: content.gzipped.bytes.dropFirst(10).dropLast(8))
+      server.serve("/a.bin", .file(raw).with("Content-Encoding", "deflate"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("deflate"), "\(job.lastError)")
+      #expect(setting.folder.names == [])
+    }
+
     @Test func `a file that was packed in several pieces fails for good, and it says why`() async throws {
       let pieces = Content(bytes: content.gzipped.bytes + changed.gzipped.bytes)
       server.serve("/a.bin", .file(pieces).with("Content-Encoding", "gzip"))

@@ -45,7 +45,15 @@
         beginsAsPage = await body.look(Self.isPage) ?? false
       } else if encoding == "gzip", isPackedByItself(question) {
         isPackedTwice = await body.look(GzipBeginning.isPackedTwice) ?? false
+      } else if encoding == "deflate" {
+        isPackedBare = await body.look(Self.isBareDeflate) ?? false
       }
+    }
+
+    /// Whether no zlib header comes first, as it must; nil if more bytes must be known. RFC 1950, section 2.2.
+    private static func isBareDeflate(_ beginning: some Sequence<UInt8>) -> Bool? {
+      let head = beginning.prefix(2).map { Int($0) }
+      return head.count < 2 ? nil : head[0] & 15 != 8 || (head[0] << 8 | head[1]) % 31 != 0
     }
   }
 #endif

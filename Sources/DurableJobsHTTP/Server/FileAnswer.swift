@@ -16,6 +16,8 @@
     var beginsAsPage = false
     /// By its first bytes it is a packed file that was packed again for the way.
     var isPackedTwice = false
+    /// By its first bytes it lacks what tells how it is packed.
+    var isPackedBare = false
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
@@ -114,6 +116,12 @@
       }
       switch encoding {
       case "gzip" where isPackedByItself(question) && !isPackedTwice: break
+      case "deflate" where isPackedBare:
+        return .failed(
+          DownloadError(
+            .unusableAnswer,
+            "the server packs the file with bare deflate, without the zlib header that belongs to it, which can't be undone "
+              + "here; curl --compressed can"))
       case "gzip", "deflate": if !question.decodes { return .askDecoded }
       case nil: break
       case let other?:

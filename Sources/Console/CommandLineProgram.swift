@@ -12,6 +12,8 @@
     ) async -> Never {
       // A closed output is noticed where it is written to, and ends the process quietly.
       signal(SIGPIPE, SIG_IGN)
+      // So is a file that may not grow.
+      signal(SIGXFSZ, SIG_IGN)
       _ = Program.umaskAtStart
       if let name = configuration.commandName { Talk.program.withLock { $0 = name } }
       var status: Int32

@@ -5,7 +5,7 @@
     public enum Code: String, Sendable {
       /// The URL, a header, the name, the checksum, a proxy, or a file of certificates or passwords is none.
       case invalidDownload
-      /// The folder is missing, is no folder, or can't be written to.
+      /// The folder is missing, is no folder, can't be written to, or takes no file as large as that.
       case unusableFolder
       /// Another file is in its place.
       case fileExists

@@ -100,6 +100,50 @@
       #expect(try setting.folder.holds(content, as: "b.bin"))
     }
 
+    @Test(arguments: ["/a.tar.gz", "/get"])
+    func `a packed file that was packed once more for the way is unpacked once`(path: String) async throws {
+      server.serve(
+        path, .file(Self.archive.gzipped).with("Content-Encoding", "gzip").with("Content-Type", "application/gzip"))
+      let job = try await setting.fetch(setting.download(server.url(path)))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(Self.archive, as: String(path.dropFirst())))
+    }
+
+    @Test func `a packed file that was packed once more for the way is not gone on from`() async throws {
+      let twice = LyingAnswer.file(Self.archive.gzipped).with("Content-Encoding", "gzip")
+      server.serve("/a.gz", twice, twice.breaking(after: 300_000), twice)
+      async let fetch = setting.fetch(setting.download(server.url("/a.gz")))
+      await server.held("/a.gz")
+      try await setting.received(100_000)
+      server.release()
+      let job = try await fetch
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(Self.archive, as: "a.gz"))
+      #expect(server.requests.allSatisfy { $0["Range"] == nil })
+    }
+
+    @Test func `a file whose type says that it is packed by itself stays so, unless its name says otherwise`()
+      async throws
+    {
+      let typed = packed.with("Content-Type", "application/x-gzip")
+      for (path, file) in [("/get", Self.archive), ("/a.json", content)] {
+        server.serve(path, typed)
+        let job = try await setting.fetch(setting.download(server.url(path)))
+        #expect(job.state == .succeeded, "\(job.lastError)")
+        #expect(try setting.folder.holds(file, as: String(path.dropFirst())))
+      }
+    }
+
+    @Test func `a file that is packed without the mark of its packing fails for good, and it says how`() async throws {
+      let raw = Content(bytes: content.gzipped.bytes.dropFirst(10).dropLast(8))
+      server.serve("/a.bin", .file(raw).with("Content-Encoding", "deflate"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .failed)
+      #expect(job.attempt == 1)
+      #expect(job.lastError.contains("deflate"), "\(job.lastError)")
+      #expect(setting.folder.names == [])
+    }
+
     @Test func `a file that was packed in several pieces fails for good, and it says why`() async throws {
       let pieces = Content(bytes: content.gzipped.bytes + changed.gzipped.bytes)
       server.serve("/a.bin", .file(pieces).with("Content-Encoding", "gzip"))

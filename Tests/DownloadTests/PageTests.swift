@@ -13,17 +13,23 @@
       server = try await LyingServer()
       setting = try Setting()
       server.serve("/log-in", .page(200, "<html>Please log in.</html>"))
+      server.serve("/silent-log-in", Self.silent)
     }
+
+    /// It doesn't say what it is.
+    private static let silent = LyingAnswer.page(200, "\u{feff}\r\n<!DOCTYPE HTML>Please log in.").without(
+      "Content-Type")
 
     private static let large = Content(8_000_000)
 
     /// The answers of a network that wants a log-in.
     private static let gates: [LyingAnswer] = [
       .page(200, "<html>Please log in.</html>"), .page(200).framed(.chunked), .redirect(302, to: "/log-in"),
-      .redirect(307, to: "/log-in"),
+      .redirect(307, to: "/log-in"), silent, silent.framed(.chunked), .redirect(302, to: "/silent-log-in"),
     ]
 
-    @Test(arguments: gates, ["/a.bin", "/get?id=5"])
+    @Test(
+      arguments: gates + [.page(200).with("Content-Type", "application/octet-stream")], ["/a.bin", "/get?id=5"])
     func `a page in place of the rest of a file costs nothing of it`(gate: LyingAnswer, path: String) async throws {
       let file = LyingAnswer.file(Self.large)
       let way = String(path.prefix { $0 != "?" })
@@ -71,6 +77,27 @@
       server.serve(path, path == "/data.json" ? .page(200, "<p>One.</p>") : .redirect(302, to: "/log-in"))
       let job = try await setting.fetch(setting.download(server.url(path)))
       #expect(job.state == .succeeded, "\(job.lastError)")
+    }
+
+    @Test(arguments: [
+      ("/get", "<html>One."), ("/a.bin", "<htmlx>"), ("/a.bin", " <"), ("/a.bin", "a<html>"), ("/a.bin", ""),
+      ("/page.html", "<!doctype html>One."),
+    ])
+    func `what doesn't say its type is a file if it can be the one that was asked for`(path: String, text: String)
+      async throws
+    {
+      server.serve(path, .page(200, text).without("Content-Type"))
+      let job = try await setting.fetch(setting.download(server.url(path)))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.text(String(path.dropFirst())) == text)
+    }
+
+    @Test func `a page that doesn't say that it is one may be newer, too`() async throws {
+      let page = LyingAnswer.page(200, "<html>" + String(repeating: "One. ", count: 200_000)).without("Content-Type")
+      server.serve("/about", page.breaking(after: 500_000), Self.silent)
+      let job = try await setting.fetch(setting.download(server.url("/about")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.text("about").hasSuffix("Please log in."))
     }
 
     @Test(arguments: [true, false], gates)

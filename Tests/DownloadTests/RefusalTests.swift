@@ -225,6 +225,19 @@
       #expect(job.lastError.contains("no-such-host.invalid"), "\(job.lastError)")
     }
 
+    @Test func `a connection that was lost while it was kept is made anew, and no attempt is used`() async throws {
+      server.serve("/a.bin", .file(content))
+      server.serve("/b.bin", .reset, .file(content))
+      for name in ["a.bin", "b.bin"] {
+        let job = try await setting.fetch(setting.download(server.url("/" + name)))
+        #expect(job.state == .succeeded, "\(job.lastError)")
+        #expect(job.attempt == 1)
+        #expect(try setting.folder.holds(content, as: name))
+      }
+      #expect(setting.errors.isEmpty && setting.waits.isEmpty)
+      #expect(server.requests("/b.bin").count == 2)
+    }
+
     @Test func `a server that hangs up is asked again`() async throws {
       // Twice: a connection that was closed before it said a word is opened once more at once.
       server.serve("/a.bin", .hangUp, .hangUp, .file(content))

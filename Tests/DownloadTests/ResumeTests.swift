@@ -136,6 +136,22 @@
       #expect(server.bytesSent == content.size + 300_000)
     }
 
+    @Test(arguments: [0, 200_000]) func `a part that something else cuts while it grows is begun anew`(length: Int)
+      async throws
+    {
+      let large = Content(3_000_000)
+      server.serve("/a.bin", .file(large).holding(after: 1_000_000), .file(large))
+      let setting = setting
+      async let job = setting.fetch(setting.download(server.url("/a.bin")))
+      try await setting.received(1_000_000)
+      #expect(truncate(setting.folder.path("a.bin.part"), length) == 0)
+      server.release()
+      #expect(try await job.state == .succeeded)
+      #expect(setting.errors.map(\.code) == [.disk])
+      #expect(try setting.folder.holds(large, as: "a.bin"))
+      #expect(server.requests.map(\.rangeStart) == [nil, nil])
+    }
+
     @Test func `a file that changed comes whole`() async throws {
       let requests = try await fetch(
         .file(content).breaking(after: 300_000), .file(changed, etag: "\"second\""), expecting: changed)

@@ -109,6 +109,18 @@
       #expect(list.urls.count == 1)
     }
 
+    @Test("a line without an end is told by its number, and not waited for")
+    func endlessLine() async throws {
+      let durable = try Durable()
+      let outcome = try await durable.shell("ulimit -v 4000000; exec \"$DURABLE\" get -i /dev/zero")
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains("/dev/zero:1: this line has more than 131072 bytes"), "\(outcome.stderr)")
+      let long = "(echo http://a.example; yes | head -c 400000 | tr -d '\\n'; echo)"
+      let second = try await durable.shell("\(long) | \"$DURABLE\" get -i -")
+      #expect(second.status == .exited(2))
+      #expect(second.stderr.contains("standard input:2: this line has more"), "\(second.stderr)")
+    }
+
     @Test("no file is larger than 2^60 bytes")
     func hugeSizes() throws {
       let text = "https://a.example/1\n  size=1152921504606846976\n https://a.example/2\n  size=1152921504606846977\n"

@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import LyingServer
   import Testing
 
   @Suite("What a worker lacks is no failure of its jobs")
@@ -34,6 +35,16 @@
     func softLimit(words: [String]) async throws {
       let line = "ulimit -Sn 12; exec \"$DURABLE\" \(words.joined(separator: " "))"
       #expect(try await durable.shell(line).status == .exited(0))
+    }
+
+    @Test("a file that is larger than it may be fails at once, and it says what to do")
+    func largeFile() async throws {
+      let server = try await LyingServer()
+      server.serve("/a.bin", .file(Content(3_000_000)))
+      let ended = try await durable.shell("ulimit -f 2000; exec \"$DURABLE\" get --json \(server.url("/a.bin"))")
+      #expect(ended.status == .exited(1), "\(ended.stderr)")
+      #expect(ended.text.contains("ulimit -f") && ended.text.contains("another disk"), "\(ended.text)")
+      #expect(server.requests.count == 1)
     }
 
     @Test("where there are files for a few commands only, the others wait, and no attempt or crash is counted")

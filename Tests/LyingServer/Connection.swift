@@ -61,6 +61,10 @@
       case .close:
         end()
         context.close(promise: nil)
+      case .reset:
+        end()
+        let setting = (context.channel as? any SocketOptionProvider)?.setSoLinger(NIOLinger(l_onoff: 1, l_linger: 0))
+        setting?.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
       case .hold:
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.assumeIsolated().whenSuccess { self.goOn(context) }

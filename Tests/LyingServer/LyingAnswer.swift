@@ -46,6 +46,7 @@
       case status(Int)
       case silence
       case hangUp
+      case reset
     }
 
     var kind: Kind
@@ -98,6 +99,8 @@
     public static let silence = LyingAnswer(kind: .silence, content: Content(""))
     /// It takes the request and closes the connection.
     public static let hangUp = LyingAnswer(kind: .hangUp, content: Content(""))
+    /// It takes the request and resets the connection, as one whose state was lost.
+    public static let reset = LyingAnswer(kind: .reset, content: Content(""))
 
     // MARK: Changes
 
@@ -107,6 +110,11 @@
         $0.fields.removeAll { $0.name.lowercased() == name.lowercased() }
         $0.fields.append((name, value))
       }
+    }
+
+    /// Without the header of that name.
+    public func without(_ name: String) -> LyingAnswer {
+      changed { $0.fields.removeAll { $0.name.lowercased() == name.lowercased() } }
     }
 
     /// With one more header, beside those of that name.

@@ -7,6 +7,7 @@
       case content(Content, Range<Int64>, isChunked: Bool)
       case hold
       case close
+      case reset
     }
 
     /// 0 where no answer comes.
@@ -19,6 +20,7 @@
       switch answer.kind {
       case .silence: steps = [.hold, .close]
       case .hangUp: steps = [.close]
+      case .reset: steps = [.reset]
       case .status(let status): add(answer, status: status, range: 0..<answer.content.size, fields: [])
       case .file: addFile(answer, request)
       }

@@ -33,13 +33,19 @@
 
     /// A mark of the last bytes before `end`, which are there.
     func tail(before end: Int64, _ path: String) throws -> String {
-      var bytes = [UInt8](repeating: 0, count: Int(min(end, 4096)))
+      let count = min(end, 4096)
+      return SHA256.hash(data: Data(try read(count, at: end - count, path))).prefix(4).hexadecimal
+    }
+
+    /// A few bytes, which are there.
+    func read(_ count: Int64, at begin: Int64, _ path: String) throws -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: Int(count))
       var count = 0
       repeat {
-        count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(end) - off_t($0.count)) }
+        count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(begin)) }
       } while count < 0 && errno == EINTR
       guard count == bytes.count else { throw DownloadError.disk("read", path) }
-      return SHA256.hash(data: Data(bytes)).prefix(4).hexadecimal
+      return bytes
     }
 
     /// Returns where it came to.
@@ -100,6 +106,12 @@
     /// What the operating system refused, from `errno`.
     static func disk(_ verb: String, _ path: String) -> DownloadError {
       let number = errno
+      guard number != EFBIG else {
+        return DownloadError(
+          .unusableFolder,
+          "can't \(verb) \(path): \(SystemError.words(number)); choose a folder on another disk, or raise the limit, as with "
+            + "ulimit -f unlimited")
+      }
       let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
       return DownloadError(
         isFull ? .noRoom : .disk, "can't \(verb) \(path): \(SystemError.words(number))")

@@ -213,6 +213,17 @@
 
     func flush(_ file: Descriptor, _ path: String) throws { try flushFile(file, path) }
 
+    /// Throws if a file of that name may not be replaced here, as far as the system tells without doing it.
+    func checkReplacing(_ name: String) throws {
+      // No file is removed as a folder, but whether it may be removed at all is said before that, by Linux at least.
+      guard let status = status(of: name), !status.isFolder, unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0,
+        [EPERM, EACCES, EROFS].contains(errno)
+      else { return }
+      throw DownloadError(
+        .fileExists,
+        "\(path(of: name)) may not be replaced: \(SystemError.words()); choose another name, or another folder")
+    }
+
     /// What was named or removed in it stays so, also after a power cut.
     func flush() throws {
       guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }

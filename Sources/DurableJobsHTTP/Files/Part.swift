@@ -75,6 +75,12 @@
     var recordPath: String { folder.path(of: name.record) }
     var isInMemory: Bool { opened == nil }
 
+    /// Its first bytes, at most `count`.
+    func beginning(_ count: Int) throws -> [UInt8] {
+      guard let opened else { return Array(early.prefix(count)) }
+      return try opened.bytes.read(min(Int64(count), length), at: 0, path)
+    }
+
     /// There are bytes, and a way to tell that others go on from them.
     func canGoOn(hasChecksum: Bool) -> Bool {
       length > 0 && record.canGoOn(hasChecksum: hasChecksum)
@@ -204,6 +210,14 @@
       try opened?.bytes.cut(to: length, path)
       early.removeLast(max(early.count - Int(length), 0))
       self.length = length
+    }
+
+    /// Whether the file of the bytes has so many, and nobody has cut it.
+    func holds(_ length: Int64, _ file: Descriptor) throws -> Bool { try FileStatus(of: file, path).size >= length }
+
+    /// Nobody knows what is in a file that has been cut.
+    mutating func discardIfShort() {
+      if let file = opened?.bytes, (try? holds(doubt == nil ? length : record.flushed, file)) == false { discard() }
     }
 
     /// Removes what is here: the bytes are not what they should be, or are not needed.

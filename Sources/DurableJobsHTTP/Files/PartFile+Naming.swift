@@ -91,9 +91,13 @@
     }
 
     /// Nobody knows what is in it, so it goes.
-    private func changed(_ part: Part) -> DownloadError {
+    func changed(_ part: Part) -> DownloadError {
       discard()
-      return DownloadError(.disk, "\(part.path) was changed by something else while it grew; the file begins anew")
+      return wasChanged(part)
+    }
+
+    func wasChanged(_ part: Part) -> DownloadError {
+      DownloadError(.disk, "\(part.path) was changed by something else while it grew; the file begins anew")
     }
 
     private func status(of file: Descriptor, _ name: String) throws -> FileStatus {

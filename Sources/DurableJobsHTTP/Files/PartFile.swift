@@ -62,6 +62,14 @@
     /// Nothing of it is on the disk.
     var isInMemory: Bool { state.withLock { $0.part.isInMemory } }
 
+    /// What is here is a page, by its first bytes.
+    var beginsAsPage: Bool {
+      get throws {
+        let part = state.withLock { $0.part }
+        return FileAnswer.isPage(try part.beginning(1024)) == true
+      }
+    }
+
     /// Of what is here. It is read from the file, and not taken as it comes: what another program wrote there, too, would
     /// get the file's name.
     func checksum() throws -> String {
@@ -139,14 +147,15 @@
       throw DownloadError(.noRoom, "no room in \(folder.path): \(free) bytes are free, and left to others")
     }
 
-    /// Only one task at a time appends.
+    /// Only one task at a time appends. Throws where somebody else has cut what is there: there would be a hole.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
-      let place = try state.withLock { state -> (file: Descriptor, begin: Int64, path: String)? in
+      let place = try state.withLock { state -> (file: Descriptor, part: Part)? in
         if state.part.keepInMemory(bytes) { return nil }
-        return (try state.part.files().bytes, state.part.length, state.part.path)
+        return (try state.part.files().bytes, state.part)
       }
-      if let place {
-        let end = try place.file.write(bytes, at: place.begin, place.path)
+      if let (file, part) = place {
+        guard try part.holds(part.length, file) else { throw changed(part) }
+        let end = try file.write(bytes, at: part.length, part.path)
         state.withLock { $0.part.grew(to: end) }
       }
     }
@@ -159,6 +168,7 @@
         try folder.flush(files.bytes, part.path)
         if !part.isEntered { try folder.flush() }
       }
+      guard try part.holds(length, files.bytes) else { throw wasChanged(part) }
       var record = part.record
       let tail = try files.bytes.tail(before: length, part.path)
       (record.flushed, record.tail) = (length, tail)
@@ -182,6 +192,7 @@
     func settle() {
       if length > record.flushed { try? flush(length) }
       state.withLock { state in
+        state.part.discardIfShort()
         if state.part.doubt != nil { try? state.part.cut(to: state.part.record.flushed) }
         if state.part.length == 0 { state.part.discard() }
         if state.aside?.length == 0 { state.aside?.discard() }

@@ -6,9 +6,11 @@
   /// temporary files of this process.
   package struct BodyFolder: Sendable {
     let path: String
+    private let clock: any JobClock
 
     package init(of store: any JobStore) {
       path = store.path.map { $0 + "-outbox" } ?? Self.temporary
+      clock = store.clock
     }
 
     private static let temporary: String = {
@@ -29,13 +31,14 @@
     }
 
     /// Copies `beginning` and all that follows in `source`, and flushes it. Returns the copy's name. `what` is for errors,
-    /// which are ``RequestError``. The copy is locked while it is made, for what comes through a pipe may be long in coming.
+    /// which are ``RequestError``. The copy is locked while it is made, for what comes through a pipe may be long in coming,
+    /// and gets its name at the end, with the time since the machine began: the calendar's may be set.
     func copy(_ source: Descriptor, _ what: String, after beginning: Data) throws -> String {
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
         throw RequestError(.disk("make the folder", path))
       }
-      let name = UUID().uuidString
-      let target = path(of: name)
+      let draft = UUID().uuidString
+      let target = path(of: draft)
       let copy = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
       guard copy.number >= 0 else { throw RequestError(.disk("write to", target)) }
       flock(copy.number, LOCK_EX)
@@ -46,16 +49,15 @@
           length = try piece.withUnsafeBytes { try copy.write($0, at: length, target) }
           piece = try source.next(1 << 18, what)
         }
-        // As old as it is now, however long ago the last byte came.
-        futimens(copy.number, nil)
         try copy.flush(target)
+        // As old as it is now, however long ago the first byte came.
+        let name = "\(draft).\(clock.uptime.components.seconds)"
+        guard rename(target, path(of: name)) == 0 else {
+          throw RequestError(.unusableBody, "\(target) was deleted while it was made")
+        }
         // With its name, which the job that is stored next relies on.
         let folder = Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         if folder.number >= 0 { try folder.flush(path) }
-        var status = stat()
-        guard fstat(copy.number, &status) == 0, status.st_nlink > 0 else {
-          throw RequestError(.unusableBody, "\(target) was deleted while it was made")
-        }
         return name
       } catch {
         unlink(target)
@@ -63,14 +65,13 @@
       }
     }
 
-    /// Deletes copies that no job of the store will send any more, that are old enough to have been stored, and that nobody
-    /// is making.
-    func sweep(_ store: any JobStore) async throws {
+    /// Deletes copies that no job of the store will send any more, that are old enough to have been stored at `uptime`, and
+    /// that nobody is making.
+    func sweep(_ store: any JobStore, at uptime: Duration) async throws {
       // Stores that are in no file share a folder, which goes with the process.
       guard store.path != nil else { return }
-      let oldest = Date(timeIntervalSinceNow: -4 * 3600)
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      var left = Set(names.filter { isLeft($0, before: oldest) })
+      var left = Set(names.filter { isLeft($0, at: uptime) })
       var after: JobID?
       while !left.isEmpty {
         let page = try await store.jobs(
@@ -88,13 +89,21 @@
   }
 
   extension BodyFolder {
-    private func isLeft(_ name: String, before date: Date) -> Bool {
-      let file = Descriptor(open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
-      // Who makes it sets its time before he lets it go.
-      guard flock(file.number, LOCK_SH | LOCK_NB) == 0, let status = try? FileStatus(of: file, name) else {
-        return false
+    private static let patience = Duration.seconds(4 * 3600)
+
+    /// What was made before the machine began anew is at least as old as that: it may be told a shorter age here, but no
+    /// longer one.
+    private func isLeft(_ name: String, at uptime: Duration) -> Bool {
+      guard let made = name.wholeMatch(of: /.+\.(\d+)/).flatMap({ Int64($0.1) }).map({ Duration.seconds($0) }) else {
+        return isDraftLeft(name)
       }
-      return Double(status.modified) / 1e9 < date.timeIntervalSince1970
+      return (made > uptime ? uptime : uptime - made) >= Self.patience
+    }
+
+    /// Its maker has gone.
+    private func isDraftLeft(_ name: String) -> Bool {
+      let file = Descriptor(open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
+      return flock(file.number, LOCK_SH | LOCK_NB) == 0
     }
   }
 

@@ -101,7 +101,7 @@
         next = now + .seconds(3600)
         return true
       }
-      if isDue { try? await bodies.sweep(store) }
+      if isDue { try? await bodies.sweep(store, at: now) }
     }
 
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {

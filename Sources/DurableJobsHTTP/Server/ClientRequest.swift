@@ -23,6 +23,15 @@
       ![.POST, .PATCH, .CONNECT].contains(method) || headers.contains(name: "Idempotency-Key")
     }
 
+    /// The connection ended before a word of the answer came.
+    private static func isLost(_ error: any Error) -> Bool {
+      switch error {
+      case let error as HTTPClientError: error == .remoteConnectionClosed
+      case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
+      default: false
+      }
+    }
+
     /// The head of the answer, with a body that is still to come. Throws ``Setback``, ``DownloadError``, or what the client
     /// throws.
     func response(by clients: Clients, through proxies: Proxies) async throws -> HTTPClientResponse {
@@ -50,8 +59,9 @@
       do {
         do {
           response = try await client.execute(request, deadline: .distantFuture)
-        } catch let error as HTTPClientError where error == .remoteConnectionClosed && mayBeRepeated {
-          // A connection that was kept for another request may have been closed just before this one.
+        } catch  where mayBeRepeated && Self.isLost(error) {
+          // A connection that was kept for another request may have been closed just before this one, or be forgotten by
+          // something on the way.
           request.body = body()
           response = try await client.execute(request, deadline: .distantFuture)
         }

@@ -12,6 +12,12 @@
     var isFromElsewhere = false
     /// Whose answer it is, as in ``FileVersion``.
     var place: String?
+    /// By its first bytes it is a page, whatever its head says.
+    var beginsAsPage = false
+    /// By its first bytes it is a packed file that was packed again for the way.
+    var isPackedTwice = false
+    /// By its first bytes it lacks what tells how it is packed.
+    var isPackedBare = false
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
@@ -58,14 +64,14 @@
     }
 
     func verdict(on question: Question) -> Verdict {
-      if case .coded(let coding) = end, status == 200 || status == 206 {
+      if case .coded(let coding) = end, [200, 203, 206].contains(status) {
         return .failed(
           DownloadError(
             .unusableAnswer,
             "the server sends the file in the transfer coding '\(coding)', which it was not asked to do"))
       }
       return switch status {
-      case 200: whole(question)
+      case 200, 203: whole(question)
       case 206 where question.offset > 0: part(question)
       case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
@@ -109,7 +115,13 @@
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
       switch encoding {
-      case "gzip" where isPackedByItself(question): break
+      case "gzip" where isPackedByItself(question) && !isPackedTwice: break
+      case "deflate" where isPackedBare:
+        return .failed(
+          DownloadError(
+            .unusableAnswer,
+            "the server packs the file with bare deflate, without the zlib header that belongs to it, which can't be undone "
+              + "here; curl --compressed can"))
       case "gzip", "deflate": if !question.decodes { return .askDecoded }
       case nil: break
       case let other?:
@@ -192,10 +204,12 @@
       return question.hasChecksum || question.known.isRepeated(by: version(total: total)) ? .complete : .askForLastByte
     }
 
-    private var encoding: String? { ContentCoding.of(headers) }
+    var encoding: String? { ContentCoding.of(headers) }
 
     private func version(total: Int64?) -> FileVersion {
-      FileVersion(
+      // What somebody on the way made of the file is not what its server's marks are of.
+      guard status != 203 else { return FileVersion(total: total, place: place) }
+      return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
         place: place)
     }
@@ -218,10 +232,15 @@
       return DownloadError(.refused, "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")\(advice)")
     }
 
-    /// A file that is packed by itself is often served as if it had been packed for the way.
-    private func isPackedByItself(_ question: Question) -> Bool {
+    /// A file that is packed by itself is often served as if it had been packed for the way. Its type tells that where its
+    /// name tells nothing; what has digits alone is a version.
+    func isPackedByItself(_ question: Question) -> Bool {
       let name = question.isNameGiven ? question.name : fileName ?? question.name
-      return ["gz", "tgz", "gzip", "svgz", "z"].contains((name as NSString).pathExtension.lowercased())
+      let ending = (name as NSString).pathExtension.lowercased()
+      guard ending.contains(where: \.isLetter) else {
+        return ["application/gzip", "application/x-gzip"].contains(contentType)
+      }
+      return ["gz", "tgz", "gzip", "svgz", "z"].contains(ending)
     }
   }
 

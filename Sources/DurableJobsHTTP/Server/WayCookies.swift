@@ -59,8 +59,11 @@
         switch words.first?.lowercased() {
         case "domain":
           let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
-          // One without a dot is everybody's.
-          guard url.host == domain || url.host.hasSuffix("." + domain) && domain.contains(".") else { return nil }
+          if url.host == domain, url.isOfAddress { continue }
+          // One without a dot is everybody's, and an address has none.
+          guard
+            url.host == domain || url.host.hasSuffix("." + domain) && domain.contains(".") && !url.isOfAddress
+          else { return nil }
           (cookie.host, cookie.isOfDomain) = (domain, true)
         case "path": if value.hasPrefix("/") { cookie.path = value }
         case "secure": cookie.isSecure = true
@@ -69,6 +72,13 @@
         }
       }
       return (cookie, isOver)
+    }
+  }
+
+  extension HTTPURL {
+    /// Its host is an address, and no name: no name ends with a number.
+    fileprivate var isOfAddress: Bool {
+      host.hasPrefix("[") || host.split(separator: ".").last?.allSatisfy(\.isASCIIDigit) == true
     }
   }
 #endif

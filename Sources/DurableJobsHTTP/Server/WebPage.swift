@@ -7,7 +7,25 @@
     /// It is a page, and not sent as a file.
     var isPage: Bool {
       let disposition = headers.first(name: "Content-Disposition")?.lowercased() ?? ""
-      return ["text/html", "application/xhtml+xml"].contains(contentType) && !disposition.hasPrefix("attachment")
+      return (isSaidToBePage || beginsAsPage) && !disposition.hasPrefix("attachment")
+    }
+
+    private var isSaidToBePage: Bool { ["text/html", "application/xhtml+xml"].contains(contentType) }
+
+    /// Whether bytes are the first ones of a page; nil if more of them must be known. As browsers see it.
+    static func isPage(_ beginning: some Sequence<UInt8>) -> Bool? {
+      let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+      let spaces: [UInt8] = [0x09, 0x0a, 0x0c, 0x0d, 0x20]
+      let bytes = Array(beginning.prefix(1024))
+      let unknown: Bool? = bytes.count < 1024 ? nil : false
+      if mark.starts(with: bytes) { return unknown }
+      let text = (bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]).drop(while: spaces.contains)
+      let letters = text.prefix(16).map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+      for tag in ["<!doctype html", "<html"].map({ Array($0.utf8) }) {
+        if tag.starts(with: letters) { return unknown }
+        if letters.starts(with: tag) { return spaces.contains(letters[tag.count]) || letters[tag.count] == 0x3e }
+      }
+      return false
     }
 
     /// Without its parameters.
@@ -20,9 +38,11 @@
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
       guard isPage else { return false }
       if let total, total == question.size ?? question.known.total { return false }
+      if question.hasPart, question.known.isPage != true { return true }
+      // What says that it is something else may begin so, too.
+      guard isSaidToBePage || contentType.isEmpty else { return false }
       if isFromElsewhere, Self.hasEndingOfNoPage(question.name) { return true }
-      return question.hasPart && question.known.isPage != true || question.size != nil && total != nil
-        || Self.isNoPage(named: question.name)
+      return question.size != nil && total != nil || Self.isNoPage(named: question.name)
     }
 
     private static func isNoPage(named name: String) -> Bool {

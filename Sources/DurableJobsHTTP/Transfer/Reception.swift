@@ -1,5 +1,4 @@
 #if HTTP
-  import AsyncHTTPClient
   import DurableJobs
   import Foundation
   import NIOCore
@@ -80,17 +79,16 @@
     /// Takes a body into a part, until its end, or until the file has `end` bytes. Throws
     /// ``DownloadError/Code/connection``, what the disk refuses, or `CancellationError`.
     func receive(
-      _ body: HTTPClientResponse.Body, into part: PartFile, until end: Int64?, of total: Int64?, _ host: String
+      _ body: inout AnswerBody, into part: PartFile, until end: Int64?, of total: Int64?, _ host: String
     ) async throws {
       meter.begin(.receiving(from: host, of: total), length: part.length, at: clock.uptime)
       defer { meter.begin(.atWork, at: clock.uptime) }
-      var iterator = body.makeAsyncIterator()
       var share = speed.map { SpeedLimit.Share(of: $0) }
       while true {
         let next: ByteBuffer?
         meter.awaits(at: clock.uptime)
         do {
-          next = try await iterator.next()
+          next = try await body.next()
         } catch {
           try Task.checkCancellation()
           if DownloadError.isInPieces(error) {

@@ -47,6 +47,7 @@
           return found
         }
       }
+      if isFinalName, replaces { try folder.checkReplacing(name.description) }
       guard isFinalName, !replaces, told != nil || !mayBe else { return nil }
       throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
     }

@@ -194,12 +194,15 @@
           question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
         }
         question.hasPart = wasBegun || part.length > 0
+        if question.hasPart, try part.beginsAsPage { question.known.isPage = true }
         question.name = finalName(part.record.name).description
         let reply = try await reception.ended(waiting: request.host) { [question] in
           try await request.reply(to: question)
         }
-        isPage = reply.answer.isPage
-        switch reply.answer.verdict(on: question) {
+        var (answer, body) = (reply.answer, AnswerBody(reply.body))
+        try await reception.ended(waiting: request.host) { await answer.look(at: &body, question) }
+        isPage = answer.isPage
+        switch answer.verdict(on: question) {
         case .complete where !onlyLooks:
           isComplete = true
         case .askForLastByte where !onlyLooks:
@@ -225,10 +228,10 @@
         case .body(let from, let end, let version):
           // With a part of a file not all is said again that was said with the whole of it.
           let old = from > 0 && !onlyLooks ? part.record : nil
-          let (serverName, modified) = (reply.answer.fileName ?? old?.name, reply.answer.lastModified ?? old?.modified)
+          let (serverName, modified) = (answer.fileName ?? old?.name, answer.lastModified ?? old?.modified)
           let told = ServerFile(
             version, modified: modified,
-            wasJustModified: old.map { $0.version.wasJustModified == true } ?? reply.answer.wasJustModified)
+            wasJustModified: old.map { $0.version.wasJustModified == true } ?? answer.wasJustModified)
           if let file = try await conflict(serverName, told, part) { return file }
           if onlyLooks, from > 0 {
             asksForAll = true
@@ -242,16 +245,16 @@
             }
           }
           isInPieces = from > 0
-          mayBeCut = reply.answer.end == .untold && version.total == nil && download.size == nil
+          mayBeCut = answer.end == .untold && version.total == nil && download.size == nil
           try part.learn(
             version, serverName: serverName, modified: modified, isDecoded: question.decodes,
-            takesRanges: from > 0 ? true : reply.answer.takesRanges)
+            takesRanges: from > 0 ? true : answer.takesRanges)
           try checkRoom(part, until: version.total ?? download.size)
           let before = part.length
           if before > 0 { reception.goesOn(before) }
           do {
             try await reception.receive(
-              reply.body, into: part, until: end ?? download.size.map { min($0, .max - 1) + 1 },
+              &body, into: part, until: end ?? download.size.map { min($0, .max - 1) + 1 },
               of: version.total ?? download.size,
               request.host)
             fruitless = part.length > before ? 0 : fruitless + 1

@@ -16,16 +16,30 @@
     private let data: Data
     private let name: String
 
+    /// What has a longer line is no such file, and may have no end. No system takes a longer word of a command.
+    private static let longestLine = 131_072
+
     /// Reads a file, or standard input for `-`. A pipe will do, too. `what` is the option that names it.
     init(of path: String, _ what: String) throws {
-      if path == "-" {
-        try self.init(FileHandle.standardInput.readToEnd() ?? Data(), name: "standard input", what)
-      } else {
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.readToEnd() ?? Data() else {
+      let (file, name) =
+        path == "-" ? (.standardInput, "standard input") : (FileHandle(forReadingAtPath: path), path)
+      var data = Data()
+      var lineBegin = 0
+      while true {
+        guard let file, let piece = try? file.read(upToCount: 65_536) ?? Data() else {
           throw ValidationError("\(what): this file can't be read")
         }
-        try self.init(data, name: path, what)
+        let newline = UInt8(ascii: "\n")
+        let lineEnd = data.count + (piece.firstIndex(of: newline).map { $0 - piece.startIndex } ?? piece.count)
+        guard lineEnd - lineBegin <= Self.longestLine else {
+          let number = data.count { $0 == newline } + 1
+          throw ValidationError("\(name):\(number): this line has more than \(Self.longestLine) bytes")
+        }
+        if piece.isEmpty { break }
+        data += piece
+        if let last = piece.lastIndex(of: newline) { lineBegin = data.count - (piece.endIndex - last) + 1 }
       }
+      try self.init(data, name: name, what)
     }
 
     init(_ data: Data, name: String, _ what: String) throws {

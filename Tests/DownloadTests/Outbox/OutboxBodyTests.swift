@@ -108,24 +108,49 @@
       #expect(copies.isEmpty)
     }
 
+    @Test func `a copy is not old by a clock that was set`() async throws {
+      server.serve("/", .page(200))
+      let body = try SendRequest.Body.file(file, copiedBeside: store)
+      let copy = folder.path("jobs.sqlite-outbox/\(try #require(copies.first))")
+      let date = Date(timeIntervalSinceNow: -24 * 3600)
+      try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: copy)
+      // The first request that is sent has old copies looked for.
+      try await queue.enqueue(SendRequest(.get, try server.at("/")))
+      try await worker.runUntilIdle()
+      #expect(copies.count == 1)
+      let sent = try await queue.enqueue(SendRequest(.post, try server.at("/"), body: body))
+      try await worker.runUntilIdle()
+      #expect(try await sent.value.status == 200)
+    }
+
     @Test func `copies that no job will send are deleted after some hours, and no others`() async throws {
       server.serve("/photos", .page(404))
       server.serve("/", .page(200))
       let needed = try SendRequest.Body.file(file, copiedBeside: store)
       try await queue.enqueue(SendRequest(.post, try server.at("/photos"), body: needed))
-      _ = try SendRequest.Body.file(file, copiedBeside: store)
-      let old = copies
-      for name in old {
-        try FileManager.default.setAttributes(
-          [.modificationDate: Date(timeIntervalSinceNow: -24 * 3600)],
-          ofItemAtPath: folder.path("jobs.sqlite-outbox/\(name)"))
-      }
-      let young = try SendRequest.Body.file(file, copiedBeside: store)
-      #expect(old.count == 2)
       try await worker.runUntilIdle()
-      #expect(copies.count == 2)
-      #expect(Set(copies).subtracting(old).count == 1)
-      withExtendedLifetime(young) {}
+      _ = try SendRequest.Body.file(file, copiedBeside: store)
+      let now = store.clock.uptime
+      let bodies = BodyFolder(of: store)
+      for (uptime, left) in [(.zero, 2), (now, 2), (now + .seconds(3 * 3600), 2), (now + .seconds(5 * 3600), 1)] {
+        try await bodies.sweep(store, at: uptime)
+        #expect(copies.count == left)
+      }
+      #expect(copies == [needed.copy])
+    }
+
+    @Test func `a copy from before the machine began anew is no older than that`() async throws {
+      _ = try SendRequest.Body.file(file, copiedBeside: store)
+      let draft = "jobs.sqlite-outbox/\(try #require(copies.first?.prefix { $0 != "." }))"
+      try FileManager.default.moveItem(
+        atPath: folder.path("jobs.sqlite-outbox/\(copies[0])"), toPath: folder.path(draft))
+      let made = "jobs.sqlite-outbox/x.999999999"
+      try FileManager.default.copyItem(atPath: folder.path(draft), toPath: folder.path(made))
+      let bodies = BodyFolder(of: store)
+      try await bodies.sweep(store, at: .seconds(60))
+      #expect(copies == ["x.999999999"], "nobody makes the other one any more")
+      try await bodies.sweep(store, at: .seconds(5 * 3600))
+      #expect(copies.isEmpty)
     }
 
     @Test func `a copy that is still being made is not deleted, however long nothing of it has come`() async throws {

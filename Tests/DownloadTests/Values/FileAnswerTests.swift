@@ -23,6 +23,23 @@
       #expect(verdict(200, [:], version: .http2) == "body 0-?")
     }
 
+    @Test func `A file that something on the way may have changed comes whole, and is gone on from by nobody`() {
+      let headers: HTTPHeaders = ["Content-Length": "10", "ETag": "\"a\"", "Last-Modified": "then"]
+      for question in [FileAnswer.Question(), resuming] {
+        guard
+          case .body(0, 10, let version) = FileAnswer(status: 203, headers: headers, version: .http1_1)
+            .verdict(on: question)
+        else {
+          Issue.record("no body")
+          return
+        }
+        #expect(version.validator == nil)
+      }
+      #expect(verdict(203, ["Transfer-Encoding": "gzip, chunked"]).contains("'gzip'"))
+      #expect(
+        verdict(203, html + ["Content-Length": "9"], FileAnswer.Question(name: "a.iso")).hasPrefix("failed for now"))
+    }
+
     @Test func `A whole file in answer to a range starts over`() {
       #expect(verdict(200, ["Content-Length": "1000"], resuming) == "body 0-1000")
     }

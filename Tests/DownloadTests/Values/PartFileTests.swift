@@ -251,6 +251,31 @@
       #expect(testFolder.names == [])
     }
 
+    @Test func `A part that somebody else cut while it grows gets no hole, and goes`() throws {
+      let part = try part()
+      try learn("1", part)
+      try write("12345", to: part)
+      try part.flush(5)
+      #expect(truncate(testFolder.path("a.bin.part"), 2) == 0)
+      let error = #expect(throws: DownloadError.self) { try write("67890", to: part) }
+      #expect(error?.code == .disk)
+      part.settle()
+      #expect(testFolder.names == [])
+    }
+
+    @Test func `A part that somebody else cut before it was flushed goes, too`() throws {
+      let part = try part()
+      try learn("1", part)
+      try write("12345", to: part)
+      try part.flush(5)
+      try write("67890", to: part)
+      #expect(truncate(testFolder.path("a.bin.part"), 7) == 0)
+      let error = #expect(throws: DownloadError.self) { try part.flush(10) }
+      #expect(error?.message.contains("changed by something else") == true, "\(error?.message ?? "")")
+      part.settle()
+      #expect(testFolder.names == [])
+    }
+
     @Test func `A checksum is of the bytes in the file, and no others get its name`() throws {
       let part = try part(sha256: "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5")
       try write("12345", to: part)

@@ -91,6 +91,20 @@
       #expect(now.stderr.contains("--detach leaves it to 'durable work'"))
     }
 
+    @Test("a download takes its turn in a lane, and is left to a worker for that")
+    func lane() async throws {
+      let server = try await LyingServer()
+      server.serve("/a.bin", .file(Content(1000)))
+      let first = try await durable.add("--lane", "l", "--", "true")
+      let now = try await durable("get", "--lane", "l", server.url("/a.bin"))
+      #expect(now.status == .exited(2) && now.stderr.contains("--concurrency 1 fetches one after the other"))
+      let got = try await durable("get", "--detach", "--lane", "l", server.url("/a.bin"))
+      let file = try #require(Int(got.line), "\(got.stderr)")
+      #expect(try await durable.state(file) == "blocked")
+      try await durable("cancel", "\(first)")
+      #expect(try await durable.state(file) == "ready")
+    }
+
     @Test("that there is not is told, and a name that is a number is refused")
     func refused() async throws {
       let id = try await durable.add("--", "true")

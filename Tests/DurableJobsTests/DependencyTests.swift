@@ -30,6 +30,39 @@ import Testing
     worker.register(Note.self) { [ran] note, _ in ran.add(note.text) }
   }
 
+  @Test func `A job of another store is refused, by whatever it is named, and its number may be given`() async throws {
+    let other = JobQueue(store: InMemoryStore())
+    let far = try await other.enqueue(Login(user: "ada"))
+    let near = try await queue.enqueue(Login(user: "mallory"))
+    #expect(far.id == near.id)
+    var plan = JobPlan()
+    plan.add(Note(text: "n"), after: [.failure(of: far)])
+    for store in [
+      { _ = try await queue.enqueue(Note(text: "n"), after: [far]) },
+      { _ = try await queue.enqueue(FetchAvatar(session: far.output, size: 1)) },
+      { [plan] in _ = try await queue.enqueue(plan) },
+    ] as [() async throws -> Void] {
+      let error = await #expect(throws: JobError.self) { try await store() }
+      #expect(error?.code == .invalidArgument && error?.message.contains("another store") == true)
+    }
+    #expect(try await queue.jobs(where: .all).map(\.id) == [near.id])
+    let later = try await queue.enqueue(Note(text: "n"), after: [far.id])
+    #expect(try await later.snapshot.state == .blocked)
+  }
+
+  @Test func `A plan that is not there has no jobs, and is refused with its name`() async throws {
+    let plan = queue.plan(PlanID(rawValue: "nope"))
+    #expect(try await plan.jobs.isEmpty)
+    for act in [
+      { try await plan.cancel() }, { try await plan.retry() }, { _ = try await plan.mermaid() },
+    ] as [() async throws -> Void] {
+      let error = await #expect(throws: JobError.self) { try await act() }
+      #expect(error?.code == .notFound && error?.message.contains("nope") == true)
+    }
+    let empty = try await queue.enqueue(JobPlan())
+    try await empty.cancel()
+  }
+
   // MARK: Follow-ups
 
   @Test func `What is to follow from a success is stored with it, and not where the attempt fails`() async throws {

@@ -72,6 +72,8 @@
       guard store.path != nil else { return }
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       var left = Set(names.filter { isLeft($0, at: uptime) })
+      // What is to follow a batch is a job only once that is done, and may have any of them.
+      guard !left.isEmpty, try await store.batches(.newest(10_000)).allSatisfy(\.isDone) else { return }
       var after: JobID?
       while !left.isEmpty {
         let page = try await store.jobs(

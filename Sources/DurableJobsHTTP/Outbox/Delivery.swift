@@ -122,8 +122,8 @@
       _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction
     ) async throws -> HTTPAnswer {
       let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1)
-      try Task.checkCancellation()
-      // Of what only asks, the answer is all that it is for. Others have done their work.
+      // Of what only asks, the answer is all that it is for. Others have done their work, whoever wants their end now.
+      if request.method.isQuestion { try Task.checkCancellation() }
       if case .broken(let error) = end, request.method.isQuestion {
         if let error = error as? RequestError { throw error }
         throw error.flatMap { DownloadError.connection($0, url.hostAndPort) }

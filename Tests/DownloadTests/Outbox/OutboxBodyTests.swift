@@ -139,6 +139,22 @@
       #expect(copies == [needed.copy])
     }
 
+    @Test func `the copy of what is to follow a batch is kept as long as that is not done`() async throws {
+      let body = try SendRequest.Body.file(file, copiedBeside: store)
+      let batch = try await queue.openBatch("b", whenDone: SendRequest(.post, try server.at("/photos"), body: body))
+      let bodies = BodyFolder(of: store)
+      let later = store.clock.uptime + .seconds(5 * 3600)
+      try await bodies.sweep(store, at: later)
+      #expect(copies == [body.copy])
+      try await batch.close()
+      try await bodies.sweep(store, at: later)
+      #expect(copies == [body.copy], "a job needs it now")
+      try await queue.cancelAll(where: .all)
+      try await queue.removeAll(where: .all)
+      try await bodies.sweep(store, at: later)
+      #expect(copies.isEmpty)
+    }
+
     @Test func `a copy from before the machine began anew is no older than that`() async throws {
       _ = try SendRequest.Body.file(file, copiedBeside: store)
       let draft = "jobs.sqlite-outbox/\(try #require(copies.first?.prefix { $0 != "." }))"

@@ -3,6 +3,7 @@
   import DurableJobsHTTP
   import Foundation
   import LyingServer
+  import TestProcesses
   import Testing
 
   @Suite struct OutboxTests {
@@ -347,6 +348,27 @@
       #expect(answer["Location"] == "/orders/7")
       #expect(answer.isCut)
       #expect("wh".hasPrefix(String(decoding: answer.body, as: UTF8.self)))
+      #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: ["time-out", "cancel"])
+    func `where something was done, an end that is asked for comes too late`(how: String) async throws {
+      server.serve("/orders", .page(201, "whole").holding(after: 2))
+      let request = try post()
+      let options = JobOptions(maxAttempts: 3, timeout: how == "time-out" ? .seconds(5) : nil)
+      let id = try await setting.jobs.queue.enqueue(request, options: options).id
+      async let drained = setting.jobs.drain()
+      await server.held("/orders")
+      // Set once the head of the answer is here.
+      await until { setting.jobs.clock.timers.contains(.seconds(60)) }
+      if how == "cancel" {
+        try await setting.jobs.queue.cancel(id)
+      } else {
+        setting.jobs.clock.advance(by: .seconds(5))
+      }
+      _ = try await drained
+      let job = try await setting.job(id)
+      #expect(job.state == .succeeded, "\(job)")
       #expect(server.requests.count == 1)
     }
 

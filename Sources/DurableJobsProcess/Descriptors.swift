@@ -6,7 +6,10 @@
   package enum Descriptors {
     /// A program that was started without standard input or one of its outputs would take its first own files for them.
     static func openStandard() {
-      for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 { _ = open("/dev/null", O_RDWR) }
+      for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 {
+        // Writing to an output that is closed fails, as it would have.
+        _ = open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+      }
     }
 
     /// Closes all above `last`, the standard ones', which may be anything that the program that started this one has open.

@@ -114,16 +114,17 @@
     }
 
     @Test(
-      "what stdout has no room for is told, and is no success",
+      "what stdout has no room for, or can't take as it is closed, is told, and is no success",
       .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full"),
-      arguments: ["status", "status --json", "add -- true", "show 1", "--help", "--version"])
-    func fullOutput(line: String) async throws {
+      arguments: ["status", "status --json", "add -- true", "show 1", "--help", "--version"],
+      [("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")])
+    func fullOutput(line: String, end: (to: String, why: String)) async throws {
       _ = try await durable.add("--", "true")
-      let outcome = try await durable.shell("\"$DURABLE\" \(line) > /dev/full")
+      let outcome = try await durable.shell("\"$DURABLE\" \(line) \(end.to)")
       #expect(outcome.status == .exited(1))
       let words = outcome.stderr.split(separator: "\n").filter { $0.contains("standard output") }
       #expect(words.count == 1)
-      #expect(words.first?.contains("standard output can't be written: No space left on device") == true)
+      #expect(words.first?.contains("standard output can't be written: \(end.why)") == true)
     }
 
     @Test(

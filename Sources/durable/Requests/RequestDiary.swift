@@ -31,7 +31,7 @@
         line.fail(attempt, error.message, isFinal: isFinal, retryAfter)
       case .stopped:
         line.mark = .back
-        line.detail = "is sent again"
+        line.detail = "stopped before an answer came"
       @unknown default:
         return nil
       }

@@ -21,7 +21,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   /// The caller's own name for it. In its queue at most one unfinished job has it: an operation whose id is in use stores
   /// nothing, and becomes a view of the job that is there. That job's `JobOptions.key` is this, after the name of the queue
-  /// and a slash.
+  /// and a slash; in that name `/` is `%2F`, and `%` is `%25`.
   public let id: String
   /// Which handler runs it.
   public let kind: String

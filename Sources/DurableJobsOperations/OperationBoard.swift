@@ -193,8 +193,11 @@ final class OperationBoard: Sendable {
     try await jobs.store.jobs(JobQuery(filter, limit: .max)).map(\.id)
   }
 
-  /// What its job is found by.
-  private func key(of id: String) -> String { "\(jobs.name)/\(id)" }
+  /// What its job is found by. Unambiguous, as the first slash ends the queue's name.
+  func key(of id: String) -> String {
+    let queue = jobs.name.replacing("%", with: "%25").replacing("/", with: "%2F")
+    return "\(queue)/\(id)"
+  }
 
   // MARK: Ending
 

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// A dependency has finished, however it ended, as in Foundation. On another of these, that is kept with the job, and the
 /// other may be added later. A plain operation, and a job of another store, is known to this process alone: an operation that
-/// depends on one is stored when that has finished, and is not durable before.
+/// depends on one is stored when that has finished, and is not durable before. One that is stored gets no more dependencies.
 ///
 /// `isExecuting` is true while its handler is at work in this process. KVO works where Foundation has it.
 public final class DurableOperation: Operation, @unchecked Sendable {
@@ -107,7 +107,19 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   /// without success.
   public func addDependency(_ operation: DurableOperation, mustSucceed: Bool) {
     if mustSucceed { _ = state.withLock { $0.needs.insert(ObjectIdentifier(operation)) } }
-    super.addDependency(operation)
+    addDependency(operation)
+  }
+
+  /// Counts until this is stored: when it is added, or when what it waits for that only this process has is over. One that
+  /// comes after that is left out, and logged.
+  public override func addDependency(_ operation: Operation) {
+    let board = state.withLock { state in
+      switch state.phase {
+      case .new, .waiting, .ended: nil as OperationBoard?
+      case .preparing, .inserting, .stored: state.board
+      }
+    }
+    if let board { board.ignored(operation, of: self) } else { super.addDependency(operation) }
   }
 
   /// Asks for its end, and returns at once. `isCancelled` is true from now on; the job is cancelled for good, also for a

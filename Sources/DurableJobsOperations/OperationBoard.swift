@@ -79,6 +79,15 @@ final class OperationBoard: Sendable {
     logger.warning("an operation can be added once", metadata: ["operation": "\(operation.id)"])
   }
 
+  /// It is stored, and goes on without that.
+  func ignored(_ dependency: Operation, of operation: DurableOperation) {
+    logger.warning(
+      "an operation that is stored gets no more dependencies",
+      metadata: [
+        "operation": "\(operation.id)", "dependency": "\((dependency as? DurableOperation)?.id ?? "\(dependency)")",
+      ])
+  }
+
   private func add(viewOf job: JobSnapshot) -> DurableOperation {
     let prefix = key(of: "")
     let id = job.key.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }

@@ -10,9 +10,10 @@ import Foundation
 /// It is a view. The job is in the store, a ``DurableOperationQueue`` runs the handler of its kind, in whatever process, and
 /// this finishes when the job has ended: so what `start()` and `main()` would do is not done here. It is for one queue, once.
 ///
-/// A dependency has finished, however it ended, as in Foundation. On another of these, that is kept with the job, and the
-/// other may be added later. A plain operation, and a job of another store, is known to this process alone: an operation that
-/// depends on one is stored when that has finished, and is not durable before. One that is stored gets no more dependencies.
+/// A dependency has finished, however it ended, as in Foundation; also without a job, cancelled or refused when it was added.
+/// On another of these, that is kept with the job, and the other may be added later. A plain operation, and a job
+/// of another store, is known to this process alone: an operation that depends on one is stored when that has finished, and is
+/// not durable before. One that is stored gets no more dependencies.
 ///
 /// `isExecuting` is true while its handler is at work in this process. KVO works where Foundation has it.
 public final class DurableOperation: Operation, @unchecked Sendable {

@@ -1,11 +1,127 @@
 import DurableJobs
 import DurableJobsOperations
+import DurableJobsSQLite
+import DurableJobsTesting
 import Foundation
 import Logging
 import Testing
 
-/// Which operation another waits for, and what is refused.
+/// What operations wait for that ended before, in another queue, or without a job.
 @Suite struct DependencyTests {
+  enum End: CaseIterable {
+    case cancelledBefore, cancelledWhileItWaits, refused, tooLarge, failed
+
+    /// An operation that will have ended so once ``end(_:in:)`` has returned, perhaps but for the store's answers.
+    var operation: DurableOperation {
+      switch self {
+      case .refused: DurableOperation(id: "first", kind: "")
+      case .tooLarge: DurableOperation(id: "first", kind: "work", payload: Data(count: Limits.payloadBytes + 1))
+      case .failed: Bench.trouble("first")
+      default: Bench.work("first")
+      }
+    }
+
+    func end(_ operation: DurableOperation, in queue: DurableOperationQueue) async {
+      if case .cancelledBefore = self { operation.cancel() }
+      if case .cancelledWhileItWaits = self { operation.addDependency(BlockOperation {}) }
+      await queue.add(operation)
+      if case .cancelledWhileItWaits = self { operation.cancel() }
+    }
+  }
+
+  @Test(arguments: End.allCases)
+  func `A dependency that ends without a job has ended`(_ end: End) async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let (first, second) = (end.operation, Bench.work("second"))
+    second.addDependency(first)
+    await bench.queue.add(second, DurableOperation(id: "third", kind: "work", dependsOn: ["first"]))
+    await end.end(first, in: bench.queue)
+    await bench.queue.finished()
+    #expect(first.error != nil)
+    #expect(second.error == nil)
+    #expect(bench.record.all.suffix(2) == ["second", "third"])
+    await bench.queue.stop()
+  }
+
+  @Test(arguments: End.allCases)
+  func `What needs the success of a dependency that ends without a job is skipped`(_ end: End) async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let (first, second) = (end.operation, Bench.work("second"))
+    second.addDependency(first, mustSucceed: true)
+    await bench.queue.add(second)
+    await end.end(first, in: bench.queue)
+    await bench.queue.finished()
+    #expect(second.error is JobFailure)
+    #expect(!bench.record.all.contains("second"))
+    await bench.queue.stop()
+  }
+
+  @Test func `A dependency that ends without a job has ended for later processes too`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "durable-\(UUID().uuidString.prefix(8)).sqlite")
+    defer {
+      for end in ["", "-wal", "-shm", "-durable"] { try? FileManager.default.removeItem(atPath: file.path + end) }
+    }
+    func life(_ body: (DurableOperationQueue) async throws -> Void) async throws {
+      let store = try SQLiteStore(path: file.path)
+      let queue = DurableOperationQueue(name: "bench", store: store)
+      try await body(queue)
+      await queue.stop()
+      await store.close()
+    }
+    try await life { queue in
+      let (one, other) = (Bench.work("one"), Bench.work("other"))
+      other.addDependency(one)
+      await queue.add(other)
+    }
+    try await life { queue in
+      let one = Bench.work("one")
+      one.cancel()
+      await queue.add(one)
+      let states = try await queue.jobs.jobs().map { [$0.key: $0.state] }
+      #expect(states == [["bench/other": .ready], ["bench/one": .cancelled]])
+    }
+    let record = Record()
+    try await life { queue in
+      queue.register("work") { operation, _ in record.add(operation.id) }
+      await queue.finished()
+    }
+    #expect(record.all == ["other"])
+  }
+
+  @Test func `C22 Where a circle is refused, what was stored of it goes on`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let (one, other) = (Bench.work("one"), Bench.work("other"))
+    one.addDependency(other)
+    other.addDependency(one)
+    await bench.queue.add(one, other)
+    await bench.queue.finished()
+    #expect((other.error as? JobError)?.code == .invalidArgument)
+    #expect(bench.record.all == ["one"])
+    await bench.queue.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `Added at the same moment as what does not succeed, an operation runs`(isCancelled: Bool) async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.registerWork()
+    for number in 0..<50 {
+      let (first, second) = (Bench.trouble("first \(number)"), Bench.work("second \(number)"))
+      second.addDependency(first)
+      if isCancelled { first.cancel() }
+      async let one: Void = bench.queue.add(first)
+      async let other: Void = bench.queue.add(second)
+      _ = await (one, other)
+      await bench.queue.finished()
+    }
+    #expect(bench.record.all.filter { $0.hasPrefix("second") } == (0..<50).map { "second \($0)" })
+    await bench.queue.stop()
+  }
+
+  // MARK: By id
+
   @Test func `Queues and ids with slashes in them are told apart`() async throws {
     let store = InMemoryStore()
     func queue(_ name: String) -> DurableOperationQueue { DurableOperationQueue(name: name, store: store) }

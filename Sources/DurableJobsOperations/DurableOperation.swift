@@ -27,8 +27,8 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   /// Which handler runs it.
   public let kind: String
   public let payload: Data
-  /// Ids of operations of its queue that must have ended before it begins, however. They may be added later, also by a later
-  /// process. An id that nobody ever adds keeps it waiting.
+  /// Ids of operations of its queue that must have ended before it begins, however. They may have ended already, or be added
+  /// later, also by a later process. An id that nobody ever adds keeps it waiting.
   public let dependsOn: [String]
   /// What is stored with its job, as what it requires, its lane or its deadline. Its key and unique key are its id's, and its
   /// priority and attempts these if they are given, else its `queuePriority` and those of the queue.

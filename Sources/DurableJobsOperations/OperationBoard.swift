@@ -140,7 +140,7 @@ final class OperationBoard: Sendable {
     guard !operations.isEmpty else { return }
     do {
       var new: [NewJob] = []
-      var awaited: [String: DurableOperation] = [:]
+      var awaited: [String: DurableOperation?] = [:]
       for operation in operations {
         new.append(try await job(of: operation, among: operations.prefix(new.count), maxAttempts, &awaited))
       }
@@ -164,10 +164,21 @@ final class OperationBoard: Sendable {
 
   private func job(
     of operation: DurableOperation, among earlier: ArraySlice<DurableOperation>, _ maxAttempts: Int,
-    _ awaited: inout [String: DurableOperation]
+    _ awaited: inout [String: DurableOperation?]
   ) async throws -> NewJob {
     let needs = operation.state.withLock { $0.needs }
-    var edges = operation.dependsOn.map { JobEdge(.key(self.key(of: $0)), .ended) }
+    var edges: [JobEdge] = []
+    for id in operation.dependsOn {
+      if let place = earlier.lastIndex(where: { $0.id == id }) {
+        edges.append(JobEdge(.sibling(place), .ended))
+      } else if let known = state.withLock({ $0.byID[id] }), known !== operation, known.jobID == nil {
+        edges.append(JobEdge(.key(self.key(of: id)), .ended))
+        awaited[self.key(of: id)] = known
+      } else if try await !hasEnded(self.key(of: id)) {
+        edges.append(JobEdge(.key(self.key(of: id)), .ended))
+        awaited.updateValue(nil, forKey: self.key(of: id))
+      }
+    }
     for case let dependency as DurableOperation in operation.dependencies {
       let condition: JobEdge.Condition = needs.contains(ObjectIdentifier(dependency)) ? .succeeded : .ended
       if let place = earlier.firstIndex(of: dependency) {
@@ -185,6 +196,13 @@ final class OperationBoard: Sendable {
       queue: jobs.name, kind: operation.kind, payload: operation.payload, terms: terms, edges: edges)
     try job.check()
     return job
+  }
+
+  /// Something has had this key, and nothing unfinished has it.
+  private func hasEnded(_ key: String) async throws -> Bool {
+    let unfinished = try await jobs.store.jobs(JobQuery(.key(key) && .unfinished, limit: 1))
+    guard unfinished.isEmpty else { return false }
+    return try await !jobs.store.jobs(JobQuery(.key(key), limit: 1)).isEmpty
   }
 
   /// Nil if it needs not be waited for any more.
@@ -295,11 +313,17 @@ final class OperationBoard: Sendable {
   }
 
   /// By key, for what jobs were stored that wait: what ended meanwhile may have found none of them.
-  private func release(ofThoseThatEnded awaited: [String: DurableOperation]) async {
+  private func release(ofThoseThatEnded awaited: [String: DurableOperation?]) async {
     var ended: [Finished] = []
     do {
       for (key, operation) in awaited {
-        await operation.inserted()
+        await operation?.inserted()
+        guard let operation else {
+          if try await hasEnded(key) {
+            ended.append(Finished(key: key, operation: DurableOperation(kind: ""), error: nil))
+          }
+          continue
+        }
         let (store, id) = operation.state.withLock { ($0.board?.jobs.store, $0.jobID) }
         if operation.isFinished {
           ended.append(Finished(key: key, operation: operation, error: operation.error))

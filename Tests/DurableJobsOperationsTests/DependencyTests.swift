@@ -109,11 +109,17 @@ import Testing
     bench.registerWork()
     for number in 0..<50 {
       let (first, second) = (Bench.trouble("first \(number)"), Bench.work("second \(number)"))
+      let third = DurableOperation(id: "third \(number)", kind: "work", dependsOn: [first.id])
       second.addDependency(first)
       if isCancelled { first.cancel() }
       async let one: Void = bench.queue.add(first)
       async let other: Void = bench.queue.add(second)
-      _ = await (one, other)
+      async let last: Void = bench.queue.add(third)
+      _ = await (one, other, last)
+      if isCancelled {
+        await second.finished()
+        third.cancel()  // its dependency may never have been heard of when it was added
+      }
       await bench.queue.finished()
     }
     #expect(bench.record.all.filter { $0.hasPrefix("second") } == (0..<50).map { "second \($0)" })
@@ -121,6 +127,27 @@ import Testing
   }
 
   // MARK: By id
+
+  @Test func `What has ended under an id, however, is not waited for, and what is unfinished is`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let cancelled = Bench.work("cancelled")
+    await bench.queue.add(Bench.trouble("failed"))
+    await bench.queue.finished()
+    bench.queue.isSuspended = true
+    await bench.queue.add(cancelled)
+    cancelled.cancel()
+    await cancelled.finished()
+    await bench.queue.add(DurableOperation(id: "a", kind: "work", dependsOn: ["failed", "cancelled"]))
+    await bench.queue.add(Bench.work("failed"))
+    let waiting = DurableOperation(id: "b", kind: "work", dependsOn: ["failed"])
+    await bench.queue.add(waiting)
+    #expect(try await bench.queue.jobs.job(#require(waiting.jobID)).state == .blocked)
+    bench.queue.isSuspended = false
+    await bench.queue.finished()
+    #expect(bench.record.all == ["failed 1", "a", "failed", "b"])
+    await bench.queue.stop()
+  }
 
   @Test func `Queues and ids with slashes in them are told apart`() async throws {
     let store = InMemoryStore()

@@ -11,8 +11,9 @@ import Foundation
 /// this finishes when the job has ended: so what `start()` and `main()` would do is not done here. It is for one queue, once.
 ///
 /// A dependency has finished, however it ended, as in Foundation; also without a job, cancelled or refused when it was added.
-/// On another of these, that is kept with the job, and the other may be added later. A plain operation, and a job
-/// of another store, is known to this process alone: an operation that depends on one is stored when that has finished, and is
+/// On another of these, that is kept with the job, and the other may be added later: to the same queue, as one that is added
+/// to another queue later ends the wait only if this process lives until it has finished. A plain operation, and a job of
+/// another store, is known to this process alone: an operation that depends on one is stored when that has finished, and is
 /// not durable before. One that is stored gets no more dependencies.
 ///
 /// `isExecuting` is true while its handler is at work in this process. KVO works where Foundation has it.
@@ -54,6 +55,8 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     var jobID: JobID?
     var error: (any Error)?
     var needs: Set<ObjectIdentifier> = []
+    /// Where jobs wait for it by a key of their own queue: it was in none.
+    var awaitedBy: [OperationBoard] = []
     /// The attempt that goes on in this process, and what its callback goes on with.
     var attempt: JobContext?
     var attempts = 0
@@ -198,6 +201,14 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
+  /// What its job is to be waited for by.
+  func key(awaitedBy board: OperationBoard) -> String {
+    state.withLock { state in
+      if state.board == nil, !state.awaitedBy.contains(where: { $0 === board }) { state.awaitedBy.append(board) }
+      return (state.board ?? board).key(of: id)
+    }
+  }
+
   func beginInserting() { state.withLock { $0.phase = .inserting } }
 
   func stored(as job: JobID) {
@@ -229,14 +240,17 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   @discardableResult
   func finish(_ error: (any Error)?) -> Bool {
     willChangeValue(forKey: "isFinished")
-    let (isFirst, queue, dependents) = state.withLock { state in
-      if case .ended = state.phase { return (false, nil as OperationQueue?, state.dependents) }
-      defer { (state.phase, state.error, state.queue, state.dependents) = (.ended, error, nil, []) }
-      return (true, state.queue, state.dependents)
+    let (isFirst, before) = state.withLock { state in
+      let before = state
+      if case .ended = state.phase { return (false, before) }
+      (state.phase, state.error, state.queue) = (.ended, error, nil)
+      (state.dependents, state.awaitedBy) = ([], [])
+      return (true, before)
     }
-    for dependent in dependents { dependent.resume() }
+    for dependent in before.dependents { dependent.resume() }
+    for board in before.awaitedBy where board !== before.board { board.releaseLater(self) }
     // The last to keep it lets it go outside of the lock.
-    withExtendedLifetime(queue) { didChangeValue(forKey: "isFinished") }
+    withExtendedLifetime(before.queue) { didChangeValue(forKey: "isFinished") }
     return isFirst
   }
 

@@ -209,7 +209,7 @@ final class OperationBoard: Sendable {
   private func target(
     of dependency: DurableOperation, _ condition: JobEdge.Condition
   ) async throws -> JobEdge.Target? {
-    let name = dependency.state.withLock { $0.board }?.key(of: dependency.id) ?? key(of: dependency.id)
+    let name = dependency.key(awaitedBy: self)
     // Seen before it is looked at: if it is not about to be stored then, these are of an earlier one.
     let succeeded = dependency.jobID == nil ? try await ids(where: .key(name) && .state(.succeeded)) : []
     await dependency.inserted()
@@ -294,7 +294,7 @@ final class OperationBoard: Sendable {
   // MARK: Ending without a job
 
   /// Nobody has to wait any more for this operation, which has finished, and of which this queue has no job.
-  private func releaseLater(_ operation: DurableOperation) {
+  func releaseLater(_ operation: DurableOperation) {
     state.withLock { $0.unheard.append(finished(operation)) }
     // Unstructured, as the caller goes on; it ends with the store's answers. One of them tells of all that are there.
     Task(executorPreference: EngineThread.shared) { [self] in

@@ -171,6 +171,34 @@ import Testing
     withExtendedLifetime(operations) {}
   }
 
+  // MARK: In another queue
+
+  @Test(arguments: [true, false])
+  func `A dependency that is added to another queue later has ended when it has, and as it did`(isSameStore: Bool)
+    async throws
+  {
+    let bench = Bench()
+    let other = DurableOperationQueue(name: "other", store: isSameStore ? bench.store : InMemoryStore(), maxRetries: 0)
+    bench.registerWork()
+    let (good, bad) = (Bench.work("good"), Bench.trouble("bad"))
+    let needy = [good, bad].map { dependency in
+      let operation = Bench.work("needs \(dependency.id)")
+      operation.addDependency(dependency, mustSucceed: true)
+      return operation
+    }
+    let patient = Bench.work("after bad")
+    patient.addDependency(bad)
+    await bench.queue.add(needy[0], needy[1], patient)
+    other.register("work") { operation, _ in bench.record.add(operation.id) }
+    other.register("trouble") { _, _ in throw Trouble() }
+    await other.add(good, bad)
+    await bench.queue.finished()
+    #expect(Set(bench.record.all) == ["good", "needs good", "after bad"])
+    #expect((needy[1].error as? JobFailure)?.message.contains("trouble") == true)
+    await other.stop()
+    await bench.queue.stop()
+  }
+
   // MARK: After it was added
 
   @Test func `A dependency of what is stored is left out and logged, and one of what still waits counts`() async throws

@@ -86,7 +86,8 @@
     @Test func `a signal that a command sends to its own group does not reach its supervisor`() async throws {
       let place = try Place()
       // Whoever sends it is gone at once, and nobody could tell whose it was.
-      let line = "trap '' TERM; for i in 1 2 3 4 5; do sh -c 'kill -TERM 0'; done; sh -c 'kill -STOP 0'; echo run >> runs"
+      let line =
+        "trap '' TERM; for i in 1 2 3 4 5; do sh -c 'kill -TERM 0'; done; sh -c 'kill -STOP 0'; echo run >> runs"
       let job = try await place.add(line)
       let worker = try place.work()
       await until {

@@ -10,9 +10,11 @@ import Foundation
 /// It is a view. The job is in the store, a ``DurableOperationQueue`` runs the handler of its kind, in whatever process, and
 /// this finishes when the job has ended: so what `start()` and `main()` would do is not done here. It is for one queue, once.
 ///
-/// A dependency has finished, however it ended, as in Foundation. On another of these, that is kept with the job, and the
-/// other may be added later. A plain operation, and a job of another store, is known to this process alone: an operation that
-/// depends on one is stored when that has finished, and is not durable before.
+/// A dependency has finished, however it ended, as in Foundation; also without a job, cancelled or refused when it was added.
+/// On another of these, that is kept with the job, and the other may be added later: to the same queue, as one that is added
+/// to another queue later ends the wait only if this process lives until it has finished. A plain operation, and a job of
+/// another store, is known to this process alone: an operation that depends on one is stored when that has finished, and is
+/// not durable before. One that is stored gets no more dependencies.
 ///
 /// `isExecuting` is true while its handler is at work in this process. KVO works where Foundation has it.
 public final class DurableOperation: Operation, @unchecked Sendable {
@@ -21,13 +23,13 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   /// The caller's own name for it. In its queue at most one unfinished job has it: an operation whose id is in use stores
   /// nothing, and becomes a view of the job that is there. That job's `JobOptions.key` is this, after the name of the queue
-  /// and a slash.
+  /// and a slash; in that name `/` is `%2F`, and `%` is `%25`.
   public let id: String
   /// Which handler runs it.
   public let kind: String
   public let payload: Data
-  /// Ids of operations of its queue that must have ended before it begins, however. They may be added later, also by a later
-  /// process. An id that nobody ever adds keeps it waiting.
+  /// Ids of operations of its queue that must have ended before it begins, however. They may have ended already, or be added
+  /// later, also by a later process. An id that nobody ever adds keeps it waiting.
   public let dependsOn: [String]
   /// What is stored with its job, as what it requires, its lane or its deadline. Its key and unique key are its id's, and its
   /// priority and attempts these if they are given, else its `queuePriority` and those of the queue.
@@ -53,6 +55,8 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     var jobID: JobID?
     var error: (any Error)?
     var needs: Set<ObjectIdentifier> = []
+    /// Where jobs wait for it by a key of their own queue: it was in none.
+    var awaitedBy: [OperationBoard] = []
     /// The attempt that goes on in this process, and what its callback goes on with.
     var attempt: JobContext?
     var attempts = 0
@@ -107,7 +111,19 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   /// without success.
   public func addDependency(_ operation: DurableOperation, mustSucceed: Bool) {
     if mustSucceed { _ = state.withLock { $0.needs.insert(ObjectIdentifier(operation)) } }
-    super.addDependency(operation)
+    addDependency(operation)
+  }
+
+  /// Counts until this is stored: when it is added, or when what it waits for that only this process has is over. One that
+  /// comes after that is left out, and logged.
+  public override func addDependency(_ operation: Operation) {
+    let board = state.withLock { state in
+      switch state.phase {
+      case .new, .waiting, .ended: nil as OperationBoard?
+      case .preparing, .inserting, .stored: state.board
+      }
+    }
+    if let board { board.ignored(operation, of: self) } else { super.addDependency(operation) }
   }
 
   /// Asks for its end, and returns at once. `isCancelled` is true from now on; the job is cancelled for good, also for a
@@ -185,6 +201,14 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
+  /// What its job is to be waited for by.
+  func key(awaitedBy board: OperationBoard) -> String {
+    state.withLock { state in
+      if state.board == nil, !state.awaitedBy.contains(where: { $0 === board }) { state.awaitedBy.append(board) }
+      return (state.board ?? board).key(of: id)
+    }
+  }
+
   func beginInserting() { state.withLock { $0.phase = .inserting } }
 
   func stored(as job: JobID) {
@@ -216,14 +240,17 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   @discardableResult
   func finish(_ error: (any Error)?) -> Bool {
     willChangeValue(forKey: "isFinished")
-    let (isFirst, queue, dependents) = state.withLock { state in
-      if case .ended = state.phase { return (false, nil as OperationQueue?, state.dependents) }
-      defer { (state.phase, state.error, state.queue, state.dependents) = (.ended, error, nil, []) }
-      return (true, state.queue, state.dependents)
+    let (isFirst, before) = state.withLock { state in
+      let before = state
+      if case .ended = state.phase { return (false, before) }
+      (state.phase, state.error, state.queue) = (.ended, error, nil)
+      (state.dependents, state.awaitedBy) = ([], [])
+      return (true, before)
     }
-    for dependent in dependents { dependent.resume() }
+    for dependent in before.dependents { dependent.resume() }
+    for board in before.awaitedBy where board !== before.board { board.releaseLater(self) }
     // The last to keep it lets it go outside of the lock.
-    withExtendedLifetime(queue) { didChangeValue(forKey: "isFinished") }
+    withExtendedLifetime(before.queue) { didChangeValue(forKey: "isFinished") }
     return isFirst
   }
 

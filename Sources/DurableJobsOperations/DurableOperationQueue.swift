@@ -168,10 +168,14 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   private func storeLater(_ operation: DurableOperation) async {
-    await withCheckedContinuation { continuation in
-      let gate = BlockOperation { continuation.resume() }
-      for dependency in board.gates(of: operation) { gate.addDependency(dependency) }
-      Self.gates.addOperation(gate)
+    var gates = board.gates(of: operation)
+    while !gates.isEmpty {
+      await withCheckedContinuation { continuation in
+        let gate = BlockOperation { continuation.resume() }
+        for dependency in gates { gate.addDependency(dependency) }
+        Self.gates.addOperation(gate)
+      }
+      gates = board.gates(of: operation)  // more may have come meanwhile
     }
     await store([operation])
   }

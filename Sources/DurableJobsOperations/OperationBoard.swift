@@ -5,6 +5,13 @@ import Logging
 /// The durable operations of a queue that have not finished: which job each is a view of, and what is to be done when that
 /// ends.
 final class OperationBoard: Sendable {
+  /// An operation that has finished, and of which no job has the key that it is waited for by.
+  fileprivate struct Finished {
+    let key: String
+    let operation: DurableOperation
+    let error: (any Error)?
+  }
+
   fileprivate struct State {
     var lastNumber = 0
     /// By the order in which they came.
@@ -15,6 +22,8 @@ final class OperationBoard: Sendable {
     var byJob: [JobID: DurableOperation] = [:]
     var isLoaded = false
     var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Those of which it is still to be told that nobody has to wait for them.
+    var unheard: [Finished] = []
   }
 
   let progress = Progress(totalUnitCount: 0)
@@ -79,6 +88,15 @@ final class OperationBoard: Sendable {
     logger.warning("an operation can be added once", metadata: ["operation": "\(operation.id)"])
   }
 
+  /// It is stored, and goes on without that.
+  func ignored(_ dependency: Operation, of operation: DurableOperation) {
+    logger.warning(
+      "an operation that is stored gets no more dependencies",
+      metadata: [
+        "operation": "\(operation.id)", "dependency": "\((dependency as? DurableOperation)?.id ?? "\(dependency)")",
+      ])
+  }
+
   private func add(viewOf job: JobSnapshot) -> DurableOperation {
     let prefix = key(of: "")
     let id = job.key.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
@@ -117,13 +135,14 @@ final class OperationBoard: Sendable {
 
   func store(_ operations: [DurableOperation], maxAttempts: Int) async {
     await loaded()
-    for operation in operations where operation.isCancelled { end(operation, CancellationError()) }
+    await release(operations.filter { $0.isCancelled && finish($0, CancellationError()) })
     let operations = operations.filter { $0.beginStoring() }
     guard !operations.isEmpty else { return }
     do {
       var new: [NewJob] = []
+      var awaited: [String: DurableOperation?] = [:]
       for operation in operations {
-        new.append(try await job(of: operation, among: operations.prefix(new.count), maxAttempts))
+        new.append(try await job(of: operation, among: operations.prefix(new.count), maxAttempts, &awaited))
       }
       for operation in operations { operation.beginInserting() }
       let reply = try await jobs.store.insert(JobInsertion(new))
@@ -136,23 +155,37 @@ final class OperationBoard: Sendable {
         if operation.isCancelled { cancel(operation) }
         follow(operation, job.id)
       }
+      await release(ofThoseThatEnded: awaited)
     } catch {
       logger.error("operations could not be stored", metadata: ["error": "\(error.briefly)"])
-      for operation in operations { end(operation, error) }
+      await release(operations.filter { finish($0, error) })
     }
   }
 
   private func job(
-    of operation: DurableOperation, among earlier: ArraySlice<DurableOperation>, _ maxAttempts: Int
+    of operation: DurableOperation, among earlier: ArraySlice<DurableOperation>, _ maxAttempts: Int,
+    _ awaited: inout [String: DurableOperation?]
   ) async throws -> NewJob {
     let needs = operation.state.withLock { $0.needs }
-    var edges = operation.dependsOn.map { JobEdge(.key(self.key(of: $0)), .ended) }
+    var edges: [JobEdge] = []
+    for id in operation.dependsOn {
+      if let place = earlier.lastIndex(where: { $0.id == id }) {
+        edges.append(JobEdge(.sibling(place), .ended))
+      } else if let known = state.withLock({ $0.byID[id] }), known !== operation, known.jobID == nil {
+        edges.append(JobEdge(.key(self.key(of: id)), .ended))
+        awaited[self.key(of: id)] = known
+      } else if try await !hasEnded(self.key(of: id)) {
+        edges.append(JobEdge(.key(self.key(of: id)), .ended))
+        awaited.updateValue(nil, forKey: self.key(of: id))
+      }
+    }
     for case let dependency as DurableOperation in operation.dependencies {
       let condition: JobEdge.Condition = needs.contains(ObjectIdentifier(dependency)) ? .succeeded : .ended
       if let place = earlier.firstIndex(of: dependency) {
         edges.append(JobEdge(.sibling(place), condition))
       } else if let target = try await target(of: dependency, condition) {
         edges.append(JobEdge(target, condition))
+        if case .key(let key) = target { awaited[key] = dependency }
       }
     }
     let key = self.key(of: operation.id)
@@ -165,11 +198,18 @@ final class OperationBoard: Sendable {
     return job
   }
 
+  /// Something has had this key, and nothing unfinished has it.
+  private func hasEnded(_ key: String) async throws -> Bool {
+    let unfinished = try await jobs.store.jobs(JobQuery(.key(key) && .unfinished, limit: 1))
+    guard unfinished.isEmpty else { return false }
+    return try await !jobs.store.jobs(JobQuery(.key(key), limit: 1)).isEmpty
+  }
+
   /// Nil if it needs not be waited for any more.
   private func target(
     of dependency: DurableOperation, _ condition: JobEdge.Condition
   ) async throws -> JobEdge.Target? {
-    let name = dependency.state.withLock { $0.board }?.key(of: dependency.id) ?? key(of: dependency.id)
+    let name = dependency.key(awaitedBy: self)
     // Seen before it is looked at: if it is not about to be stored then, these are of an earlier one.
     let succeeded = dependency.jobID == nil ? try await ids(where: .key(name) && .state(.succeeded)) : []
     await dependency.inserted()
@@ -193,8 +233,11 @@ final class OperationBoard: Sendable {
     try await jobs.store.jobs(JobQuery(filter, limit: .max)).map(\.id)
   }
 
-  /// What its job is found by.
-  private func key(of id: String) -> String { "\(jobs.name)/\(id)" }
+  /// What its job is found by. Unambiguous, as the first slash ends the queue's name.
+  func key(of id: String) -> String {
+    let queue = jobs.name.replacing("%", with: "%25").replacing("/", with: "%2F")
+    return "\(queue)/\(id)"
+  }
 
   // MARK: Ending
 
@@ -202,7 +245,8 @@ final class OperationBoard: Sendable {
   func cancel(_ operation: DurableOperation) {
     switch operation.state.withLock({ $0.phase }) {
     case .waiting:
-      end(operation, CancellationError())
+      finish(operation, CancellationError())
+      releaseLater(operation)
     case .stored(let job):
       // Unstructured, as the caller goes on; it ends with the store's answer.
       Task(executorPreference: EngineThread.shared) { [jobs, logger] in
@@ -228,20 +272,125 @@ final class OperationBoard: Sendable {
         do {
           let job = try await jobs.store.whenFinished(id)
           if job.state == .cancelled { operation.becomeCancelled() }
-          end(operation, job.state == .succeeded ? nil : job.failure)
+          finish(operation, job.state == .succeeded ? nil : job.failure)
         } catch let error as JobError where error.isPassing {
           try? await Task.sleep(for: .seconds(1))  // the store is away, and may come back
         } catch {
-          end(operation, error)
+          finish(operation, error)
         }
       }
     }
   }
 
-  private func end(_ operation: DurableOperation, _ error: (any Error)?) {
-    guard operation.finish(error) else { return }
+  /// False if it had finished already.
+  @discardableResult
+  private func finish(_ operation: DurableOperation, _ error: (any Error)?) -> Bool {
+    guard operation.finish(error) else { return false }
     state.withLock { $0.remove(operation, progress) }
     if let completion { completions.async { completion(error, operation) } }
+    return true
+  }
+
+  // MARK: Ending without a job
+
+  /// Nobody has to wait any more for this operation, which has finished, and of which this queue has no job.
+  func releaseLater(_ operation: DurableOperation) {
+    state.withLock { $0.unheard.append(finished(operation)) }
+    // Unstructured, as the caller goes on; it ends with the store's answers. One of them tells of all that are there.
+    Task(executorPreference: EngineThread.shared) { [self] in
+      let unheard = state.withLock { state in
+        defer { state.unheard = [] }
+        return state.unheard
+      }
+      await release(unheard)
+    }
+  }
+
+  private func release(_ operations: [DurableOperation]) async { await release(operations.map(finished)) }
+
+  private func finished(_ operation: DurableOperation) -> Finished {
+    Finished(key: key(of: operation.id), operation: operation, error: operation.error)
+  }
+
+  /// By key, for what jobs were stored that wait: what ended meanwhile may have found none of them.
+  private func release(ofThoseThatEnded awaited: [String: DurableOperation?]) async {
+    var ended: [Finished] = []
+    do {
+      for (key, operation) in awaited {
+        await operation?.inserted()
+        guard let operation else {
+          if try await hasEnded(key) {
+            ended.append(Finished(key: key, operation: DurableOperation(kind: ""), error: nil))
+          }
+          continue
+        }
+        let (store, id) = operation.state.withLock { ($0.board?.jobs.store, $0.jobID) }
+        if operation.isFinished {
+          ended.append(Finished(key: key, operation: operation, error: operation.error))
+        } else if let id, store === jobs.store, let job = try await jobs.store.jobs(JobQuery(.id(id))).first,
+          job.state.isFinished
+        {
+          ended.append(
+            Finished(key: key, operation: operation, error: job.state == .succeeded ? nil : job.failure))
+        }
+      }
+    } catch {
+      report(error)
+    }
+    await release(ended)
+  }
+
+  /// Where jobs of the store, of whatever process, wait for these, a job is stored for each that ends at once as it did.
+  private func release(_ finished: [Finished]) async {
+    guard !finished.isEmpty else { return }
+    do {
+      let awaited = try await awaited()
+      for one in finished where awaited.contains(one.key) {
+        let job = try await standIn(for: one)
+        logger.notice(
+          "others waited for an operation that has no job", metadata: ["key": "\(one.key)", "job": "\(job)"])
+      }
+    } catch {
+      report(error)
+    }
+  }
+
+  private func report(_ error: any Error) {
+    logger.error(
+      "what waits for operations that have no job goes on waiting", metadata: ["error": "\(error.briefly)"])
+  }
+
+  /// The keys that jobs wait for and nobody has brought.
+  private func awaited() async throws -> Set<String> {
+    var keys: Set<String> = []
+    var after: JobID?
+    repeat {
+      let query = JobQuery(.states([.blocked, .suspended]), detail: .edges, after: after, limit: 500)
+      let page = try await jobs.store.jobs(query)
+      for edge in page.flatMap(\.edges) {
+        if case .key(let key) = edge.target { keys.insert(key) }
+      }
+      after = page.count < 500 ? nil : page.last?.id
+    } while after != nil
+    return keys
+  }
+
+  private func standIn(for finished: Finished) async throws -> JobID {
+    let operation = finished.operation
+    let isKind = (1...Limits.nameBytes).contains(operation.kind.utf8.count)
+    let isSmall = operation.payload.count <= Limits.payloadBytes
+    // Nobody claims it, and if this process dies here, it ends by its deadline.
+    let terms = JobTerms(start: .at(.distantFuture), deadline: .start(by: .after(.seconds(10))), key: finished.key)
+    let job = NewJob(
+      queue: jobs.name, kind: isKind ? operation.kind : "operation",
+      payload: isSmall ? operation.payload : Data("null".utf8), terms: terms)
+    let id = try await jobs.store.insert(JobInsertion([job])).ids[0]
+    switch finished.error {
+    case nil: try await jobs.complete(id)
+    case is CancellationError: try await jobs.cancel(id)
+    case let error?: try await jobs.fail(id, message: error.briefly)
+    }
+    return id
   }
 }
 

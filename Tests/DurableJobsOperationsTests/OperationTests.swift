@@ -78,6 +78,74 @@ import Testing
     await bench.queue.stop()
   }
 
+  @Test func `Where what succeeded before under an id is still needed, who would wait for that id is refused`()
+    async throws
+  {
+    let bench = Bench()
+    bench.queue.isSuspended = true
+    bench.registerWork()
+    let (login, never, both) = (Bench.work("login"), Bench.work("never"), Bench.work("both"))
+    both.addDependency(login)
+    both.addDependency(never)
+    await bench.queue.add(login, both)
+    bench.queue.isSuspended = false
+    await login.finished()
+    let (again, avatar) = (Bench.work("login"), Bench.work("avatar"))
+    avatar.addDependency(again)
+    await bench.queue.add(avatar)
+    let error = try #require(avatar.error as? JobError)
+    #expect(error.code == .wrongState)
+    let job = try #require(login.jobID)
+    #expect(error.message.contains("'login' is to be added later, and job \(job), which had that id"))
+    #expect(avatar.jobID == nil)
+
+    let later = Bench.work("later")
+    later.addDependency(again)
+    await bench.queue.add(again, later)
+    await later.finished()
+    #expect(bench.record.all == ["login", "login", "later"])
+    both.cancel()
+    await bench.queue.finished()
+    await bench.queue.stop()
+  }
+
+  @Test func `Its options are stored, and it runs once what it requires holds`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let door = ManualConstraint(false)
+    bench.queue.provide("door", door)
+    let deadline = JobDeadline.end(by: .at(Date(timeIntervalSinceReferenceDate: 3_000_000_000)))
+    let options = JobOptions(priority: .high, deadline: deadline, lane: "lane", requires: ["door"])
+    let (inside, outside) = (DurableOperation(id: "inside", kind: "work", options: options), Bench.work("outside"))
+    await bench.queue.add(inside, outside)
+    await outside.finished()
+    let job = try await bench.queue.jobs.job(#require(inside.jobID))
+    #expect((job.state, job.priority, job.lane, job.requires) == (.ready, .high, "lane", ["door"]))
+    #expect(job.deadline == deadline)
+    door.isSatisfied = true
+    await inside.finished()
+    #expect(bench.record.all == ["outside", "inside"])
+    await bench.queue.stop()
+  }
+
+  @Test func `To start an operation that is in its queue calls no handler`() async throws {
+    let bench = Bench()
+    bench.queue.isSuspended = true
+    bench.registerWork()
+    let operation = Bench.work("a")
+    await bench.queue.add(operation)
+    operation.start()
+    operation.main()
+    #expect(bench.record.all == [])
+    #expect(!operation.isExecuting && !operation.isFinished)
+    bench.queue.isSuspended = false
+    await operation.finished()
+    operation.start()
+    #expect(bench.record.all == ["a"])
+    #expect(operation.error == nil)
+    await bench.queue.stop()
+  }
+
   @Test func `Operations named by id may be of an earlier process, or come later`() async throws {
     let bench = Bench()
     bench.registerWork()

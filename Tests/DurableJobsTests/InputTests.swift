@@ -38,6 +38,28 @@ import Testing
     #expect(kept.count == 3)
   }
 
+  @Test(arguments: [
+    #"{"$input":0}"#, #"{"$outcome":0}"#, #"{"$failure":0}"#, #"{"$constant":0}"#, #"{"$other":0}"#,
+    #"{"$input":0,"x":1}"#,
+    #"{"$constant":{"$input":0}}"#, #"{"$constant":{"$constant":{"$failure":1}}}"#, #"{"$input":{"$input":0}}"#, "{}",
+  ])
+  func `A constant that looks like an input, or like another constant, comes as it was given`(_ json: String) throws {
+    let value = try JobCoding.decode(Tree.self, from: Data(json.utf8))
+    let job = try queue.prepare(Grow(trunk: other.tree, trees: [.constant(value)]))
+    #expect(job.edges == [JobEdge(.job(other.id), slot: 0)])
+    let come = try JobCoding.decode(
+      Grow.self, from: job.payload, inputs: [0: .succeeded(output: Data(#"{"secret":7}"#.utf8))])
+    #expect(come.trunk == .node(["secret": .leaf(7)]))
+    #expect(come.trees.map(\.value) == [value])
+    #expect(try JobCoding.decode(Grow.self, from: job.payload).trees.map(\.value) == [value])
+  }
+
+  @Test func `A constant that was stored as it is decodes, also with a key that is another's now`() throws {
+    let payload = Data(#"{"trees":[{"$constant":{"a":1}},{"$constant":3}],"trunk":{"a":1}}"#.utf8)
+    let trees = try JobCoding.decode(Grow.self, from: payload, inputs: [:]).trees.map(\.value)
+    #expect(trees == [.node(["$constant": .node(["a": .leaf(1)])]), .node(["$constant": .leaf(3)])])
+  }
+
   @Test func `What came is read by its slot`() throws {
     let job = try queue.prepare(
       Assemble(first: part.output, second: other.outcome, why: part.failure, name: "engine"))
@@ -128,6 +150,7 @@ extension NewJob {
 extension JobHandle {
   /// An input of another type than the output has.
   fileprivate var number: JobInput<Int> { JobInput(awaiting: dependency) }
+  fileprivate var tree: JobInput<Tree> { JobInput(awaiting: dependency) }
 }
 
 struct Part: Codable, Hashable {
@@ -151,6 +174,35 @@ struct Join: JobPayload, Equatable {
   typealias Output = Int
   var parts: [JobInput<Part>]
   static let kind = "join"
+}
+
+/// Any JSON of objects and numbers.
+private indirect enum Tree: Codable, Hashable {
+  case leaf(Int)
+  case node([String: Tree])
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let number = try? container.decode(Int.self) {
+      self = .leaf(number)
+    } else {
+      self = .node(try container.decode([String: Tree].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .leaf(let number): try container.encode(number)
+    case .node(let children): try container.encode(children)
+    }
+  }
+}
+
+private struct Grow: JobPayload {
+  @JobInput var trunk: Tree
+  var trees: [JobInput<Tree>]
+  static let kind = "grow"
 }
 
 private struct Keep: JobPayload {

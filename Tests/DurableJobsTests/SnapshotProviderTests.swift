@@ -169,6 +169,21 @@ import Testing
     #expect(shelf.entries.withLock { $0["job-2"] } == damage)
   }
 
+  @Test(arguments: ["{", "{}", #"{"lastJob":"9"}"#])
+  func `C7 Without what is paused, a store is not opened, and nothing is changed`(damage: String) async throws {
+    let queue = JobQueue(store: try store())
+    try await queue.enqueue(kind: "a", payload: Data())
+    try await queue.pause()
+    let before = shelf.entries.withLock { entries in
+      entries["store"] = Data(damage.utf8)
+      return entries
+    }
+    let error = #expect(throws: JobError.self) { try store() }
+    #expect(error?.code == .notDecodable)
+    #expect(error?.message.hasPrefix("the provider's entry 'store' can't be read: ") == true)
+    #expect(shelf.entries.withLock { $0 } == before)
+  }
+
   // MARK: As any store
 
   /// Stores on shelves, each of which can be made again.

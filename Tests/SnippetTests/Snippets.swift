@@ -467,7 +467,9 @@ func snippet43() async throws {
       }
     }
   })
-  requests.addOperation(try DurableOperation(id: "request-7", kind: "send", payload: "hello"))
+  requests.provide(.network, NetworkMonitor())
+  let online = JobOptions(requires: [.network])  // waits until there is one, and uses no retry
+  requests.addOperation(try DurableOperation(id: "request-7", kind: "send", options: online, payload: "hello"))
 }
 
 // docs/articles.md, block 3

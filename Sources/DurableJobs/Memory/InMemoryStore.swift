@@ -26,14 +26,15 @@ public final class InMemoryStore: JobStore {
   /// A store that keeps its jobs with `provider`, and begins with those that are there. Whatever ran when the process
   /// before this one ended goes back, as in any store. Throws what the provider throws.
   ///
-  /// Jobs that can't be read stay with the provider, untouched; the first recovery tells which.
+  /// Jobs that can't be read stay with the provider, untouched; the first recovery tells which. Where the entry can't be read
+  /// that has batches, limits and what is paused, this throws ``JobError/Code/notDecodable``, and nothing is changed.
   public init(
     provider: sending any SnapshotProvider, policy: StorePolicy = StorePolicy(), clock: any JobClock = SystemClock()
   ) throws {
     self.clock = clock
     var provider = provider
     let table = JobTable(policy: policy)
-    let unreadable = table.load(try provider.load())
+    let unreadable = try table.load(provider.load())
     content = Lock(Content(table: table, provider: provider, unreadable: unreadable))
     try commit { table in
       var plan = RecoveryPlan()

@@ -56,14 +56,22 @@ extension JobTable {
   }
 
   /// Takes in what was saved, with the claims of workers that ended with their process. Returns jobs that can't be read: they
-  /// are left with the provider as they are.
-  func load(_ entries: [String: Data]) -> [JobID] {
+  /// are left with the provider as they are. Throws ``JobError/Code/notDecodable`` if what is no job's own can't be read.
+  func load(_ entries: [String: Data]) throws -> [JobID] {
     var unreadable: [JobID] = []
     var saved: [SavedJob] = []
     let decoder = JSONDecoder()
-    if let store = entries[Self.storeName].flatMap({ try? decoder.decode(Kept.self, from: $0) }) {
-      kept = store
-      (kept.limits, kept.tats) = (store.limits ?? [:], store.tats ?? [:])
+    if let data = entries[Self.storeName] {
+      do {
+        kept = try decoder.decode(Kept.self, from: data)
+      } catch {
+        throw JobError(
+          .notDecodable,
+          "the provider's entry '\(Self.storeName)' can't be read: \(error.briefly). It has the batches, and what is paused and "
+            + "limited: put back what it was, or open it with the version that wrote it. Without it, jobs begin in unpaused queues",
+          cause: error)
+      }
+      (kept.limits, kept.tats) = (kept.limits ?? [:], kept.tats ?? [:])
     }
     for (name, data) in entries where name.hasPrefix("job-") {
       if let job = try? decoder.decode(SavedJob.self, from: data) {

@@ -12,8 +12,7 @@ import Foundation
 ///
 /// What the job waits for follows from its inputs, and its handler always finds them: it only runs once all have come.
 /// An input that does not decode as `Value` suspends the job, as a payload does that does not decode. A constant is stored
-/// as the value itself, so a property can become an input with jobs of it in the store; an object with the one key
-/// `$input`, `$outcome` or `$failure` can't be one.
+/// as the value itself, so a property can become an input with jobs of it in the store.
 ///
 /// Where the value has not come yet there is none: not in ``JobPayload/options-swift.property``, which must not read an
 /// input, nor in a payload from ``JobQueue/jobs(of:where:order:after:limit:)``, where `$session.value` is nil.
@@ -63,8 +62,13 @@ extension JobInput {
     let inputs = encoder.userInfo[.collectedInputs] as? InputCollector
     switch (content, inputs) {
     case (.value(let value), _):
-      var container = encoder.singleValueContainer()
-      try container.encode(value)
+      if Mark.isOne(value, inputs) {
+        var container = encoder.container(keyedBy: InputKey.self)
+        try container.encode(value, forKey: .constant)
+      } else {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+      }
     case (.awaited(let dependency), let inputs?):
       var container = encoder.container(keyedBy: InputKey.self)
       try container.encode(inputs.slot(for: dependency), forKey: InputKey(dependency.condition))
@@ -80,7 +84,7 @@ extension JobInput {
 
   public init(from decoder: any Decoder) throws {
     guard let (key, slot) = InputKey.slot(in: decoder) else {
-      self.init(.value(try decoder.singleValueContainer().decode(Value.self)))
+      self.init(.value(try Mark.wrapped(in: decoder) ?? decoder.singleValueContainer().decode(Value.self)))
       return
     }
     guard let inputs = decoder.userInfo[.jobInputs] as? [Int: JobEnd] else {
@@ -129,12 +133,43 @@ private struct InputKey: CodingKey {
 
   var condition: JobEdge.Condition { JobEdge.Condition.allCases.first { InputKey($0).stringValue == stringValue }! }
 
+  /// Around a constant that would be taken for something else: `{"$constant":{"$input":0}}`.
+  static let constant = InputKey(stringValue: "$constant")
+  static let all = JobEdge.Condition.allCases.map { InputKey($0) } + [constant]
+
   static func slot(in decoder: any Decoder) -> (InputKey, Int)? {
     guard let container = try? decoder.container(keyedBy: InputKey.self), container.allKeys.count == 1,
       let key = JobEdge.Condition.allCases.map({ InputKey($0) }).first(where: { container.contains($0) }),
       let slot = try? container.decode(Int.self, forKey: key)
     else { return nil }
     return (key, slot)
+  }
+}
+
+/// Whether something is an object with one key, and that is one of ours: what no constant may look like. An object that has
+/// `$constant` around something else is as it is stored, also by a program that knew no such key.
+private struct Mark: Decodable {
+  let isOne: Bool
+
+  init(from decoder: any Decoder) {
+    let keys = (try? decoder.container(keyedBy: InputKey.self))?.allKeys ?? []
+    isOne = keys.count == 1 && InputKey.all.contains { $0.stringValue == keys[0].stringValue }
+  }
+
+  /// Of a constant, as it would be stored.
+  static func isOne(_ value: some Encodable, _ inputs: InputCollector?) -> Bool {
+    let encoder = JobCoding.encoder
+    if let inputs { encoder.userInfo[.collectedInputs] = inputs }
+    guard let json = try? encoder.encode(value), json.starts(with: Data(#"{"$"#.utf8)) else { return false }
+    return (try? JSONDecoder().decode(Mark.self, from: json))?.isOne ?? false
+  }
+
+  /// The constant in an object that is stored around it.
+  static func wrapped<Value: Decodable>(in decoder: any Decoder) throws -> Value? {
+    guard let container = try? decoder.container(keyedBy: InputKey.self), container.allKeys.count == 1,
+      let mark = try? container.decode(Mark.self, forKey: .constant), mark.isOne
+    else { return nil }
+    return try container.decode(Value.self, forKey: .constant)
   }
 }
 

@@ -345,7 +345,7 @@ final class OperationBoard: Sendable {
     guard !finished.isEmpty else { return }
     do {
       let awaited = try await awaited()
-      for one in finished where awaited.contains(one.key) {
+      for one in finished where awaited.contains(one.key) && !isStillToCome(one) {
         let job = try await standIn(for: one)
         logger.notice(
           "others waited for an operation that has no job", metadata: ["key": "\(one.key)", "job": "\(job)"])
@@ -365,7 +365,7 @@ final class OperationBoard: Sendable {
     var keys: Set<String> = []
     var after: JobID?
     repeat {
-      let query = JobQuery(.states([.blocked, .suspended]), detail: .edges, after: after, limit: 500)
+      let query = JobQuery(!.state(.succeeded), detail: .edges, after: after, limit: 500)
       let page = try await jobs.store.jobs(query)
       for edge in page.flatMap(\.edges) {
         if case .key(let key) = edge.target { keys.insert(key) }
@@ -375,15 +375,19 @@ final class OperationBoard: Sendable {
     return keys
   }
 
+  /// Another operation has its id, and is unfinished: that is what is waited for.
+  private func isStillToCome(_ one: Finished) -> Bool {
+    unfinished.contains { $0 !== one.operation && key(of: $0.id) == one.key }
+  }
+
+  /// Of a kind of its own: somebody may retry it, and no handler of the operation is to run for it.
   private func standIn(for finished: Finished) async throws -> JobID {
-    let operation = finished.operation
-    let isKind = (1...Limits.nameBytes).contains(operation.kind.utf8.count)
-    let isSmall = operation.payload.count <= Limits.payloadBytes
     // Nobody claims it, and if this process dies here, it ends by its deadline.
     let terms = JobTerms(start: .at(.distantFuture), deadline: .start(by: .after(.seconds(10))), key: finished.key)
+    let kind = "ended \(finished.operation.kind)"
     let job = NewJob(
-      queue: jobs.name, kind: isKind ? operation.kind : "operation",
-      payload: isSmall ? operation.payload : Data("null".utf8), terms: terms)
+      queue: jobs.name, kind: kind.utf8.count <= Limits.nameBytes ? kind : "ended", payload: Data("null".utf8),
+      terms: terms)
     let id = try await jobs.store.insert(JobInsertion([job])).ids[0]
     switch finished.error {
     case nil: try await jobs.complete(id)

@@ -25,12 +25,13 @@
 
     /// This process is about to become the command. Nil if its supervisor is no more.
     static var thisProcess: CommandHolder? {
-      guard let command = ProcessEntry(getpid()), command.parent == command.session,
-        let leader = ProcessEntry(command.session)
-      else { return nil }
+      let (own, session) = (getpid(), getsid(0))
+      guard getppid() == session, let leader = ProcessEntry(session), let command = ProcessEntry(own) else {
+        return nil
+      }
       return CommandHolder(
-        machine: currentMachine, session: Mark(number: leader.number, start: leader.start),
-        command: Mark(number: command.number, start: command.start))
+        machine: currentMachine, session: Mark(number: session, start: leader.start),
+        command: Mark(number: own, start: command.start))
     }
 
     /// Of this start of the machine and this space of numbers: others can't be asked about from here.
@@ -89,7 +90,11 @@
       }
       let members = ProcessEntry.session(session.number)
       if members.isEmpty { return Self.isSomeone(-session.number) }
-      return members.contains { !$0.hasEnded && $0.number != exception }
+      if members.contains(where: { !$0.hasEnded && $0.number != exception }) { return true }
+      // Of the command's group somebody may be left who is not shown here, as one of another user.
+      let isShown = members.contains { $0.group == command.number }
+      return !isShown && ProcessEntry(command.number).map { $0.start == command.start } ?? true
+        && Self.isSomeone(-command.number)
     }
 
     /// As long as anything of a session lives, its number is nobody else's.

@@ -34,7 +34,7 @@
       // Its number is nobody else's as long as its end was not looked at.
       if !hasEnded { kill(-number, signal) }
       ProcessEntry.send(signal, toSession: getpid(), besides: hasEnded ? nil : number)
-      if !hasEnded { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
+      if !hasEnded, getpgid(number) != number { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
     }
 
     /// How it ended; nil if it has not. Not to be asked again after that.

@@ -33,9 +33,11 @@
       send(SIGTERM)
     }
 
-    /// With the groups that they lead.
+    /// With the groups that they lead. Who was started by another of them is asked by that.
     func send(_ signal: Int32) {
-      for process in living { kill(process.group == process.number ? -process.number : process.number, signal) }
+      for process in living where signal == SIGKILL || entries[process.parent] == nil {
+        kill(process.group == process.number ? -process.number : process.number, signal)
+      }
     }
 
     /// A number may have become somebody else's.

@@ -15,12 +15,15 @@
     /// Sends a signal to all of a session but its leader and those of the group `told`. Some may start others meanwhile, so it
     /// is looked again, a few times.
     static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
-      var all: Set<pid_t> = [leader]
+      var (all, groups): (Set<pid_t>, Set<pid_t>) = ([leader], [])
       for _ in 0..<10 {
         let others = session(leader).filter { $0.group != told && !$0.hasEnded }
         let news = others.filter { all.insert($0.number).inserted }
-        // A group at once: nobody in it can start another one unseen.
-        for group in Set(news.map(\.group)) where group != leader && group > 1 { kill(-group, signal) }
+        // A group at once, and once: nobody in it can start another one unseen, and many take a second TERM for "at once".
+        for group in Set(news.map(\.group))
+        where group != leader && group > 1 && (groups.insert(group).inserted || signal == SIGKILL) {
+          kill(-group, signal)
+        }
         for process in news where process.group == leader { kill(process.number, signal) }
         if news.isEmpty { return }
       }
@@ -50,11 +53,18 @@
       }
 
       /// All that this process may see.
-      static func all() -> [ProcessEntry] { numbers.compactMap { ProcessEntry($0) } }
+      static func all() -> [ProcessEntry] {
+        // The table may be that of another space of numbers, whose processes are strangers here.
+        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")) == "\(getpid())" else {
+          return []
+        }
+        return numbers.compactMap { ProcessEntry($0) }
+      }
 
       /// All of a session, and of the group with its number, that this process may see.
       static func session(_ leader: pid_t) -> [ProcessEntry] {
         numbers.filter { getsid($0) == leader || getpgid($0) == leader }.compactMap { ProcessEntry($0) }
+          .filter { $0.session == leader || $0.group == leader }
       }
 
       /// Those that have this file open, as far as this process may see that.

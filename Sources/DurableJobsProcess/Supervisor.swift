@@ -142,7 +142,12 @@
           command.send(SIGKILL, hasEnded: end != nil)
           strays.send(SIGKILL)
         case .done:
-          strays.send(SIGKILL)
+          // What cleaned up meanwhile may have started more.
+          if !course.isAlone {
+            strays.find(session: getpid())
+            ProcessEntry.send(SIGKILL, toSession: getpid())
+            strays.send(SIGKILL)
+          }
           stdout.log.finish()
           stderr.log.finish()
           return SupervisorReport(
@@ -198,7 +203,10 @@
     private mutating func tell() {
       guard !course.wasTold, let command else { return }
       course.wasTold = true
-      strays.find(session: getpid())
+      // Most commands that have ended by themselves have left nobody.
+      if end == nil || ProcessEntry.session(getpid()).contains(where: { $0.number != getpid() && !$0.hasEnded }) {
+        strays.find(session: getpid())
+      }
       command.send(SIGTERM, hasEnded: end != nil)
     }
 

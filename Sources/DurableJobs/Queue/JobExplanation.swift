@@ -105,10 +105,10 @@ extension JobStore {
     var waits: [JobID: [JobID]] = [:]
     var level = [job]
     for _ in 1...100 where !level.isEmpty && waits.count < 1000 {
-      let keys = Set(level.flatMap(\.awaitedKeys)).map { JobFilter.key($0) }
-      let named = keys.dropFirst().reduce(keys.first) { filter, key in filter.map { $0 || key } }
-      let bringers =
-        if let named { try await jobs(JobQuery(.unfinished && named, limit: 1000)) } else { [JobSnapshot]() }
+      var bringers: [JobSnapshot] = []
+      for key in Set(level.flatMap(\.awaitedKeys)).sorted().prefix(100) {
+        bringers += try await jobs(JobQuery(.key(key) && .unfinished, limit: 100))
+      }
       for job in level {
         let byKey = bringers.filter { job.awaitedKeys.contains($0.key ?? "") }.map(\.id)
         waits[job.id] = job.awaited(besides: wide) + byKey

@@ -157,15 +157,15 @@ extension JobStore {
   package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
     var changed: [JobID] = []
     var after: JobID?
-    var (count, isRefused) = (0, false)
+    var (filter, refused, count) = (filter, Set<JobID>(), 0)
     repeat {
       let report = try await self.change(change, where: filter, after: after, limit: bite)
       changed += report.changed
-      isRefused = isRefused || !report.refused.isEmpty
+      refused.formUnion(report.refused.map(\.job))
       after = report.next
-      // Those that needed what was not removed may have gone since.
-      if after == nil, change == .remove, isRefused, changed.count > count {
-        (count, isRefused, after) = (changed.count, false, JobID(rawValue: 0))
+      // Those that needed what was not removed may have gone since. Each time there are less of them.
+      if after == nil, change == .remove, !refused.isEmpty, changed.count > count {
+        (filter, refused, count, after) = (filter && .ids(refused), [], changed.count, JobID(rawValue: 0))
       }
     } while after != nil
     return changed

@@ -86,7 +86,8 @@
         guard page.count == 50 else { break }
         after = page.last?.id
       }
-      for name in left { remove(name) }
+      // Again, as the maker of one may not have had its lock before.
+      for name in left where isLeft(name, at: uptime) { remove(name) }
     }
   }
 

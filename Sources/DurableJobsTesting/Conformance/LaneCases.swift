@@ -113,6 +113,17 @@ extension StoreConformance {
         try await trial.start(next)
       }
     },
+    Case("A catch that is stored with the link that it catches gets the place of the failed first job, too") {
+      subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.add(JobTerms(maxAttempts: 1, lane: "a"))
+      try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+      let ids = try await trial.add([
+        .plain(after: [.job(first)]),
+        .plain(after: [JobEdge(.sibling(0), .failed)], terms: JobTerms(lane: "a")),
+      ])
+      try same(try await trial.states(ids), [.skipped, .ready], "the link and its catch")
+    },
     Case("Who waits for a job and for its lane waits for both") { subject in
       let trial = try await Trial(subject)
       let parent = try await trial.add()

@@ -142,13 +142,19 @@ package struct InsertVerb: Verb {
     return met + kept
   }
 
-  /// Those whose failures skipped what a job of a lane waits for: they may hold that lane.
+  /// Those whose failures skipped what new jobs wait for: they may hold the lane of one.
   private var causes: [JobID] {
-    jobs.lazy.filter { $0.terms.lane != nil }.flatMap(\.edges).compactMap { [book, named] edge in
-      switch edge.target {
-      case .job(let id): book[id]?.course.cause
-      case .key(let key): named[key].flatMap { book[$0]?.course.cause }
-      case .sibling: nil
+    guard jobs.contains(where: { $0.terms.lane != nil }) else { return [] }
+    return jobs.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
+  }
+
+  /// What it waits for; of one of this call that was skipped, what that was skipped because of.
+  private func heads(of row: NewRow) -> [JobID] {
+    row.edges.compactMap { edge in
+      switch edge.parent {
+      case .known(let id): id
+      case .added(let place): request.add[place].course.cause
+      case .key: nil
       }
     }
   }
@@ -171,7 +177,7 @@ package struct InsertVerb: Verb {
       if let deadline = job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
       if !job.edges.isEmpty { try connect(&row) }
       if let lane = job.terms.lane, !row.course.state.isFinished {
-        let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: row.edges.compactMap(\.known))
+        let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: heads(of: row))
         row.seat = seat
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)

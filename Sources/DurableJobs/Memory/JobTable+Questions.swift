@@ -45,7 +45,7 @@ extension JobTable {
     let open = keyEdges.sorted { $0.key < $1.key }.flatMap { key, edges in
       edges.filter { $0.child == record.id }.map { JobEdge(.key(key), $0.condition, slot: $0.slot) }
     }
-    job.edges = (known + open).sorted(by: JobEdge.isBefore)
+    job.edges = Set(known + open).sorted(by: JobEdge.isBefore)
     return job
   }
 

@@ -361,7 +361,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   /// The clock was set back by so many milliseconds: what is left to wait is left.
   package mutating func rebase(by milliseconds: Int64) {
-    guard state == .scheduled || state == .blocked || state == .suspended, !isDated, let runAt else { return }
+    guard state == .scheduled || state == .blocked, !isDated, let runAt else { return }
     self.runAt = Date(milliseconds: runAt.milliseconds - milliseconds)
   }
 

@@ -199,8 +199,8 @@
     static let rebaseSQL = """
       UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END
       WHERE id=ANY(ARRAY(
-        SELECT x.id FROM §route r CROSS JOIN LATERAL(SELECT id FROM §job WHERE route=r.id AND state IN(2,3,6)) x ORDER BY 1))
-      AND state IN(2,3,6) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
+        SELECT x.id FROM §route r CROSS JOIN LATERAL(SELECT id FROM §job WHERE route=r.id AND state IN(2,3)) x ORDER BY 1))
+      AND state IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 
     /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the

@@ -67,7 +67,7 @@
       for index in jobs.indices {
         let id = jobs[index].id
         jobs[index].failures = failures[id] ?? []
-        jobs[index].edges = (edges[id] ?? []).sorted(by: JobEdge.isBefore)
+        jobs[index].edges = Set(edges[id] ?? []).sorted(by: JobEdge.isBefore)
         jobs[index].steps = (steps[id] ?? []).sorted()
       }
     }

@@ -35,11 +35,13 @@ let edgesSQL = """
 let stepsSQL = "SELECT name FROM durable_step WHERE job=?1"
 
 private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] {
-  try edges.with(child).compactMap { row in
+  // What is waited for by its id and by its key is told once.
+  let all = try edges.with(child).compactMap { row in
     Edge(parent: row.id(0), child: child, need: row.int(2), slot: row.int(3)).map { edge in
       JobEdge(row.text(1).map { .key($0) } ?? .job(edge.parent), edge.condition, slot: edge.slot)
     }
-  }.sorted(by: JobEdge.isBefore)
+  }
+  return Set(all).sorted(by: JobEdge.isBefore)
 }
 
 extension SQLiteStore {

@@ -299,7 +299,7 @@ enum WriterStatement: Int, CaseIterable {
     case .rebase:
       """
       UPDATE durable_job SET run_at=run_at-?2,rank=CASE state WHEN 3 THEN rank-?2 ELSE rank END WHERE id IN(
-        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state IN(2,3,6) AND state<>7)
+        SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state IN(2,3) AND state<>7)
       AND run_at NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 

@@ -33,16 +33,12 @@ extension StoreConformance {
       let trial = try await Trial(subject)
       let first = try await trial.addAndStart()
       try await trial.end(first, .retry(.after(.seconds(3600)), message: "no"), as: .scheduled)
-      let held = try await trial.add(.start(.after(.seconds(3600))))
-      try await trial.change(.suspend(reason: nil), held)
       for step in [-86_400, -60] {
         trial.clock.advance(by: .seconds(1200))
         trial.clock.stepWallClock(by: .seconds(step))
         try await trial.recover()
       }
       try same(try await trial.job(first.token.job).runAt, trial.after(.seconds(1200)), "the end of the back-off")
-      try await trial.change(.resume, held)
-      try same(try await trial.job(held).runAt, trial.after(.seconds(1200)), "the start of one that was suspended")
     },
     Case("C42 What was enqueued while the clock was far ahead waits for its time, and no longer") { subject in
       let trial = try await Trial(subject)

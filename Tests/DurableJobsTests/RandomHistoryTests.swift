@@ -32,8 +32,8 @@ import Testing
     print("\(rule) is found by seed \(seed!), with which the right one passes")
   }
 
-  /// No seed up to 900 comes to where a job returns to a need that was broken meanwhile, and tells this rule: conformance
-  /// cases of edges do.
+  /// No seed up to 900 comes to where a job returns to a need that was broken meanwhile, and tells this rule: a conformance
+  /// case of edges does.
   private static let foundRules = WrongRule.allCases.filter { $0 != .returnedGoesOn }
 
   /// The first seeds that find what is seldom decided, so that they are tried first. Where other histories come of them by

@@ -107,6 +107,16 @@ extension StoreConformance {
       try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
       try await trial.end(try await trial.start(child), .succeeded(output: nil), as: .succeeded)
     },
+    Case("A job that comes back to a need that was broken while it ran is skipped") { subject in
+      let trial = try await Trial(subject)
+      let root = try await trial.add(.attempts(1))
+      let child = try await trial.add(after: [JobEdge(.job(root), .failed)])
+      try await trial.end(try await trial.start(root), .failed(message: "f"), as: .failed)
+      let running = try await trial.start(child)
+      try await trial.change(.retry, root)
+      try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
+      try await trial.end(running, .interrupted, as: .skipped)
+    },
     Case("C21 A job that is needed is neither removed nor deleted by time, and a removal frees nobody") { subject in
       var policy = StorePolicy()
       policy.retention = .seconds(100)

@@ -104,6 +104,15 @@ extension StoreConformance {
       try await trial.change(.cancel(reason: "c"), second.token.job)
       try await trial.end(second, .interrupted, as: .cancelled)
     },
+    Case("An overdue job whose worker gives it back fails, and tells of its deadline") { subject in
+      let trial = try await Trial(subject)
+      let job = try await trial.addAndStart(terms(endBy(10)))
+      trial.clock.advance(by: .seconds(10))
+      try await trial.retire("w")
+      let failed = try await trial.job(job.token.job)
+      try same(failed.state, .failed, "its state")
+      try same(failed.failures.map { $0.message.prefix(23) }, ["its deadline has passed"], "what is said of it")
+    },
     Case("A retry runs a job whose deadline has passed without one, and keeps one that is ahead") { subject in
       let trial = try await Trial(subject)
       let id = try await trial.add(terms(endBy(60)))

@@ -324,6 +324,14 @@ extension StoreConformance {
       for id in [jobs[0].id, jobs[1].id, jobs[3].id] {
         try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
       }
+      let failed = try await trial.addAndStart()
+      try await trial.end(failed, .failed(message: "no"), as: .failed)
+      var skipped = NewJob.unique("v", policy: .append, scope: .whileStored)
+      skipped.edges = [.job(failed.token.job)]
+      let line = try await trial.insert([.unique("v"), skipped, .unique("v", policy: .append)])
+      try same(try await trial.states(line.map(\.id)), [.ready, .skipped, .blocked], "a line of which one was skipped")
+      try same(
+        try await trial.job(line[2].id).edges, [.job(line[0].id)], "what the last of it waits for")
       let replace = NewJob.unique("u", policy: .replace)
       try await refused(.invalidArgument, "two that replace") { _ = try await trial.insert([replace, replace]) }
     },

@@ -34,28 +34,22 @@ extension InsertVerb {
     book.owners(of: key).filter { id in book[id].map { !$0.course.state.isFinished } ?? false }
   }
 
-  private func isUnfinished(_ place: Int) -> Bool {
-    guard case .added(let index, _) = stands[place] else { return false }
-    return !request.add[index].course.state.isFinished
-  }
-
-  /// Who stands for a job whose key others have; else what the job is to wait for, and what became of it. `placed` is the
-  /// newest of this call that has the key.
+  /// Who stands for a job whose key others have; else what the job is to wait for, and what became of it. `placed` are
+  /// those of this call that have the key.
   mutating func meet(
-    _ unique: UniqueKey, _ job: inout NewJob, placed: Int?
+    _ unique: UniqueKey, _ job: inout NewJob, placed: Placed?
   ) throws -> (stand: Stand?, disposition: InsertedJob.Disposition) {
     switch unique.policy {
     case .keep:
-      if let placed, case .added(let index, _) = stands[placed] { return (.keptAdded(index), .kept) }
+      if let placed, case .added(let index, _) = stands[placed.newest] { return (.keptAdded(index), .kept) }
       return (book.owners(of: unique.key).last.map { .kept($0) }, .inserted)
     case .append:
       let owner = unfinishedOwners(of: unique.key).last
-      let sibling = placed.flatMap { isUnfinished($0) ? JobEdge.Target.sibling($0) : nil }
-      guard let target = sibling ?? owner.map({ .job($0) }) else { break }
+      guard let target = placed?.unfinished.map({ .sibling($0) }) ?? owner.map({ JobEdge.Target.job($0) }) else { break }
       job.edges.append(JobEdge(target))
       return (nil, .appended)
     case .replace:
-      guard placed == nil else {
+      guard placed?.unfinished == nil else {
         throw JobError(
           .invalidArgument,
           "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that"

@@ -159,8 +159,11 @@ package struct InsertVerb: Verb {
     }
   }
 
+  /// The newest jobs of this call that have a unique key, by their places in it: of all, and of those that wait or run.
+  struct Placed { let newest: Int, unfinished: Int? }
+
   private mutating func place() throws {
-    var placed: [String: Int] = [:]
+    var placed: [String: Placed] = [:]
     request.add.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
     for var job in jobs {
@@ -183,7 +186,8 @@ package struct InsertVerb: Verb {
         row.course.stand(waits: row.waits, now: book.date)
       }
       if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
-        placed[unique.key] = stands.count
+        let unfinished = row.course.state.isFinished ? placed[unique.key]?.unfinished : stands.count
+        placed[unique.key] = Placed(newest: stands.count, unfinished: unfinished)
       }
       if let key = job.terms.key, !row.course.state.isFinished {
         bringers[key] = request.add.count

@@ -76,9 +76,9 @@ package struct RecoverVerb: Verb {
     for id in held {
       guard let row = book[id], row.course.state == .running else { continue }
       if goodBye.contains(row.claim.worker) {
-        book.change(id) { _ = $0.after.course.settle(.interrupted, now: now, policy: policy, random: 0) }
+        end(row, isLost: false) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
       } else if reply.recovered < limit, overdue.count <= limit {
-        crash(row)
+        end(row, isLost: true) { $0.crash(now: now, policy: policy, random: .random(in: 0...1)) }
         reply.recovered += 1
       } else {
         left.insert(row.claim.worker)
@@ -90,12 +90,12 @@ package struct RecoverVerb: Verb {
     book.changes.goneWorkers = retiring + lost[..<(isCut ?? lost.endIndex)]
   }
 
-  private mutating func crash(_ row: JobRow) {
-    let (now, policy) = (book.date, policy)
+  private mutating func end(_ row: JobRow, isLost: Bool, _ body: (inout JobCourse) -> String?) {
+    let now = book.date
     book.change(row.id) { change in
-      let failure = change.after.course.crash(now: now, policy: policy, random: .random(in: 0...1))
+      change.concernsClaim = isLost
+      let failure = body(&change.after.course)
       change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
-      change.concernsClaim = true
     }
   }
 

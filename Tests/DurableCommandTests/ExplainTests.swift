@@ -32,6 +32,18 @@
       #expect(try await durable("explain", "99").status == .exited(3))
     }
 
+    @Test("tells when a job is given up")
+    func deadline() async throws {
+      let id = try await durable.add("--deadline", "2099-01-02T08:00", "--", "true")
+      let line = "Job \(id) is given up on 2099-01-02 at 08:00:00 unless it has ended by then"
+      #expect(try await durable("explain", "\(id)").text.split(separator: "\n").last.map(String.init) == line)
+      let report = try await durable("explain", "\(id)", "--json").json
+      #expect((report["givenUpAt"] as? String)?.hasPrefix("2099-01-0") ?? false)
+      try await durable("cancel", "\(id)")
+      let after = try await durable("explain", "\(id)")
+      #expect(!after.text.contains("given up"))
+    }
+
     @Test("names the jobs of a circle, in words and in JSON")
     func circle() async throws {
       let first = try await durable.add("--lane", "x", "--after", "k", "--", "true")

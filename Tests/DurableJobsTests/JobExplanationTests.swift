@@ -101,6 +101,20 @@ import Testing
         + "'vpn', which no worker provides. Provide 'vpn' with a worker, or set it by hand.")
   }
 
+  @Test func `A deadline is told as long as the job has it to keep`() {
+    var job = JobSnapshot(id: id, queue: "q", kind: "k", state: .ready, createdAt: now)
+    job.waits = JobWaits(now: now)
+    func end() -> String? { JobExplanation(job).description.split(separator: ". ").last.map(String.init) }
+    job.deadline = .end(by: .at(now))
+    #expect(end() == "It is given up unless it has ended by 2027-01-15T08:00:00Z.")
+    job.deadline = .start(by: .at(now))
+    #expect(end() == "It is given up unless it has begun by 2027-01-15T08:00:00Z.")
+    job.startedAt = now
+    #expect(JobExplanation(job).deadline == nil, "it has begun")
+    (job.state, job.deadline) = (.succeeded, .end(by: .at(now)))
+    #expect(JobExplanation(job).deadline == nil, "it has ended")
+  }
+
   @Test func `A limit keeps a job that is ready, and says it in place of slots that are taken`() {
     var job = JobSnapshot(id: id, queue: "q", kind: "k", state: .ready, createdAt: now)
     var waits = JobWaits(now: now)

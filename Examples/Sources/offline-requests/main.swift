@@ -16,31 +16,34 @@ func say(_ line: String) {
 }
 
 let folder = URL(filePath: CommandLine.arguments[1])
+let network = Network(folder: folder)
 
 struct SendRequest: Job {
   var text: String
   static let kind = "send-request"
-  /// Tried again and again, as nobody knows when the network returns; one after the other, so that they arrive in order.
+  /// One after the other, so that they arrive in order, and none without a network. One that is lost on its way is tried
+  /// again, as often as it takes.
   static let retry = RetryPolicy.exponential(base: .milliseconds(250), cap: .seconds(1))
-  static let options = JobOptions(maxAttempts: 1000, lane: "server")
+  static let options = JobOptions(maxAttempts: 1000, lane: "server", requires: [.network])
 
   func run(in context: JobContext) async throws {
-    do {
-      try Network(folder: folder).send(text, id: context.id)
-      say("sent: \(text)")
-    } catch {
-      say("no network: \(text) waits")
-      throw error
-    }
+    try network.send(text, id: context.id)
+    say("sent: \(text)")
   }
 }
 
 let queue = JobQueue("requests", store: try SQLiteStore(path: folder.appending(path: "jobs.sqlite").path))
 let worker = JobWorker(queue)
 worker.register(SendRequest.self)
+worker.provide(.network, network)
 
 let texts = CommandLine.arguments.dropFirst(2)
 try await queue.enqueue(contentsOf: texts.map { SendRequest(text: $0) })
 say("stored \(texts.count) requests, \(try await queue.counts().unfinished) are to be sent")
-try await worker.runUntilIdle()
+
+worker.start()
+let telling = Task { for await isThere in network.changes() where !isThere { say("no network: they wait") } }
+try await queue.waitUntilFinished(where: .kind(SendRequest.self))
+telling.cancel()
+await worker.stop()
 say("all requests have arrived")

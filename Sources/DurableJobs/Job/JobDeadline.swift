@@ -28,11 +28,12 @@ extension JobDeadline {
     }
   }
 
+  /// What it must have done by then.
+  package var deed: String { if case .start = self { "begun" } else { "ended" } }
+
   /// Why the job failed.
   var words: String {
-    let what = if case .start = self { "begun" } else { "ended" }
-    return
-      "its deadline has passed: it had not \(what) by \(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))"
+    "its deadline has passed: it had not \(deed) by \(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))"
   }
 }
 

@@ -3,10 +3,11 @@ import Foundation
 extension JobExplanation: CustomStringConvertible {
   /// The job's state, and a sentence or two for each reason: what it is, and what helps.
   public var description: String {
-    let first = "Job \(id) is \(state)."
-    if reasons.isEmpty { return first + " Nothing keeps it from running: the next free worker takes it." }
-    return ([first] + reasons.map { reason in "\(reason)." + (reason.help.map { " \($0)." } ?? "") })
-      .joined(separator: " ")
+    var sentences = ["Job \(id) is \(state)"]
+    if reasons.isEmpty { sentences.append("Nothing keeps it from running: the next free worker takes it") }
+    for reason in reasons { sentences += [reason.description] + (reason.help.map { [$0] } ?? []) }
+    if let deadline { sentences.append("It is given up unless it has \(deadline.deed) by \(deadline.date.words)") }
+    return sentences.map { $0 + "." }.joined(separator: " ")
   }
 }
 

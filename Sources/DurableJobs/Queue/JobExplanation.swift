@@ -55,11 +55,13 @@ public struct JobExplanation: Hashable, Sendable {
   public let state: JobState
   /// What must change first is first. None for a job that the next free worker takes.
   public let reasons: [Reason]
+  /// When it is given up; nil if it has no deadline, or has kept it.
+  public let deadline: JobDeadline?
 
   /// `job`: read with ``JobQuery/Detail/waits`` and failures. `more`: what can be served by workers of which the
   /// store may not have heard, and which have room. `circle`: see ``JobStore/circle(around:)``.
   public init(_ job: JobSnapshot, and more: [WorkerReach] = [], circle: [JobID] = []) {
-    (id, state) = (job.id, job.state)
+    (id, state, deadline) = (job.id, job.state, job.openDeadline)
     let waits = job.waits ?? JobWaits(now: .distantPast)
     switch job.state {
     case .succeeded, .failed, .cancelled, .skipped:
@@ -132,6 +134,10 @@ extension JobStore {
 }
 
 extension JobSnapshot {
+  fileprivate var openDeadline: JobDeadline? {
+    if case .start = deadline, startedAt != nil { nil } else { state.isFinished ? nil : deadline }
+  }
+
   /// Jobs that must end before it can run, other than in these lanes.
   fileprivate func awaited(besides wide: Set<String>) -> [JobID] {
     guard let waits, state != .running else { return [] }

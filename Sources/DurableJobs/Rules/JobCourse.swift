@@ -229,7 +229,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
     switch (change, state) {
     case (.retry, .failed), (.retry, .cancelled):
       if let owner = try keyOwner() {
-        throw refusal("can't be retried: its unique key belongs to job \(owner); try again when that has let it go")
+        throw refusal(
+          "can't be retried: its unique key belongs to job \(owner); try again when that has ended, or cancel it first")
       }
       reopen(now: now)
     case (.retry, .suspended), (.retry, .scheduled):

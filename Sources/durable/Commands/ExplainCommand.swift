@@ -20,13 +20,18 @@
       }
       if options.json {
         let reasons = explanation.reasons.map { ReasonRecord($0, of: job, in: store) }
-        return Screen.out.json(ExplanationRecord(id: id, state: job.state.rawValue, reasons: reasons))
+        return Screen.out.json(
+          ExplanationRecord(
+            id: id, state: job.state.rawValue, reasons: reasons, givenUpAt: explanation.deadline?.date))
       }
       for reason in explanation.reasons {
         Screen.out.line(reason.text(of: id, in: store, queue: job.queue).withVisibleControls)
       }
       if explanation.reasons.isEmpty {
         Screen.out.line("Job \(id) is \(job.state.rawValue): the next free worker takes it")
+      }
+      if let deadline = explanation.deadline {
+        Screen.out.line("Job \(id) is given up \(deadline.date.forPeople) unless it has \(deadline.deed) by then")
       }
     }
   }
@@ -35,6 +40,7 @@
     var id: JobID
     var state: String
     var reasons: [ReasonRecord]
+    @OrNull var givenUpAt: Date?
   }
 
   /// A reason in JSON: what it is by name, and what it concerns.

@@ -45,7 +45,9 @@ extension InsertVerb {
       return (book.owners(of: unique.key).last.map { .kept($0) }, .inserted)
     case .append:
       let owner = unfinishedOwners(of: unique.key).last
-      guard let target = placed?.unfinished.map({ .sibling($0) }) ?? owner.map({ JobEdge.Target.job($0) }) else { break }
+      guard let target = placed?.unfinished.map({ .sibling($0) }) ?? owner.map({ JobEdge.Target.job($0) }) else {
+        break
+      }
       job.edges.append(JobEdge(target))
       return (nil, .appended)
     case .replace:

@@ -33,7 +33,7 @@
     }
 
     @Test("tells when a job is given up")
-    func deadline() async throws {
+    func givenUp() async throws {
       let id = try await durable.add("--deadline", "2099-01-02T08:00", "--", "true")
       let line = "Job \(id) is given up on 2099-01-02 at 08:00:00 unless it has ended by then"
       #expect(try await durable("explain", "\(id)").text.split(separator: "\n").last.map(String.init) == line)

@@ -60,7 +60,7 @@ public final class SQLiteStore: JobStore {
   /// job gets `JobError.Code.closed`. A store that is released does the same.
   public func close() async { await share.close() }
 
-  /// Lets go of every lock and transaction on the file, and takes none until ``resumeFromBackground()``: what iOS ends a
+  /// Lets go of every transaction and lock of ours on the file, and takes none until ``resumeFromBackground()``: what iOS ends a
   /// suspended app for, if its store is in a shared container (`0xdead10cc`). Returns once that is so; what is asked of the
   /// store meanwhile waits. Stop its workers first: other processes take over what they claimed. Nothing is lost if the
   /// process ends instead.

@@ -200,6 +200,9 @@
         #expect(installed.status == .exited(5))
         #expect(installed.stderr.contains("is written, but it does not work yet"))
         #expect(installed.stderr.contains("Failed to connect to bus"))
+        let removed = try await run("service", "remove", in: environment)
+        #expect(removed.status == .exited(5) && removed.stderr.contains("is deleted, and more was not done"))
+        #expect(try await run("service", "remove", in: environment).status == .exited(3), "its file is gone")
         #expect(try await run("service", "install", "--print", in: environment).text.hasPrefix("[Unit]\n"))
       }
     #endif

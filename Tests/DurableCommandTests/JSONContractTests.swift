@@ -88,7 +88,7 @@
       try check(try await durable("schedule", "add", "t", "--every", "1h", "--json", "--", "true"), "schedule")
       try check(try await durable("schedule", "--json"), "schedules")
       for verb in ["pause", "resume", "remove"] {
-        try check(try await durable("schedule", verb, "s", "t", "--json"), "schedule")
+        try check(try await durable("schedule", verb, "s", "t", "--json"), "scheduleLine")
       }
       try check(try await durable("work", "--detach", "--json"), "background")
       try check(try await durable("status", "--json"), "status")

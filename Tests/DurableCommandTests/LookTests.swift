@@ -147,7 +147,7 @@
       let late = try await durable.add("--delay", "1h", "--", "true")
       let tooLong = try await durable("wait", "\(good)", "--timeout", "0.2")
       #expect(tooLong.status == .exited(4))
-      #expect(tooLong.stderr.contains("Still not done after 0.2 s\n"), "\(tooLong.stderr)")
+      #expect(tooLong.stderr.contains("durable: still not done after 0.2 s\n"), "\(tooLong.stderr)")
       async let waiting = durable("wait", "\(good)")
       try await durable("work", "--drain")
       #expect(try await waiting.status == .exited(0))

@@ -38,6 +38,26 @@
       #expect(!status.split(separator: "\n").contains { $0.contains("succeeded") && $0.contains("schedule often") })
     }
 
+    @Test("what is done to many jobs, and an end by its id, leave a schedule alone")
+    func spared() async throws {
+      try await durable("schedule", "add", "nightly", "@daily", "--", "true")
+      let job = try await durable.add("--", "true")
+      #expect(try await durable("cancel", "--all").text == "\(job) cancelled\n")
+      for verb in ["cancel", "complete", "fail", "remove"] {
+        let refused = try await durable(verb, "1", "99", "--json")
+        let record = try #require(try refused.json["refused"] as? [[String: Any]])
+        #expect(record.map { $0["job"] as? Int } == [1, 99], "\(verb): \(refused.text)")
+        #expect(refused.stderr.contains("is the schedule 'nightly'; 'durable schedule remove nightly' ends it"))
+        #expect(refused.stderr.contains(#""code":"notFound","message":"there is no job 99""#), "\(refused.stderr)")
+        _ = try await durable(verb, "1-99", "--yes")
+      }
+      #expect(try await durable("wait", "--all", "--timeout", "30").status == .exited(0), "it is not waited for")
+      try await durable("schedule", "pause", "nightly")
+      #expect(try await durable("resume", "--all").stderr.contains("No job matches"))
+      #expect(try await schedules().map { $0["state"] as? String } == ["paused"])
+      #expect(try await durable("cancel", "--kind", "durable.schedule").text == "1 cancelled\n", "it was asked for")
+    }
+
     @Test("it is shown in words and dates, and is paused, resumed and removed by its name")
     func words() async throws {
       #expect(try await durable("schedule").text == "no schedules\n")

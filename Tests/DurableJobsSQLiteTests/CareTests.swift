@@ -33,8 +33,10 @@ import Testing
     let store = try folder.store()
     let lane = JobTerms(lane: "l")
     let jobs: [NewJob] = [
-      .plain(), .plain(terms: lane), .plain(terms: lane), .unique("u"), .plain(terms: JobTerms(key: "k", tags: ["t"])),
+      .plain(), .plain(terms: lane), .plain(terms: lane), .unique("u"),
+      .plain(terms: JobTerms(key: "k", tags: ["t", "u\u{301}"])),
       NewJob(queue: "default", kind: "work", payload: Data(), edges: [JobEdge(.sibling(0)), JobEdge(.key("none"))]),
+      .plain(terms: JobTerms(deadline: .end(by: .after(.seconds(3600))))),
     ]
     _ = try await store.insert(JobInsertion(jobs, batch: .new(name: "b", whenDone: .plain("done"))))
     return store
@@ -47,6 +49,8 @@ import Testing
       ("UPDATE durable_job SET state=4 WHERE id=6", .waits), ("UPDATE durable_job SET state=2 WHERE id=1", .waits),
       ("DELETE FROM durable_lane", .lanes), ("UPDATE durable_lane SET seat=1", .lanes),
       ("UPDATE durable_batch SET live=1", .batches), ("UPDATE durable_batch SET jobs=77", .batches),
+      ("DELETE FROM durable_job_key", .names), ("DELETE FROM durable_tag WHERE tag<>'t'", .names),
+      ("DELETE FROM durable_deadline", .deadlines), ("UPDATE durable_deadline SET at=at+1000000", .deadlines),
       ("DELETE FROM durable_uniq", .uniqueKeys), ("UPDATE durable_route SET jobs=3", .counts),
       ("INSERT INTO durable_note VALUES(99,'of nobody',NULL)", .remains),
       ("INSERT INTO durable_edge VALUES(1,99,1,-1)", .remains),

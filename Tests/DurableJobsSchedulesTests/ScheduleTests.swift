@@ -50,6 +50,19 @@ struct ScheduleTests {
     #expect(try await jobs.worker.runUntilIdle()[.scheduled] == 1)
   }
 
+  @Test func `what is done to many jobs leaves it alone, unless it is asked for`() async throws {
+    _ = try await declare()
+    let (id, all) = (try await queue.jobs(where: .all)[0].id, JobFilter.all)
+    #expect(try await queue.cancelAll(where: all) == 0)
+    #expect(try await queue.removeAll(where: !.state(.running)) == 0)
+    #expect(try await queue.setStart(.now, where: .queue("default") && !.kind(Cleanup.self)) == 0)
+    #expect(try await queue.completeAll(where: .tag("t") || .state(.scheduled)) == 0)
+    #expect(try await queue.suspendAll(where: .kind("other") || .id(id)) == 1, "it has been named")
+    #expect(try await (queue.resumeAll(), queue.resetAll()) == (0, 0), "it stays paused")
+    #expect(try await queue.cancelAll(where: .kind(JobSchedule.self)) == 1)
+    #expect(try await queue.retryAll(where: .state(.cancelled)) == 1)
+  }
+
   @Test func `middleware stands around the jobs of ticks, and not around the schedule's own`() async throws {
     struct Seal: JobMiddleware {
       static let mark = Data("sealed".utf8)

@@ -402,7 +402,7 @@ func snippet38() async throws {
 func snippet39() async throws {
   let store = try SQLiteStore(path: "jobs.sqlite")
   await worker.stop(grace: .seconds(2))
-  await store.suspendForBackground()  // no lock and no transaction from here on
+  await store.suspendForBackground()  // no lock of ours and no transaction from here on
   // in the foreground again
   store.resumeFromBackground()
   worker.start()

@@ -51,9 +51,11 @@ extension JobQueue {
   /// that can't be retried, or whose unique key another has, are left alone.
   @discardableResult
   public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
-    try await changeAll(.retry, where: filter)
+    try await store.changeAll(.retry, where: .queue(name) && filter).count
   }
 
+  /// Cancels all jobs of this queue that match and have not ended. Schedules are no part of these, here and below, unless
+  /// the filter names ids, kinds or keys.
   @discardableResult
   public func cancelAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
     try await changeAll(.cancel(reason: reason), where: filter)
@@ -148,7 +150,7 @@ extension JobQueue {
   }
 
   private func changeAll(_ change: JobChange, where filter: JobFilter) async throws -> Int {
-    try await store.changeAll(change, where: .queue(name) && filter).count
+    try await store.changeAll(change, where: .queue(name) && filter.sparingSchedules).count
   }
 }
 

@@ -103,6 +103,21 @@ public struct JobFilter: Hashable, Sendable {
     }
   }
 
+  /// Without the schedules that are to tick yet, unless they are asked for by their ids, their kind or a key: what ends or
+  /// changes many jobs does not mean those.
+  package var sparingSchedules: JobFilter {
+    saysWhich ? self : self && !(.kind("durable.schedule") && (.unfinished || .state(.failed)))
+  }
+
+  private var saysWhich: Bool {
+    switch condition {
+    case .ids, .kinds, .key: true
+    case .and(let all): all.contains(where: \.saysWhich)
+    case .or(let any): any.contains(where: \.saysWhich)
+    case .queues, .states, .tag, .lane, .requires, .batch, .not, .tooLarge: false
+    }
+  }
+
   /// Throws ``JobError/Code/invalidArgument`` if it is too large. For stores.
   public func check() throws {
     guard condition == .tooLarge else { return }

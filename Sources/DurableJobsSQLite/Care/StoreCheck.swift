@@ -17,6 +17,10 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
     case batches
     /// An unfinished job without its unique key.
     case uniqueKeys
+    /// A job that is not found by its key, or by one of its tags.
+    case names
+    /// An unfinished job that would not be given up at its deadline.
+    case deadlines
     /// How many jobs there are of a queue and a kind, by state.
     case counts
   }
@@ -34,7 +38,7 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
 
 extension SQLiteStore {
   /// Derives anew from the jobs what is kept beside them, and says where the file has something else: what waits for what,
-  /// lanes, batches, unique keys, counts; and what SQLite finds in its pages. Nothing is found in a whole store, whoever
+  /// lanes, batches, unique keys, keys, tags, deadlines, counts; and what SQLite finds in its pages. Nothing is found in a whole store, whoever
   /// works on it meanwhile.
   ///
   /// With `mending`, all but the first subject is put right, in one transaction, in which others wait; jobs that waited for
@@ -99,6 +103,21 @@ enum StoreCheck {
     WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.unique.rawValue)<>0 AND name NOT NULL
       AND NOT EXISTS(SELECT 1 FROM durable_uniq u WHERE u.key=name AND u.job=j.id)
     """
+  static let missingNames = """
+    SELECT j.id FROM durable_job j JOIN durable_spec s ON s.id=j.id
+      LEFT JOIN(SELECT job,count(*) n FROM durable_tag GROUP BY job) t ON t.job=j.id
+    WHERE j.state BETWEEN 2 AND 10 AND json_valid(s.options)
+      AND (json_extract(s.options,'$.key') NOT NULL AND j.id NOT IN(SELECT job FROM durable_job_key)
+        OR json_array_length(s.options,'$.tags')>ifnull(t.n,0))
+    """
+  static let missingDeadlines = """
+    SELECT j.id,CASE WHEN json_valid(s.options)
+      THEN ifnull(json_extract(s.options,'$.endBy'),json_extract(s.options,'$.startBy')) END at
+    FROM durable_job j JOIN durable_spec s ON s.id=j.id
+    WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.deadline.rawValue)<>0 AND at NOT NULL
+      AND NOT EXISTS(SELECT 1 FROM durable_deadline d WHERE d.job=j.id AND d.at=CASE WHEN json_valid(s.options)
+        THEN ifnull(json_extract(s.options,'$.endBy'),json_extract(s.options,'$.startBy')) END)
+    """
   static let wrongCounts = """
     SELECT r.id FROM durable_route r LEFT JOIN(
       SELECT route,count(*) jobs,sum(state=2) blocked,sum(state=3) scheduled,sum(state=6) suspended,sum(state=7) succeeded,
@@ -134,6 +153,8 @@ enum StoreCheck {
     try look(.waits, [wrongWaits])
     try look(.batches, [wrongBatches])
     try look(.uniqueKeys, [missingKeys])
+    try look(.names, [missingNames])
+    try look(.deadlines, [missingDeadlines])
     try look(.counts, [wrongCounts])
     return findings
   }
@@ -162,6 +183,12 @@ extension WriteTransaction {
     try run("DROP TABLE durable_mend")
     try run(
       "INSERT OR IGNORE INTO durable_uniq(key,job,until) SELECT name,id,until FROM(\(StoreCheck.missingKeys))")
+    for id in try Statement(StoreCheck.missingNames, on: connection.handle).map({ $0.id(0) }) {
+      guard let row = try load(id) else { continue }
+      if let key = row.key { try self.run(.insertKey, key.composed, id) }
+      for tag in row.tags { try self.run(.insertTag, tag.composed, id) }
+    }
+    try run("INSERT OR IGNORE INTO durable_deadline(at,job) SELECT at,id FROM(\(StoreCheck.missingDeadlines))")
     let batches = try Statement(StoreCheck.wrongBatches, on: connection.handle)
     while try batches.step() { news.touch(BatchID(rawValue: batches.int(0))) }
     try run(

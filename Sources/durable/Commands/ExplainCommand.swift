@@ -10,11 +10,11 @@
       abstract: "Say why a job does not run, and what helps.",
       discussion: "A line for each thing that keeps it; what must change first is first.")
 
-    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @Argument(help: ArgumentHelp("The job; without it, the last one.", valueName: "id")) var job: JobID?
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let store = try await options.existing(for: [id])
+      let (store, id) = try await options.existing(for: job, else: .all, "job")
       guard let (job, explanation) = try await store.explain(id) else {
         throw JobError(.notFound, "there is no job \(id)")
       }

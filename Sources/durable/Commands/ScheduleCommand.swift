@@ -143,7 +143,9 @@
           try await act(store.queue("default"), name)
           let after = isRemoved ? before : try await store.schedule(name) ?? before
           let record = ScheduleRecord(after, isRemoved: isRemoved)
-          options.json ? Screen.out.json(record) : Screen.out.line("\(name.withVisibleControls) \(record.stateInWords)")
+          options.json
+            ? Screen.out.json(ScheduleLine(schedule: record))
+            : Screen.out.line("\(name.withVisibleControls) \(record.stateInWords)")
         }
         if let missing { throw JobError(.notFound, "there is no schedule '\(missing)'") }
       }

@@ -104,9 +104,14 @@
         guard FileManager.default.fileExists(atPath: target) else {
           throw JobError(.notFound, "there is no service '\(name.name)': \(target) does not exist")
         }
-        try await manager.disable(file)
+        // What could not be enabled may not be disabled either; its file goes all the same.
+        var trouble: JobError?
+        do { try await manager.disable(file) } catch let error as JobError { trouble = error }
         do { try FileManager.default.removeItem(atPath: target) } catch {
           throw JobError(.unusableFile, "\(target) can't be deleted: \(error.briefly)", cause: error)
+        }
+        if let trouble {
+          throw JobError(trouble.code, "\(target) is deleted, and more was not done: \(trouble.message)")
         }
         try await manager.forget()
         try await ServiceCommand.report(file, options)

@@ -135,7 +135,7 @@
         return try await group.next()!
       }
       guard !isDone, let limit else { return }
-      Talk.line("Still not done after \(limit.forPeople)")
+      Talk.error("still not done after \(limit.forPeople)", code: "timedOut")
       throw ExitCode(.timedOut)
     }
   }

@@ -38,10 +38,14 @@
     }
 
     /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
-    /// id. Throws ``JobError/Code/notFound`` for ranges and batches in which there is nothing.
-    func jobs(in store: OpenStore, states: Set<JobState>) async throws -> [JobID] {
+    /// id; no schedules if they are spared, unless their kind or a key was asked for. Throws ``JobError/Code/notFound`` for
+    /// ranges and batches in which there is nothing.
+    func jobs(
+      in store: OpenStore, states: Set<JobState>, sparingSchedules: Bool = true
+    ) async throws -> [JobID] {
       if isByName { return ids.map(\.ids.lowerBound).withoutRepeats }
-      let filter = try await filter(in: store, states: states)
+      let all = try await filter(in: store, states: states)
+      let filter = sparingSchedules ? all.sparingSchedules : all
       var found: [JobID] = []
       for range in ids.isEmpty ? [JobID(rawValue: 1)...JobID(rawValue: .max)] : ids.map(\.ids) {
         let before = JobID(rawValue: range.lowerBound.rawValue - 1)

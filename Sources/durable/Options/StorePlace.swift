@@ -21,7 +21,7 @@
         self = .server(text)
         return
       }
-      guard !text.contains("://") else {
+      guard !text.contains("://"), !text.hasPrefix("postgres:"), !text.hasPrefix("postgresql:") else {
         throw ValidationError(
           "\(text.withoutPasswords) is no store; give it the path of a file, or postgres://user@host/database")
       }

@@ -98,4 +98,10 @@
         "\(day) \(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(two(parts.hour)):\(two(parts.minute))\(seconds)"
     }
   }
+
+  /// What became of one, in a stream.
+  struct ScheduleLine: Encodable {
+    var event = "schedule"
+    var schedule: ScheduleRecord
+  }
 #endif

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsSchedules
   import Foundation
 
   /// What a verb does to the jobs that were selected.
@@ -26,26 +27,31 @@
       guard
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
-      else { return report([], [:], [], selection, options) }
-      let ids = try await selection.jobs(in: store, states: states)
+      else { return report([], [:], [], [], selection, options) }
+      let ids = try await selection.jobs(in: store, states: states, sparingSchedules: change != .retry)
       if asks { try selection.ask(verb, ids.count) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var changed: [JobID] = []
       var words: [JobID: String] = [:]
       var refused: [ChangeReport.Refusal] = []
+      var missing: [JobID] = []
       var worst: ExitStatus?
       for page in ids.pages(of: 400) {
-        let answer = try await apply(to: Array(page), filter, in: store)
+        let spared = selection.isByName ? try await schedules(among: Array(page), in: store) : []
+        refused += spared
+        let page = Set(page).subtracting(spared.map(\.job)).sorted()
+        let answer = try await apply(to: page, filter, in: store)
         changed += answer.changed
         refused += answer.refused
         words.merge(try await others(answer.changed, selection, in: store)) { $1 }
         guard selection.isByName else { continue }
-        for id in Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted() {
-          Talk.error("there is no job \(id)")
-          worst = .noSuchJob
-        }
+        missing += Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted()
       }
-      report(changed, words, refused, selection, options)
+      for id in missing {
+        Talk.error("there is no job \(id)", code: JobError.Code.notFound.rawValue)
+        worst = .noSuchJob
+      }
+      report(changed, words, refused, missing, selection, options)
       if !refused.isEmpty { worst = worst ?? .usage }
       if let worst { throw ExitCode(worst) }
     }
@@ -71,6 +77,21 @@
         }
       }
       return all
+    }
+
+    /// Schedules that this would end: they go by their names.
+    private func schedules(among ids: [JobID], in store: OpenStore) async throws -> [ChangeReport.Refusal] {
+      switch change {
+      case .cancel, .complete, .fail, .remove: break
+      default: return []
+      }
+      let filter = JobFilter.ids(ids) && .kind(JobSchedule.self) && .states(Self.unfinished)
+      return try await store.store.jobs(JobQuery(filter, limit: ids.count)).map { job in
+        let name = job.key.map { $0.dropFirst(JobSchedule.key(of: "").count) } ?? ""
+        return ChangeReport.Refusal(
+          job: job.id,
+          message: "is the schedule '\(name)'; 'durable schedule remove \(name)' ends it, and 'pause' holds it")
+      }
     }
 
     /// Those that had succeeded before keep what they have put out.
@@ -108,12 +129,15 @@
     private static let stops = "runs; it is asked to stop"
 
     private func report(
-      _ changed: [JobID], _ words: [JobID: String], _ refused: [ChangeReport.Refusal], _ selection: JobSelection,
-      _ options: StoreOptions
+      _ changed: [JobID], _ words: [JobID: String], _ refused: [ChangeReport.Refusal], _ missing: [JobID],
+      _ selection: JobSelection, _ options: StoreOptions
     ) {
       for refusal in refused.prefix(Self.mostTold) { Talk.error("job \(refusal.job) \(refusal.message)") }
       if refused.count > Self.mostTold { Talk.error("… and \(refused.count - Self.mostTold) more are refused") }
-      if options.json { return Screen.out.json(ChangeRecord(changed: changed, refused: refused)) }
+      if options.json {
+        let all = refused + missing.map { ChangeReport.Refusal(job: $0, message: "does not exist") }
+        return Screen.out.json(ChangeRecord(changed: changed, refused: all))
+      }
       for id in changed { Screen.out.line("\(id) \(words[id] ?? done)") }
       guard !selection.isByName else { return }
       let stopping = words.values.count { $0 == Self.stops }

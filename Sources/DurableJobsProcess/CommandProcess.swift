@@ -31,9 +31,11 @@
 
     /// To the whole session, which this process leads, and to the command also where it has left that.
     func send(_ signal: Int32, hasEnded: Bool) {
-      // Its number is nobody else's as long as its end was not looked at.
-      if !hasEnded { kill(-number, signal) }
-      ProcessEntry.send(signal, toSession: getpid(), besides: hasEnded ? nil : number)
+      // Its number is nobody else's as long as its end was not looked at, or somebody is left in its group.
+      let isItsOwn = !hasEnded || getsid(number) < 0 && ProcessEntry.isSomeone(-number)
+      // Also to who is not shown here, as another user's.
+      if isItsOwn { kill(-number, signal) }
+      ProcessEntry.send(signal, toSession: getpid(), besides: isItsOwn ? number : nil)
       if !hasEnded, getpgid(number) != number { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
     }
 

@@ -223,6 +223,41 @@
       shell.send(SIGKILL)
     }
 
+    @Test func `a lock is not free while somebody lives who has strayed from its holder`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let lock = CommandLock(path: path)
+      let (command, stray) = (try ChildProcess("/bin/sleep", ["600"]), try ChildProcess("/bin/sleep", ["600"]))
+      var holder = try holder(of: command.pid)
+      let start = try #require(ProcessEntry(stray.pid)).start
+      func isFree(_ start: UInt64?) throws -> Bool {
+        holder.strays = [Stray(number: stray.pid, start: start)]
+        try JSONEncoder().encode(holder).write(to: URL(filePath: path))
+        return try lock.isFree()
+      }
+      command.send(SIGKILL)
+      command.wait()
+      #expect(try isFree(start + 1), "the number was given to somebody else")
+      #expect(try !isFree(nil), "the system does not tell who it is")
+      #expect(try !isFree(start))
+      #expect(lock.processes == [stray.pid])
+      #expect(lock.livingWords(of: "it").hasPrefix("process \(stray.pid) of it still lives"))
+      stray.send(SIGKILL)
+      stray.wait()
+      #expect(try lock.isFree())
+      #expect(FileManager.default.contents(atPath: path) == Data())
+    }
+
+    @Test func `more who have strayed than are written down, each with a long number, leave a lock readable`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      var holder = try holder(of: child.pid)
+      holder.strays = Array(repeating: Stray(number: .max, start: .max), count: CommandLock.mostStrays)
+      try JSONEncoder().encode(holder).write(to: URL(filePath: path))
+      #expect(try !CommandLock(path: path).isFree())
+    }
+
     @Test(.enabled(if: hasProcessTable, "uses setsid"))
     func `what is in the session of a holder and in another group is of it`() async throws {
       let (shell, output) = try session(#"exec bash -c "set -m; sleep 600 & echo \$\$ \$!; exec sleep 600""#)

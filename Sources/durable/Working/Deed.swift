@@ -35,10 +35,12 @@
       var refused: [ChangeReport.Refusal] = []
       var worst: ExitStatus?
       for page in ids.pages(of: 400) {
-        let answer = try await apply(to: Array(page), filter, in: store)
+        let (answer, remains) = try await apply(to: Array(page), filter, in: store)
+        if !remains.isEmpty { worst = worst ?? .jobFailed }
         changed += answer.changed
         refused += answer.refused
         words.merge(try await others(answer.changed, selection, in: store)) { $1 }
+        words.merge(remains.mapValues { "\(done), but \($0)" }) { $1 }
         guard selection.isByName else { continue }
         for id in Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted() {
           Talk.error("there is no job \(id)")
@@ -50,7 +52,10 @@
       if let worst { throw ExitCode(worst) }
     }
 
-    private func apply(to ids: [JobID], _ filter: JobFilter, in store: OpenStore) async throws -> ChangeReport {
+    /// With what could not be ended of their commands.
+    private func apply(
+      to ids: [JobID], _ filter: JobFilter, in store: OpenStore
+    ) async throws -> (ChangeReport, remains: [JobID: String]) {
       var all = ChangeReport()
       repeat {
         let bite = try await store.store.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
@@ -59,18 +64,19 @@
         all.next = bite.next
       } while all.next != nil
       if case .complete(let output?) = change { try await refuse(&all, withoutOutput: output, in: store) }
+      var remains: [JobID: String] = [:]
       for id in all.changed {
         switch change {
-        case .cancel, .suspend: try await store.endRemains(of: id)
-        case .complete, .fail: try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
+        case .cancel, .suspend: remains[id] = try await store.endRemains(of: id)
+        case .complete, .fail: remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
         case .remove:
-          try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
+          remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
           // A command that can't be ended keeps it, until a worker finds that it has.
           if !store.folder(id).removeIfFree() { Talk.line("Job \(id): its logs go when its command has ended") }
         default: break
         }
       }
-      return all
+      return (all, remains)
     }
 
     /// Those that had succeeded before keep what they have put out.

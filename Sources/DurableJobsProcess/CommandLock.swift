@@ -112,8 +112,10 @@
       // A supervisor passes on the first TERM only, and may have sent one, since its worker is gone.
       let isSupervised = holder?.askLeader(if: hasSupervisor) ?? false
       if !isSupervised { holder?.send(SIGTERM, holding: path) }
+      let half = ContinuousClock.now + limit / 2
       let haveEnded = await Self.wait(for: limit) {
         if !isSupervised, let holder { strays.ask(afterSession: holder.session.number) }
+        if !isSupervised, ContinuousClock.now >= half { strays.ask() }
         return strays.living.isEmpty && isKnownToBeFree
       }
       if haveEnded { return true }

@@ -134,6 +134,7 @@
           try noticeEnd()
           if end == nil { wasAsked = true }
           tell()
+        case .askStrays: strays.ask()
         case .look:
           strays.ask(afterSession: getpid())
           course.isAlone = (try? strays.living.isEmpty && order.lock.isFree(besides: getpid())) ?? false

@@ -31,15 +31,17 @@
       course.change { $0.commandHasEnded = true }
       #expect(course.next(.zero) == .terminate)
       var now = Duration.zero
-      var looks = 0
+      var (looks, asks) = (0, [Duration]())
       while true {
         switch course.next(now) {
         case .look: looks += 1
+        case .askStrays: asks.append(now)
         case .wait(until: let time?): now = time
         case let step:
           #expect(step == .done)
           #expect(now == .seconds(5))
           #expect((10...70).contains(looks), "\(looks)")
+          #expect(asks.count == 1 && asks[0] >= .milliseconds(2500), "\(asks)")
           return
         }
       }
@@ -59,7 +61,9 @@
       let course = Course()
       course.change { $0.lifeLineIsCut = true }
       #expect(course.next(.seconds(1)) == .terminate)
-      #expect(course.next(.seconds(1)) == .wait(until: .seconds(6)))
+      #expect(course.next(.seconds(1)) == .wait(until: .milliseconds(3500)))
+      #expect(course.next(.milliseconds(3500)) == .askStrays, "who started them has had the time to do that")
+      #expect(course.next(.milliseconds(3500)) == .wait(until: .seconds(6)))
       #expect(course.next(.seconds(6)) == .kill)
       #expect(course.next(.seconds(6)) == .wait(until: .seconds(7)))
       course.change { $0.commandHasEnded = true }
@@ -72,7 +76,8 @@
         $0.wasTold = true
         $0.lifeLineIsCut = true
       }
-      #expect(course.next(.seconds(1)) == .wait(until: .seconds(6)))
+      #expect(course.next(.seconds(1)) == .wait(until: .milliseconds(3500)))
+      #expect(course.next(.milliseconds(3500)) == .askStrays)
       #expect(course.next(.seconds(6)) == .kill)
       let ended = Course()
       ended.change {
@@ -85,7 +90,7 @@
     @Test func `a command that can't even be killed is given up`() {
       let course = Course()
       course.change { $0.lifeLineIsCut = true }
-      for now in [Duration.zero, .seconds(5)] { _ = course.next(now) }
+      for now in [Duration.zero, .milliseconds(2500), .seconds(5)] { _ = course.next(now) }
       #expect(course.next(.seconds(6)) == .done)
     }
   }

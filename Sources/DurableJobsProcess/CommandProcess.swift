@@ -39,6 +39,24 @@
       if !hasEnded, getpgid(number) != number { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
     }
 
+    /// Lets it go on if it has stopped itself as at a terminal: here is nobody who would. Who was stopped by STOP was meant to be.
+    func goOnIfStopped() {
+      var news = siginfo_t()
+      guard waitid(P_PID, id_t(number), &news, WSTOPPED | WNOHANG) == 0, news.si_code == CLD_STOPPED,
+        [SIGTSTP, SIGTTIN, SIGTTOU].contains(Self.signal(news))
+      else { return }
+      // With its group, which a terminal stops as one.
+      kill(-number, SIGCONT)
+    }
+
+    private static func signal(_ news: siginfo_t) -> Int32 {
+      #if canImport(Darwin)
+        news.si_status
+      #else
+        news._sifields._sigchld.si_status
+      #endif
+    }
+
     /// How it ended; nil if it has not. Not to be asked again after that.
     func reap() throws -> SupervisorReport.Ending? {
       var status: Int32 = 0

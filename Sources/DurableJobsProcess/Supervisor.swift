@@ -218,7 +218,9 @@
     }
 
     private mutating func noticeEnd() throws {
-      guard end == nil, let ending = try command?.reap() else { return }
+      guard end == nil else { return }
+      command?.goOnIfStopped()
+      guard let ending = try command?.reap() else { return }
       end = ending
       course.commandHasEnded = true
     }

@@ -87,6 +87,17 @@
       #expect(place.lines("terms") == ["TERM"])
     }
 
+    @Test(arguments: ["TSTP", "TTIN", "TTOU"], ["$$", "0"])
+    func `a command that stops itself as at a terminal goes on`(signal: String, whom: String) async throws {
+      let place = try Place()
+      let orphan = try Orphan(id, "kill -\(signal) \(whom); kill -\(signal) \(whom); exit 7", place)
+      guard case .exited(7) = try await orphan.report().ending else {
+        Issue.record("it has not ended by itself")
+        return
+      }
+      try orphan.end()
+    }
+
     @Test(arguments: [false, true])
     func `who takes over asks by the supervisor, also where that is stopped`(isStopped: Bool) async throws {
       let place = try Place()

@@ -137,6 +137,9 @@
           exitCode: result.exitCode)
       }
       onEvent(context, .ended(command, result, took: began.duration(to: .now)))
+      if case .askedToEnd = result, let error = ToldTooOften(folder.runs(of: nil).map(\.ending)) {
+        throw .permanent(error)
+      }
       // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
       if !isGone, case .stopped = result { throw Self.leftBehind(lock) }
       // The worker's own order to stop it would come after the grace.

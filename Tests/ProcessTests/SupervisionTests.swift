@@ -136,6 +136,17 @@
     }
   }
 
+  /// Commands that somebody else tells to end, again and again.
+  @Suite struct ToldTooOftenTests {
+    @Test func `a command that was told to end ten times in a row, and by nobody known, says that at last`() {
+      let asked: String? = "\(CommandResult.askedToEnd)"
+      #expect(ToldTooOften(Array(repeating: asked, count: 9)) == nil)
+      #expect(ToldTooOften(Array(repeating: asked, count: 9) + ["\(CommandResult.supervisorDied)", asked]) == nil)
+      let error = ToldTooOften([nil] + Array(repeating: asked, count: 10))
+      #expect(error.map { "\($0)".hasPrefix("it was interrupted 10 times in a row") } == true)
+    }
+  }
+
   /// A course in a class, since `#expect` can't call what mutates a value.
   private final class Course {
     private var course = SupervisionCourse()

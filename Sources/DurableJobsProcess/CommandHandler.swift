@@ -123,7 +123,11 @@
       // Else it may be another's by now.
       if stopReason != .claimLost, !folder.hasRun(after: run.number) {
         // What was to end, and lives, is in the way of others. What has ended by itself may leave a daemon.
-        if isGone || result.exitCode != nil { remains.forget(context.id) } else { remains.giveUp(context.id) }
+        if isGone || result.exitCode != nil && !lock.hasStrays {
+          remains.forget(context.id)
+        } else {
+          remains.giveUp(context.id)
+        }
       }
       if case .postponed = result {
         folder.forget(run)
@@ -133,6 +137,9 @@
           exitCode: result.exitCode)
       }
       onEvent(context, .ended(command, result, took: began.duration(to: .now)))
+      if case .askedToEnd = result, let error = ToldTooOften(folder.runs(of: nil).map(\.ending)) {
+        throw .permanent(error)
+      }
       // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
       if !isGone, case .stopped = result { throw Self.leftBehind(lock) }
       // The worker's own order to stop it would come after the grace.
@@ -161,14 +168,7 @@
     private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> JobExit {
       let whose = other.map { "job \($0)" } ?? "this command"
       let lives = "still lives\(other == nil ? "" : ", beside which this one must not run")"
-      let numbers = lock.processes.map { "\($0)" }.joined(separator: ", ")
-      return .suspend(
-        because:
-          numbers.isEmpty
-          ? "a process of \(whose), or one that can't be told from it, \(lives): it has left its group, or is another "
-            + "user's or another container's; end it, then resume or cancel"
-          : "process \(numbers) of \(whose) \(lives): it has left its group, or can't end; end it, then resume or cancel"
-      )
+      return .suspend(because: "\(lock.livingWords(of: whose, lives)), then resume or cancel")
     }
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
@@ -200,7 +200,7 @@
       defer { lifeLine.cut() }
       lifeLines.withLock { $0.lines[context.id] = lifeLine }
       defer { lifeLines.withLock { $0.lines[context.id] = nil } }
-      lifeLine.begin(with: message, supervisor: supervisor.number)
+      lifeLine.begin(with: message, supervisor: supervisor.number, lock: order.lock)
       let told = await withTaskCancellationHandler {
         await supervisor.report(lifeLine)
       } onCancel: {

@@ -15,12 +15,20 @@
     var machine: String
     var session: Mark
     var command: Mark
+    /// Those that have strayed from it, as far as somebody has found them.
+    var strays: [Stray]?
+
+    /// Whoever has strayed since: a holder is known by who it is.
+    static func == (left: CommandHolder, right: CommandHolder) -> Bool {
+      (left.machine, left.session, left.command) == (right.machine, right.session, right.command)
+    }
 
     /// As it stands in locks that were taken before it had this name.
     private enum CodingKeys: String, CodingKey {
       case machine
       case session = "group"
       case command
+      case strays
     }
 
     /// This process is about to become the command. Nil if its supervisor is no more.
@@ -37,9 +45,18 @@
     /// Of this start of the machine and this space of numbers: others can't be asked about from here.
     var isOfThisSpace: Bool { machine == Self.currentMachine }
 
-    /// Whether the command or anything of its session lives, but for `exception`.
+    /// Whether the command, anything of its session or who has strayed from it lives, but for `exception`.
     func lives(besides exception: pid_t? = nil) -> Bool {
-      isOfThisSpace && (commandLives || sessionLives(besides: exception))
+      isOfThisSpace
+        && (commandLives || sessionLives(besides: exception) || (strays ?? []).contains(where: \.lives))
+    }
+
+    /// Those of them that live and can be told.
+    var living: [pid_t] {
+      guard isOfThisSpace else { return [] }
+      let session = sessionLives(besides: nil) ? ProcessEntry.session(session.number).filter { !$0.hasEnded } : []
+      return (commandLives ? [command.number] : []) + session.map(\.number)
+        + (strays ?? []).filter(\.lives).map(\.number)
     }
 
     /// Sends a signal to all that lives of it, and to no stranger: a session without its leader may be another's by now, as
@@ -55,9 +72,9 @@
 
     /// Looks for who has strayed from it, unless it may be a stranger by now.
     func find(_ strays: inout CommandStrays, holding lock: String) {
-      if isOfThisSpace, session.number > 1, session.number != getsid(0), isKnown(lock) {
-        strays.find(session: session.number)
-      }
+      guard isOfThisSpace else { return }
+      strays.add(self.strays ?? [])
+      if session.number > 1, session.number != getsid(0), isKnown(lock) { strays.find(session: session.number) }
     }
 
     /// Asks the leader of the session to end it, if that is a supervisor, and lives. Answers whether it was asked.
@@ -77,9 +94,9 @@
     }
 
     private var commandLives: Bool {
-      guard Self.isSomeone(command.number) else { return false }
+      guard ProcessEntry.isSomeone(command.number) else { return false }
       // One that can't be looked at is taken for it: to wait in vain is better than a twin.
-      guard let entry = ProcessEntry(command.number) else { return Self.isSomeone(command.number) }
+      guard let entry = ProcessEntry(command.number) else { return ProcessEntry.isSomeone(command.number) }
       return entry.start == command.start && !entry.hasEnded
     }
 
@@ -89,12 +106,12 @@
         if !leader.hasEnded, leader.number != exception { return true }
       }
       let members = ProcessEntry.session(session.number)
-      if members.isEmpty { return Self.isSomeone(-session.number) }
+      if members.isEmpty, ProcessEntry.isSomeone(-session.number) { return true }
       if members.contains(where: { !$0.hasEnded && $0.number != exception }) { return true }
       // Of the command's group somebody may be left who is not shown here, as one of another user.
-      let isShown = members.contains { $0.group == command.number }
-      return !isShown && ProcessEntry(command.number).map { $0.start == command.start } ?? true
-        && Self.isSomeone(-command.number)
+      return ProcessEntry.isSomeone(-command.number)
+        && ProcessEntry(command.number).map { $0.start == command.start } ?? true
+        && !ProcessEntry.all().contains { $0.group == command.number }
     }
 
     /// As long as anything of a session lives, its number is nobody else's.
@@ -106,8 +123,6 @@
       var file = stat()
       return stat(lock, &file) == 0 && ProcessEntry.session(session.number).contains { $0.holds(file) }
     }
-
-    private static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
 
     static let currentMachine: String = {
       #if os(Linux)

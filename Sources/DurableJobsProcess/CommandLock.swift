@@ -75,8 +75,13 @@
       }
       guard let holder = Self.holder(file) else { return true }
       guard !holder.lives(besides: supervisor) else { return false }
-      // Of another space only who is in it knows what lives. Another may have come before the lock was changed.
-      if holder.isOfThisSpace, flock(file, LOCK_EX | LOCK_NB) == 0, Self.holder(file) == holder { ftruncate(file, 0) }
+      // Of another space only who is in it knows what lives. Another may have come before the lock was changed, or
+      // somebody may have found who has strayed.
+      if holder.isOfThisSpace, flock(file, LOCK_EX | LOCK_NB) == 0, let same = Self.holder(file), same == holder,
+        same.strays == holder.strays
+      {
+        ftruncate(file, 0)
+      }
       return true
     }
 
@@ -103,12 +108,15 @@
     func end(_ holder: CommandHolder?, within limit: Duration = termination) async -> Bool {
       var strays = CommandStrays()
       holder?.find(&strays, holding: path)
+      if let holder { note(strays) { $0 == holder } }
       // A supervisor passes on the first TERM only, and may have sent one, since its worker is gone.
       let isSupervised = holder?.askLeader(if: hasSupervisor) ?? false
       if !isSupervised { holder?.send(SIGTERM, holding: path) }
+      let half = ContinuousClock.now + limit / 2
       let haveEnded = await Self.wait(for: limit) {
         if !isSupervised, let holder { strays.ask(afterSession: holder.session.number) }
-        return !strays.live && isKnownToBeFree
+        if !isSupervised, ContinuousClock.now >= half { strays.ask() }
+        return strays.living.isEmpty && isKnownToBeFree
       }
       if haveEnded { return true }
       return await killHolder(and: strays, within: limit) { $0 == holder }
@@ -122,9 +130,10 @@
       var strays = strays
       // A launcher that has taken the lock and not yet written that it has is met the next time round.
       return await Self.wait(for: limit) {
-        if !strays.live, isKnownToBeFree { return true }
+        if strays.living.isEmpty, isKnownToBeFree { return true }
         if let holder, isMeant(holder) {
           holder.find(&strays, holding: path)
+          note(strays, of: isMeant)
           holder.send(SIGKILL, holding: path)
         }
         strays.send(SIGKILL)
@@ -132,11 +141,36 @@
       }
     }
 
-    /// Those that have inherited it, as far as this process may see them.
+    /// Writes who has strayed from such a holder beside it: as long as one of them lives, nothing begins under this lock, whoever
+    /// else knew of them and has died.
+    func note(_ strays: CommandStrays, of isMeant: (CommandHolder) -> Bool) {
+      let living = strays.living
+      guard !living.isEmpty else { return }
+      let file = open(path, O_RDWR | O_CLOEXEC)
+      guard file >= 0 else { return }
+      defer { close(file) }
+      // Who looks meanwhile finds it held, by the command if not by this.
+      flock(file, LOCK_EX | LOCK_NB)
+      guard var holder = Self.holder(file), isMeant(holder) else { return }
+      let known = (holder.strays ?? []).filter(\.lives)
+      let all = known + living.filter { !known.contains($0) }
+      guard all != holder.strays else { return }
+      holder.strays = Array(all.prefix(Self.mostStrays))
+      guard let data = try? JSONEncoder().encode(holder) else { return }
+      _ = data.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+      ftruncate(file, off_t(data.count))
+    }
+
+    /// Those that are written down. All of them are waited for, and a few keep a lock as well as many.
+    static let mostStrays = 100
+    private static let mostBytes = 16 * 1024
+
+    /// Who keeps it from being free: those of the command that live, and those that have inherited it, as far as this process
+    /// may see them.
     var processes: [pid_t] {
       var file = stat()
       guard stat(path, &file) == 0 else { return [] }
-      return ProcessEntry.holders(of: file).filter { $0 != getpid() }
+      return Set(ProcessEntry.holders(of: file) + (holder?.living ?? [])).filter { $0 != getpid() }.sorted()
     }
 
     private var isKnownToBeFree: Bool { (try? isFree()) ?? false }
@@ -162,7 +196,7 @@
     }
 
     private static func holder(_ file: Int32) -> CommandHolder? {
-      var bytes = [UInt8](repeating: 0, count: 1024)
+      var bytes = [UInt8](repeating: 0, count: mostBytes)
       let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
       return count > 0 ? try? JSONDecoder().decode(CommandHolder.self, from: Data(bytes.prefix(count))) : nil
     }

@@ -31,10 +31,30 @@
 
     /// To the whole session, which this process leads, and to the command also where it has left that.
     func send(_ signal: Int32, hasEnded: Bool) {
-      // Its number is nobody else's as long as its end was not looked at.
-      if !hasEnded { kill(-number, signal) }
-      ProcessEntry.send(signal, toSession: getpid(), besides: hasEnded ? nil : number)
+      // Its number is nobody else's as long as its end was not looked at, or somebody is left in its group.
+      let isItsOwn = !hasEnded || getsid(number) < 0 && ProcessEntry.isSomeone(-number)
+      // Also to who is not shown here, as another user's.
+      if isItsOwn { kill(-number, signal) }
+      ProcessEntry.send(signal, toSession: getpid(), besides: isItsOwn ? number : nil)
       if !hasEnded, getpgid(number) != number { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
+    }
+
+    /// Lets it go on if it has stopped itself as at a terminal: here is nobody who would. Who was stopped by STOP was meant to be.
+    func goOnIfStopped() {
+      var news = siginfo_t()
+      guard waitid(P_PID, id_t(number), &news, WSTOPPED | WNOHANG) == 0, news.si_code == CLD_STOPPED,
+        [SIGTSTP, SIGTTIN, SIGTTOU].contains(Self.signal(news))
+      else { return }
+      // With its group, which a terminal stops as one.
+      kill(-number, SIGCONT)
+    }
+
+    private static func signal(_ news: siginfo_t) -> Int32 {
+      #if canImport(Darwin)
+        news.si_status
+      #else
+        news._sifields._sigchld.si_status
+      #endif
     }
 
     /// How it ended; nil if it has not. Not to be asked again after that.

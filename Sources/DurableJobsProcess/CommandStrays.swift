@@ -6,45 +6,72 @@
   ///
   /// To be looked for before their parents are told to end: later nobody tells whose they were.
   struct CommandStrays: Sendable {
-    private var entries: [pid_t: ProcessEntry] = [:]
+    private var noted: Set<Stray> = []
     private var areAsked = false
 
     /// Looks for those of the session with this leader.
     mutating func find(session leader: pid_t) {
       let all = ProcessEntry.all().filter { !$0.hasEnded }
       let children = Dictionary(grouping: all) { $0.parent }
-      var rest = all.filter { $0.session == leader || entries[$0.number]?.start == $0.start }
+      var rest = all.filter { $0.session == leader || noted.contains(Stray($0)) }
       var family = Set(rest.map(\.number))
       while let next = rest.popLast() {
         for child in children[next.number] ?? [] where family.insert(child.number).inserted {
           rest.append(child)
-          if child.session != leader { entries[child.number] = child }
+          if child.session != leader { noted.insert(Stray(child)) }
+        }
+        // What `sudo` has become, for example, where users don't see each other's processes.
+        for child in ProcessEntry.hiddenChildren(of: next.number) where getsid(child) != leader {
+          noted.insert(Stray(number: child, start: nil))
         }
       }
     }
 
-    var live: Bool { !living.isEmpty }
+    /// Those that somebody else has found. Who can't be told from a later process of the same number is left out.
+    mutating func add(_ others: [Stray]) { noted.formUnion(others.filter { $0.start != nil }) }
 
-    /// Asks them to end, once, when nothing but the leader is left of the session: until then, who started them may do that.
-    mutating func ask(afterSession leader: pid_t) {
-      guard !areAsked, live, !ProcessEntry.session(leader).contains(where: { $0.number != leader && !$0.hasEnded })
-      else { return }
+    var living: [Stray] { noted.filter(\.lives).sorted { $0.number < $1.number } }
+
+    /// Asks them to end, once.
+    mutating func ask() {
+      guard !areAsked, !living.isEmpty else { return }
       areAsked = true
       send(SIGTERM)
     }
 
-    /// With the groups that they lead. Who was started by another of them is asked by that.
-    func send(_ signal: Int32) {
-      for process in living where signal == SIGKILL || entries[process.parent] == nil {
-        kill(process.group == process.number ? -process.number : process.number, signal)
-      }
+    /// The same when nothing but the leader is left of the session: until then, who started them may do that.
+    mutating func ask(afterSession leader: pid_t) {
+      guard !areAsked, !ProcessEntry.session(leader).contains(where: { $0.number != leader && !$0.hasEnded })
+      else { return }
+      ask()
     }
 
-    /// A number may have become somebody else's.
-    private var living: [ProcessEntry] {
-      entries.values.compactMap { entry in
-        ProcessEntry(entry.number).flatMap { $0.start == entry.start && !$0.hasEnded ? $0 : nil }
+    /// With the groups that they lead. Who was started by another of them is asked by that.
+    func send(_ signal: Int32) {
+      let living = living
+      let numbers = Set(living.map(\.number))
+      for stray in living {
+        if signal != SIGKILL, let entry = ProcessEntry(stray.number), numbers.contains(entry.parent) { continue }
+        kill(getpgid(stray.number) == stray.number ? -stray.number : stray.number, signal)
       }
     }
+  }
+
+  /// One that has strayed. A number may become somebody else's, so the start of its process stands with it.
+  struct Stray: Codable, Hashable, Sendable {
+    let number: pid_t
+    /// Nil where the system does not show it, as a process of another user.
+    let start: UInt64?
+
+    /// One that can't be looked at is taken for it: to wait in vain is better than a twin.
+    var lives: Bool {
+      guard ProcessEntry.isSomeone(number) else { return false }
+      guard let start, let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }
+      return entry.start == start && !entry.hasEnded
+    }
+  }
+
+  extension Stray {
+    fileprivate init(_ entry: ProcessEntry) { self.init(number: entry.number, start: entry.start) }
   }
 #endif

@@ -10,6 +10,8 @@
       var sender: Int32?
       /// The supervisor, which leads a session.
       var supervisor: pid_t?
+      /// What its command holds.
+      var lock: CommandLock?
     }
 
     private let state: Lock<State>
@@ -33,10 +35,11 @@
 
     /// The supervisor is there: it gets its order. That may take long, and is not waited for: a supervisor that is stopped
     /// reads nothing.
-    func begin(with order: Data, supervisor: pid_t) {
+    func begin(with order: Data, supervisor: pid_t, lock: CommandLock? = nil) {
       let sender = state.withLock { state in
         defer { state.sender = nil }
         state.supervisor = supervisor
+        state.lock = lock
         return state.sender
       }
       guard let sender else { return }
@@ -64,6 +67,7 @@
         guard let supervisor = $0.supervisor else { return }
         var strays = CommandStrays()
         strays.find(session: supervisor)
+        $0.lock?.note(strays) { $0.session.number == supervisor }
         _ = Foundation.kill(-supervisor, SIGKILL)
         ProcessEntry.send(SIGKILL, toSession: supervisor)
         strays.send(SIGKILL)

@@ -12,6 +12,9 @@
     /// It is a zombie: it has ended, and only its parent has not noticed.
     let hasEnded: Bool
 
+    /// Whether there is a process of that number, or a group where it is negative, seen or not.
+    static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
+
     /// Sends a signal to all of a session but its leader and those of the group `told`. Some may start others meanwhile, so it
     /// is looked again, a few times.
     static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
@@ -61,6 +64,16 @@
         return numbers.compactMap { ProcessEntry($0) }
       }
 
+      /// Those of its children that the table does not show, as of another user's. Who may be asked about is told all of them.
+      static func hiddenChildren(of parent: pid_t) -> [pid_t] {
+        let tasks = "/proc/\(parent)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.flatMap { thread in
+          let text = FileManager.default.contents(atPath: "\(tasks)/\(thread)/children") ?? Data()
+          return String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        }.filter { ProcessEntry($0) == nil && isSomeone($0) }
+      }
+
       /// All of a session, and of the group with its number, that this process may see.
       static func session(_ leader: pid_t) -> [ProcessEntry] {
         numbers.filter { getsid($0) == leader || getpgid($0) == leader }.compactMap { ProcessEntry($0) }
@@ -93,6 +106,9 @@
       }
 
       static func all() -> [ProcessEntry] { ask(KERN_PROC_ALL, 0) }
+
+      /// All are shown.
+      static func hiddenChildren(of parent: pid_t) -> [pid_t] { [] }
 
       static func session(_ leader: pid_t) -> [ProcessEntry] {
         all().filter { $0.group == leader || $0.session == leader }

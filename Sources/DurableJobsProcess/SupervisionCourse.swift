@@ -10,6 +10,8 @@
       case wait(until: Duration?)
       /// Ask the command, and what else is in its session, to end.
       case terminate
+      /// Ask who has strayed from the session: who started them has not done that, or they have not heard it.
+      case askStrays
       /// See whether anything but the supervisor lives. Answered by `isAlone`.
       case look
       /// End the command at once.
@@ -27,6 +29,7 @@
     var isAlone = false
 
     private var asked: Duration?
+    private var straysAreAsked = false
     private var killed: Duration?
     private var nextLook = Duration.zero
     private var pauses = LookPauses()
@@ -45,7 +48,12 @@
         if !wasTold { return .terminate }
         return next(now)
       }
-      guard commandHasEnded else { return pressing(asked, now) }
+      let half = asked + CommandLock.termination / 2
+      if now >= half, killed == nil, !straysAreAsked, !isAlone {
+        straysAreAsked = true
+        return .askStrays
+      }
+      guard commandHasEnded else { return pressing(asked, straysAreAsked ? nil : half, now) }
       if isAlone, outputsAreClosed { return .done }
       let limit = asked + (isAlone ? Self.lastWords : CommandLock.termination)
       if now >= limit { return .done }
@@ -56,10 +64,10 @@
     }
 
     /// The command was asked to end, and has not.
-    private mutating func pressing(_ asked: Duration, _ now: Duration) -> Step {
+    private mutating func pressing(_ asked: Duration, _ half: Duration?, _ now: Duration) -> Step {
       guard let killed else {
         let limit = asked + CommandLock.termination
-        if now < limit { return .wait(until: limit) }
+        if now < limit { return .wait(until: half ?? limit) }
         killed = now
         return .kill
       }

@@ -134,18 +134,19 @@
           try noticeEnd()
           if end == nil { wasAsked = true }
           tell()
+        case .askStrays: strays.ask()
         case .look:
           strays.ask(afterSession: getpid())
-          course.isAlone = (try? !strays.live && order.lock.isFree(besides: getpid())) ?? false
+          course.isAlone = (try? strays.living.isEmpty && order.lock.isFree(besides: getpid())) ?? false
         case .kill:
-          strays.find(session: getpid())
+          findStrays()
           command.send(SIGKILL, hasEnded: end != nil)
           strays.send(SIGKILL)
         case .done:
           // What cleaned up meanwhile may have started more.
           if !course.isAlone {
-            strays.find(session: getpid())
-            ProcessEntry.send(SIGKILL, toSession: getpid())
+            findStrays()
+            command.send(SIGKILL, hasEnded: end != nil)
             strays.send(SIGKILL)
           }
           stdout.log.finish()
@@ -205,13 +206,21 @@
       course.wasTold = true
       // Most commands that have ended by themselves have left nobody.
       if end == nil || ProcessEntry.session(getpid()).contains(where: { $0.number != getpid() && !$0.hasEnded }) {
-        strays.find(session: getpid())
+        findStrays()
       }
       command.send(SIGTERM, hasEnded: end != nil)
     }
 
+    /// Who can't be ended is known by the lock when this process is no more.
+    private mutating func findStrays() {
+      strays.find(session: getpid())
+      order.lock.note(strays) { $0.session.number == getpid() }
+    }
+
     private mutating func noticeEnd() throws {
-      guard end == nil, let ending = try command?.reap() else { return }
+      guard end == nil else { return }
+      command?.goOnIfStopped()
+      guard let ending = try command?.reap() else { return }
       end = ending
       course.commandHasEnded = true
     }

@@ -2,7 +2,7 @@
   import Foundation
 
   /// What signals tell a supervisor, as bytes in a pipe, so that one `poll` waits for all that can happen: that a child has
-  /// ended, and that somebody wants this process to end. Who wants that, as a service manager that tells every process,
+  /// ended or stopped, and that somebody wants this process to end. Who wants that, as a service manager that tells every process,
   /// wants it of the command too.
   struct SupervisorNews {
     /// Readable when there is some.
@@ -28,7 +28,7 @@
         #endif
         // Of signals that wait together a request comes first, and what the command does then may be its answer.
         sigfillset(&action.sa_mask)
-        action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_RESTART) | Int32(SA_NOCLDSTOP)
+        action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_RESTART)
         sigaction(signal, &action, nil)
       }
       var none = sigset_t()

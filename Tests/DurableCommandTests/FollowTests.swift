@@ -21,6 +21,16 @@
       #expect(bad.stderr.contains("exited with code 3"))
     }
 
+    @Test("log shows what was written to stderr in turn with stdout, however much that is")
+    func inTurn() async throws {
+      let id = try await durable.add("--shell", "--", "head -c 3000000 /dev/zero | tr '\\0' a; echo said >&2")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let lines = try await durable("log", "\(id)", "--json").text.split(separator: "\n")
+      let said = try #require(lines.firstIndex { $0.contains("said") })
+      let stdout = lines.indices.filter { lines[$0].contains("aaa") }
+      #expect(stdout.count > 2 && said < stdout[2], "\(stdout.count), \(said)")
+    }
+
     @Test("wait tells of a range what failed before it looked")
     func ended() async throws {
       for word in ["false", "true"] { _ = try await durable.add("--max-attempts", "1", "--", word) }

@@ -32,6 +32,20 @@
       ])
     func signatures(text: String, shown: String) { #expect(text.withoutPasswords == shown) }
 
+    @Test("a key that is a URL is shown without its password, by show and in JSON")
+    func keys() async throws {
+      let durable = try Durable()
+      let added = try await durable("add", "--key", "https://me:hunter2@host/x", "--", "true")
+      #expect(added.status == .exited(0), "\(added.stderr)")
+      let shown = try await durable("show", added.line).text
+      #expect(shown.contains("https://me:***@host/x") && !shown.contains("hunter2"), "\(shown)")
+      let json = try await durable("show", added.line, "--json").json
+      #expect(json["key"] as? String == "https://me:***@host/x")
+      #expect(
+        try await durable("show", added.line, "--json", "--secrets").json["key"] as? String
+          == "https://me:hunter2@host/x")
+    }
+
     @Test("a word of a million characters is read once, and not from each of its letters")
     func longWord() {
       let word = String(repeating: "0123456789abcdef", count: 62_500)

@@ -151,6 +151,41 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox") == [])
     }
 
+    @Test("a store that is repaired has the bodies that are in files, and the logs of commands")
+    func repaired() async throws {
+      let content = Content(2_000_000)
+      server.serve("/a", .page(200))
+      try Data(content.bytes).write(to: URL(fileURLWithPath: durable.folder + "/big.bin"))
+      let command = try await durable.add("--", "echo", "said")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await send("PUT", server.url("/a"), "--data", "@big.bin").line == "2")
+      let copy = durable.folder + "/new.sqlite"
+      let repaired = try await durable("repair", copy)
+      #expect(repaired.status == .exited(0) && repaired.line.hasPrefix("2 jobs whole"), "\(repaired.stderr)")
+      #expect(try await durable("work", "--drain", "--store", copy).status == .exited(0))
+      #expect(server.requests.map { $0.body == content.bytes } == [true])
+      #expect(try await durable("log", "\(command)", "--store", copy).text == "said\n")
+    }
+
+    @Test(
+      "a store is not repaired to where bodies of another are, and one whose bodies can't be copied says where they are"
+    )
+    func notCopied() async throws {
+      let other = durable.folder + "/other.sqlite"
+      try FileManager.default.createDirectory(atPath: other + "-outbox", withIntermediateDirectories: false)
+      _ = try await durable.add("--", "true")
+      let refused = try await durable("repair", other)
+      #expect(refused.status == .exited(5) && refused.stderr.contains("\(other)-outbox"), "\(refused.stderr)")
+      #expect(!FileManager.default.fileExists(atPath: other))
+      // A name that leads nowhere is there, and in the way.
+      try FileManager.default.createDirectory(atPath: durable.store + "-outbox", withIntermediateDirectories: false)
+      let copy = durable.folder + "/new.sqlite"
+      try FileManager.default.createSymbolicLink(atPath: copy + "-outbox", withDestinationPath: "/none/none")
+      let left = try await durable("repair", copy)
+      #expect(left.status == .exited(5) && left.line.hasPrefix("1 job whole"), "\(left.stderr)")
+      #expect(left.stderr.contains("Copy \(durable.store)-outbox before a worker begins"), "\(left.stderr)")
+    }
+
     @Test("--follow sends it here and prints what is answered")
     func follow() async throws {
       server.serve("/a", .page(503).with("Retry-After", "0"), .page(200, "the answer"))

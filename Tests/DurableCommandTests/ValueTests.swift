@@ -123,5 +123,14 @@
       #expect(session.ask(SIGHUP, .zero) == nil)
       #expect(session.isOrderly)
     }
+
+    @Test("each 'work stop' is the same demand to a worker in the background, however late it comes; Ctrl-C is another")
+    func demandsInBackground() {
+      var demands = StopDemands(isInBackground: true)
+      #expect(demands.ask(SIGTERM, .zero) == .stop)
+      #expect(demands.ask(SIGTERM, .seconds(60)) == nil)
+      #expect(demands.isOrderly)
+      #expect(demands.ask(SIGINT, .seconds(60)) == .endAll)
+    }
   }
 #endif

@@ -146,6 +146,17 @@
       #expect(FileManager.default.contents(atPath: job.log(1, .stdout)) == Data("one".utf8))
     }
 
+    @Test func `a run whose record can't be written does not begin, and leaves nothing`() throws {
+      // The record is written beside itself first, under a longer name, and there is no room for that in a path.
+      var store = folder
+      while store.utf8.count < 3800 { store += "/" + String(repeating: "d", count: 200) }
+      store += "/" + String(repeating: "d", count: 4085 - "-jobs/1/1.run".utf8.count - store.utf8.count - 1)
+      let job = JobFolder(store: store, id: JobID(rawValue: 1))
+      try job.create()
+      #expect { try job.beginRun(attempt: 1) } throws: { "\($0)".contains("can't write into") }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: job.path) == [])
+    }
+
     @Test func `of many runs the last are kept, and their numbers go on`() throws {
       let job = JobFolder(store: folder + "/jobs", id: JobID(rawValue: 1))
       try job.create()

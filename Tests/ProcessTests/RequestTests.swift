@@ -61,6 +61,43 @@
       #expect(place.lines("terms") == ["TERM"])
     }
 
+    /// It outlives its TERM, until what it has started by `setsid` has ended. What a shell says of a child that was ended has
+    /// no reader where the supervisor is gone.
+    private static let starter = """
+      trap : TERM; exec 2>/dev/null
+      setsid sh -c 'trap "echo TERM >> terms; exit" TERM; echo '$$' '$PPID' > said; while :; do sleep 0.05; done' &
+      while kill -0 $!; do sleep 0.05; done
+      """
+
+    @Test(arguments: [true, false])
+    func `who has strayed from a command that outlives its TERM is asked before it is killed`(
+      isSupervised: Bool
+    ) async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let orphan = try Orphan(id, Self.starter, place)
+      let (_, supervisor) = try await numbers(said)
+      let holder = orphan.folder.lock.holder
+      if !isSupervised {
+        kill(supervisor, SIGKILL)
+        await until { ProcessList.hasEnded(supervisor) }
+      }
+      try orphan.end()
+      #expect(await orphan.folder.lock.end(holder, within: .seconds(10)))
+      #expect(place.lines("terms") == ["TERM"])
+    }
+
+    @Test(arguments: ["TSTP", "TTIN", "TTOU"], ["$$", "0"])
+    func `a command that stops itself as at a terminal goes on`(signal: String, whom: String) async throws {
+      let place = try Place()
+      let orphan = try Orphan(id, "kill -\(signal) \(whom); kill -\(signal) \(whom); exit 7", place)
+      guard case .exited(7) = try await orphan.report().ending else {
+        Issue.record("it has not ended by itself")
+        return
+      }
+      try orphan.end()
+    }
+
     @Test(arguments: [false, true])
     func `who takes over asks by the supervisor, also where that is stopped`(isStopped: Bool) async throws {
       let place = try Place()

@@ -31,15 +31,17 @@
       course.change { $0.commandHasEnded = true }
       #expect(course.next(.zero) == .terminate)
       var now = Duration.zero
-      var looks = 0
+      var (looks, asks) = (0, [Duration]())
       while true {
         switch course.next(now) {
         case .look: looks += 1
+        case .askStrays: asks.append(now)
         case .wait(until: let time?): now = time
         case let step:
           #expect(step == .done)
           #expect(now == .seconds(5))
           #expect((10...70).contains(looks), "\(looks)")
+          #expect(asks.count == 1 && asks[0] >= .milliseconds(2500), "\(asks)")
           return
         }
       }
@@ -59,7 +61,9 @@
       let course = Course()
       course.change { $0.lifeLineIsCut = true }
       #expect(course.next(.seconds(1)) == .terminate)
-      #expect(course.next(.seconds(1)) == .wait(until: .seconds(6)))
+      #expect(course.next(.seconds(1)) == .wait(until: .milliseconds(3500)))
+      #expect(course.next(.milliseconds(3500)) == .askStrays, "who started them has had the time to do that")
+      #expect(course.next(.milliseconds(3500)) == .wait(until: .seconds(6)))
       #expect(course.next(.seconds(6)) == .kill)
       #expect(course.next(.seconds(6)) == .wait(until: .seconds(7)))
       course.change { $0.commandHasEnded = true }
@@ -72,7 +76,8 @@
         $0.wasTold = true
         $0.lifeLineIsCut = true
       }
-      #expect(course.next(.seconds(1)) == .wait(until: .seconds(6)))
+      #expect(course.next(.seconds(1)) == .wait(until: .milliseconds(3500)))
+      #expect(course.next(.milliseconds(3500)) == .askStrays)
       #expect(course.next(.seconds(6)) == .kill)
       let ended = Course()
       ended.change {
@@ -85,7 +90,7 @@
     @Test func `a command that can't even be killed is given up`() {
       let course = Course()
       course.change { $0.lifeLineIsCut = true }
-      for now in [Duration.zero, .seconds(5)] { _ = course.next(now) }
+      for now in [Duration.zero, .milliseconds(2500), .seconds(5)] { _ = course.next(now) }
       #expect(course.next(.seconds(6)) == .done)
     }
   }
@@ -128,6 +133,17 @@
       #expect(SupervisorReport(ending: .signalled(SIGHUP)).isAnswerToStop)
       #expect(!SupervisorReport(ending: .signalled(SIGKILL)).isAnswerToStop)
       #expect(!SupervisorReport(ending: .notStarted(.lockHeld), wasAsked: true).isAnswerToStop)
+    }
+  }
+
+  /// Commands that somebody else tells to end, again and again.
+  @Suite struct ToldTooOftenTests {
+    @Test func `a command that was told to end ten times in a row, and by nobody known, says that at last`() {
+      let asked: String? = "\(CommandResult.askedToEnd)"
+      #expect(ToldTooOften(Array(repeating: asked, count: 9)) == nil)
+      #expect(ToldTooOften(Array(repeating: asked, count: 9) + ["\(CommandResult.supervisorDied)", asked]) == nil)
+      let error = ToldTooOften([nil] + Array(repeating: asked, count: 10))
+      #expect(error.map { "\($0)".hasPrefix("it was interrupted 10 times in a row") } == true)
     }
   }
 
@@ -221,6 +237,41 @@
       #expect(!ProcessList.isWaiting(SIGTERM, for: numbers[1]))
       #expect(holder.lives(), "to wait in vain is better than a twin")
       shell.send(SIGKILL)
+    }
+
+    @Test func `a lock is not free while somebody lives who has strayed from its holder`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let lock = CommandLock(path: path)
+      let (command, stray) = (try ChildProcess("/bin/sleep", ["600"]), try ChildProcess("/bin/sleep", ["600"]))
+      var holder = try holder(of: command.pid)
+      let start = try #require(ProcessEntry(stray.pid)).start
+      func isFree(_ start: UInt64?) throws -> Bool {
+        holder.strays = [Stray(number: stray.pid, start: start)]
+        try JSONEncoder().encode(holder).write(to: URL(filePath: path))
+        return try lock.isFree()
+      }
+      command.send(SIGKILL)
+      command.wait()
+      #expect(try isFree(start + 1), "the number was given to somebody else")
+      #expect(try !isFree(nil), "the system does not tell who it is")
+      #expect(try !isFree(start))
+      #expect(lock.processes == [stray.pid])
+      #expect(lock.livingWords(of: "it").hasPrefix("process \(stray.pid) of it still lives"))
+      stray.send(SIGKILL)
+      stray.wait()
+      #expect(try lock.isFree())
+      #expect(FileManager.default.contents(atPath: path) == Data())
+    }
+
+    @Test func `more who have strayed than are written down, each with a long number, leave a lock readable`() throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { unlink(path) }
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      var holder = try holder(of: child.pid)
+      holder.strays = Array(repeating: Stray(number: .max, start: .max), count: CommandLock.mostStrays)
+      try JSONEncoder().encode(holder).write(to: URL(filePath: path))
+      #expect(try !CommandLock(path: path).isFree())
     }
 
     @Test(.enabled(if: hasProcessTable, "uses setsid"))

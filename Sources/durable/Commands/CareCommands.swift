@@ -38,14 +38,27 @@
   struct RepairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "repair", abstract: "Write what can be read of a damaged store into a new file.",
-      discussion: "The old file stays as it is. End all that uses it first.")
+      discussion: """
+        The old file stays as it is. End all that uses it first. The logs of commands and the bodies of requests that are in \
+        files beside it are copied, too.
+        """)
 
     @Argument(help: ArgumentHelp("The new file.", valueName: "path")) var path: String
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
       let damaged = try options.place.file(instead: "Put it back from a backup of the database, with pg_restore")
+      let (source, target) = (StorePlace.resolved(damaged), StorePlace.resolved(path))
+      if let folder = BesideStore.folders(of: target).first {
+        throw JobError(.unusableFile, "nothing may be at \(folder) yet: it is made anew, beside the new file")
+      }
       let salvage = try await SQLiteStore.repair(from: damaged, to: path)
+      var refusal: JobError?
+      do {
+        try BesideStore.copy(from: source, to: target)
+      } catch let error as JobError {
+        refusal = error
+      }
       if options.json {
         Screen.out.json(
           SalvageRecord(jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), cutTables: salvage.cutTables))
@@ -55,6 +68,12 @@
         if !salvage.cutTables.isEmpty {
           Talk.line("Not read to their end: \(salvage.cutTables.joined(separator: ", "))")
         }
+      }
+      if let refusal {
+        Talk.error(refusal.message)
+        let folders = BesideStore.folders(of: source).joined(separator: " and ")
+        Talk.line("Copy \(folders) before a worker begins: logs and bodies of requests are there")
+        throw ExitCode(.storeNotUsable)
       }
     }
   }

@@ -27,6 +27,7 @@
       for reason in explanation.reasons {
         Screen.out.line(reason.text(of: id, in: store, queue: job.queue).withVisibleControls)
       }
+      if let remains = store.remains(of: job) { Screen.out.line("Job \(id): \(remains)".withVisibleControls) }
       if explanation.reasons.isEmpty {
         Screen.out.line("Job \(id) is \(job.state.rawValue): the next free worker takes it")
       }

@@ -47,8 +47,9 @@
         let target = store.path ?? ""
         let isNew: Bool
         do {
+          // What a move that was interrupted has left beside it is made anew.
           isNew = try await store.takeOver(from: Self.source(path), numbers: file.numbers(), sums: sums) {
-            for kind in ["-jobs", "-outbox"] { try Self.copy(path + kind, to: target + kind) }
+            try BesideStore.copy(from: path, to: target)
           } rows: {
             try file.read($0, $1)
           }
@@ -95,18 +96,6 @@
         var status = stat()
         stat(path, &status)
         return "\(ProcessInfo.processInfo.hostName):\(path):\(status.st_ino)"
-      }
-
-      /// What a move that was interrupted has left is made anew.
-      private static func copy(_ folder: String, to target: String) throws {
-        let files = FileManager.default
-        guard files.fileExists(atPath: folder) else { return }
-        do {
-          if files.fileExists(atPath: target) { try files.removeItem(atPath: target) }
-          try files.copyItem(atPath: folder, toPath: target)
-        } catch {
-          throw JobError(.unusableFile, "\(folder) can't be copied to \(target): \(error.briefly)", cause: error)
-        }
       }
     #else
       func run() async throws { throw StorePlace.notBuilt }

@@ -63,6 +63,7 @@
       if let asked = job.stopAsked { facts[1].1 += ", being \(asked.rawValue)" }
       if let worker { facts.append(("worker", worker.standing.trouble(with: job) ?? "process \(worker.process)")) }
       if let reason = job.reason { facts.append(("reason", reason)) }
+      if let remains = store.remains(of: job) { facts.append(("lives", remains)) }
       facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)"))
       if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }
       facts.append(("queue", job.queue))

@@ -22,7 +22,7 @@
         Ctrl-C twice ends everything at once. A command never outlives its worker; a download goes on where it was.
 
         With --detach it goes on in the background, one for each store, and writes its lines to a file beside the store; 'durable \
-        work stop' ends it as Ctrl-C does, and returns when it has ended. 'durable service install' has a worker after each \
+        work stop' ends it as Ctrl-C does, and returns when it has ended; a second one waits with the first. 'durable service install' has a worker after each \
         log-in.
 
         It provides the constraints network, externalPower and diskSpace (1 GB free beside the store): jobs that require \
@@ -35,7 +35,9 @@
     @Flag(help: "Go on in the background, without a terminal.") var detach = false
     @Flag(help: .hidden) var inBackground = false
     @Flag(
-      help: "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile.")
+      help:
+        "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile; what is left, suspended for example, is told."
+    )
     var drain = false
     @Option(
       parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
@@ -96,7 +98,7 @@
         let count = changes.count { $0.state == .failed }
         if count > 0 { failures.withLock { $0 += count } }
       }
-      let interruption = await Interruption(worker, handler, grace: grace)
+      let interruption = await Interruption(worker, handler, grace: grace, isInBackground: inBackground)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       if inBackground { BackgroundWorker.hasBegun() }
       if !drain { Talk.line("Working on \(store.name)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }

@@ -95,14 +95,25 @@
     }
 
     /// Waits until nothing lives of the command of a job that does not run, and ends it where nobody else does. Says so if
-    /// something still does.
-    func endRemains(of id: JobID, letting worker: Duration = .zero) async throws {
+    /// something still does, and answers what.
+    @discardableResult
+    func endRemains(of id: JobID, letting worker: Duration = .zero) async throws -> String? {
       let remains = CommandRemains(store)
       guard remains.isNoted(id), try await store.jobs(JobQuery(.id(id), limit: 1)).first?.state != .running,
         await !folder(id).lock.waitUntilFree(for: worker)
-      else { return }
+      else { return nil }
       Talk.line("Job \(id): its command lives, and no worker ends it; it is ended here")
-      if await !remains.end(id) { Talk.error("job \(id): something of its command still lives") }
+      guard await !remains.end(id) else { return nil }
+      let words = folder(id).lock.livingWords(of: "its command")
+      Talk.error("job \(id): \(words)")
+      return words
+    }
+
+    /// What lives of the command of a job that has ended, though somebody tried to end it; nil if nothing does.
+    func remains(of job: JobSnapshot) -> String? {
+      guard job.state.isFinished, CommandRemains(store).isNoted(job.id) else { return nil }
+      let lock = folder(job.id).lock
+      return (try? lock.isFree()) == false ? lock.livingWords(of: "its command") : nil
     }
 
     var pausedQueues: Set<String> {

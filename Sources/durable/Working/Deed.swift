@@ -40,10 +40,12 @@
         let spared = selection.isByName ? try await schedules(among: Array(page), in: store) : []
         refused += spared
         let page = Set(page).subtracting(spared.map(\.job)).sorted()
-        let answer = try await apply(to: page, filter, in: store)
+        let (answer, remains) = try await apply(to: page, filter, in: store)
+        if !remains.isEmpty { worst = worst ?? .jobFailed }
         changed += answer.changed
         refused += answer.refused
         words.merge(try await others(answer.changed, selection, in: store)) { $1 }
+        words.merge(remains.mapValues { "\(done), but \($0)" }) { $1 }
         guard selection.isByName else { continue }
         missing += Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted()
       }
@@ -56,7 +58,10 @@
       if let worst { throw ExitCode(worst) }
     }
 
-    private func apply(to ids: [JobID], _ filter: JobFilter, in store: OpenStore) async throws -> ChangeReport {
+    /// With what could not be ended of their commands.
+    private func apply(
+      to ids: [JobID], _ filter: JobFilter, in store: OpenStore
+    ) async throws -> (ChangeReport, remains: [JobID: String]) {
       var all = ChangeReport()
       repeat {
         let bite = try await store.store.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
@@ -65,18 +70,19 @@
         all.next = bite.next
       } while all.next != nil
       if case .complete(let output?) = change { try await refuse(&all, withoutOutput: output, in: store) }
+      var remains: [JobID: String] = [:]
       for id in all.changed {
         switch change {
-        case .cancel, .suspend: try await store.endRemains(of: id)
-        case .complete, .fail: try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
+        case .cancel, .suspend: remains[id] = try await store.endRemains(of: id)
+        case .complete, .fail: remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
         case .remove:
-          try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
+          remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
           // A command that can't be ended keeps it, until a worker finds that it has.
           if !store.folder(id).removeIfFree() { Talk.line("Job \(id): its logs go when its command has ended") }
         default: break
         }
       }
-      return all
+      return (all, remains)
     }
 
     /// Schedules that this would end: they go by their names.

@@ -11,7 +11,7 @@
     private let handler: CommandHandler?
     private let grace: Duration
     private let tell: @Sendable () -> Void
-    private let demands = Lock(StopDemands())
+    private let demands: Lock<StopDemands>
     private let watch = Lock<SignalWatch?>(nil)
 
     /// How long what was asked twice may take. Then this process ends as it is: life lines break with it. A store or a
@@ -21,9 +21,11 @@
     /// Listens when this returns. Calls `tell` to say that the worker stops.
     init(
       _ worker: JobWorker, _ handler: CommandHandler? = nil, grace: Duration = Defaults.grace,
+      isInBackground: Bool = false,
       tell: (@Sendable () -> Void)? = nil
     ) async {
       self.worker = worker
+      demands = Lock(StopDemands(isInBackground: isInBackground))
       self.handler = handler
       self.grace = grace
       self.tell = tell ?? { Self.sayThatItStops(grace) }

@@ -14,6 +14,8 @@
       case exit
     }
 
+    /// All TERM are one demand: each `durable work stop` sends one, and waits.
+    private let isInBackground: Bool
     private var count = 0
     private var first: Int32?
     private var lastTerm: Duration?
@@ -21,13 +23,17 @@
     /// A TERM that comes sooner after another is taken for the same demand.
     private static let pause = Duration.seconds(1)
 
+    init(isInBackground: Bool = false) { self.isInBackground = isInBackground }
+
     /// Each demand is more urgent: Ctrl-C after any other, TERM some time after another TERM. Nil if it is none. `now` is
     /// any time that never steps.
     mutating func ask(_ signal: Int32, _ now: Duration) -> Urgency? {
       defer { if signal == SIGTERM { lastTerm = now } }
       if first == nil {
         first = signal
-      } else if signal == SIGHUP || (signal == SIGTERM && (lastTerm.map { now < $0 + Self.pause } ?? true)) {
+      } else if signal == SIGHUP
+        || (signal == SIGTERM && (isInBackground || lastTerm.map { now < $0 + Self.pause } ?? true))
+      {
         return nil
       }
       count += 1

@@ -54,8 +54,8 @@ format-check: ## Fail where the sources are not formatted
 
 docs: setup ## Compile the snippets of README and docs, and build the reference
 	scripts/extract-snippets
-	swift build --build-tests $(SWIFT_FLAGS)
-	scripts/build-reference
+	swift build --build-tests --enable-all-traits $(SWIFT_FLAGS)
+	scripts/build-reference --enable-all-traits $(SWIFT_FLAGS)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 MANUAL = $(SHARE)/man/man1/durable.1

@@ -14,14 +14,14 @@
   /// suspended with that reason and keeps what it has.
   ///
   /// Only payloads are encrypted: not outputs, progress, errors, keys, tags and names. Rows that are read by
-  /// ``JobQueue/jobs(of:where:after:limit:order:)`` don't decode; ``open(_:kind:)`` gives the payload of one.
+  /// `JobQueue.jobs(of:where:after:limit:order:)` don't decode; ``open(_:kind:)`` gives the payload of one.
   public struct JobEncryption: JobMiddleware {
     private let keys: [String: SymmetricKey]
     private let current: String
     private let acceptsPlain: Bool
 
     /// Keys by name, of 128, 192 or 256 bits; `current` is the name of one of them. `acceptsPlain`: run also what is stored
-    /// plainly, as by an earlier version of the program. Throws ``JobError/Code/invalidArgument`` if there is no such key, or
+    /// plainly, as by an earlier version of the program. Throws `JobError.Code.invalidArgument` if there is no such key, or
     /// if one has another size.
     public init(keys: [String: SymmetricKey], current: String, acceptsPlain: Bool = false) throws {
       guard keys[current] != nil else {
@@ -51,7 +51,7 @@
       return try await next(job, context)
     }
 
-    /// The payload of a job, as it was enqueued. Throws ``JobError/Code/notDecodable`` where there is no key for it, where it
+    /// The payload of a job, as it was enqueued. Throws `JobError.Code.notDecodable` where there is no key for it, where it
     /// is not what was encrypted, or where it is plain and that is not accepted.
     public func open(_ payload: Data, kind: String) throws -> Data {
       guard let sealed = try? JSONDecoder().decode(Sealed.self, from: payload) else {

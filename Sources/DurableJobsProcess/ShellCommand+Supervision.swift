@@ -41,7 +41,7 @@
   extension JobWorker {
     /// Runs commands, and calls `onEvent` with what becomes of them, from any thread.
     ///
-    /// Throws nothing and needs nothing but ``ShellCommand/superviseIfAsked()`` at the beginning of the program, without
+    /// Throws nothing and needs nothing but `ShellCommand.superviseIfAsked()` at the beginning of the program, without
     /// which it ends the program. As long as the worker runs, logs are deleted with their jobs.
     public func register(
       _ type: ShellCommand.Type, onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void = { _, _ in }

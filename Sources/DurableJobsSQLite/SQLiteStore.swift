@@ -39,7 +39,7 @@ public final class SQLiteStore: JobStore {
   }
 
   /// A store in an app's own database, beside the app's tables: jobs can be enqueued, and completed, in the transaction of
-  /// what they belong to. See ``JobQueue/enqueue(_:after:options:in:)``.
+  /// what they belong to. See `JobQueue.enqueue(_:after:options:in:)`.
   ///
   /// The pool stays the app's: closing the store leaves it open, and it must outlive the store. Each commit of the pool is
   /// raised to `synchronous=FULL` (on Apple platforms with `fullfsync`), the app's own ones too. Its migrations are not

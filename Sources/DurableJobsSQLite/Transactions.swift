@@ -30,7 +30,7 @@ extension JobContext {
   ///
   /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the transaction
   /// back, and what another attempt did stands alone. Throws `JobError.Code.wrongStore` for another database than the
-  /// store's, and `JobError.Code.invalidArgument` if jobs of its kind give something: ``complete(with:in:)``.
+  /// store's, and `JobError.Code.invalidArgument` if jobs of its kind give something: `complete(with:in:)`.
   public func complete(in db: Database) throws { try end(success(with: Never?.none), in: db) }
 
   /// The same with what the job gives, which is of the type that its kind says.

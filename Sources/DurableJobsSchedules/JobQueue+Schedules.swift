@@ -12,7 +12,7 @@ public enum ScheduleDeclaration: String, Hashable, Sendable {
 }
 
 extension JobQueue {
-  /// Declares a schedule: at each tick a job is stored in this queue. Its workers register ``JobSchedule``.
+  /// Declares a schedule: at each tick a job is stored in this queue. Its workers register `JobSchedule`.
   ///
   ///     try await queue.schedule("nightly", .cron("0 4 * * *", timeZone: "Europe/Berlin"), Cleanup())
   ///

@@ -7,7 +7,7 @@ import Foundation
 ///
 ///     worker.register(JobSchedule.self)
 ///
-/// ``JobQueue/schedule(_:_:_:catchUp:options:)`` stores one. A name has one in a store at a time.
+/// `JobQueue.schedule(_:_:_:catchUp:options:)` stores one. A name has one in a store at a time.
 public struct JobSchedule: Job, Hashable {
   public static let kind = "durable.schedule"
 

@@ -7,7 +7,7 @@ import Foundation
   import Glibc
 #endif
 
-/// Whether one address answers: for ``JobConstraint/network`` where ``NetworkMonitor`` says too little, as behind a portal or
+/// Whether one address answers: for `JobConstraint.network` where ``NetworkMonitor`` says too little, as behind a portal or
 /// where all depends on one server.
 ///
 ///     worker.provide(.network, AddressProbe(host: "api.example.org", port: 443))

@@ -7,7 +7,7 @@ import Foundation
   import Glibc
 #endif
 
-/// Whether a volume has room: for ``JobConstraint/diskSpace``. Looked at once a minute, as no system tells of it.
+/// Whether a volume has room: for `JobConstraint.diskSpace`. Looked at once a minute, as no system tells of it.
 public struct DiskSpaceMonitor: ConstraintMonitor {
   private static let interval = Duration.seconds(60)
 

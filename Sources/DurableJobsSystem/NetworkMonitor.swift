@@ -1,6 +1,6 @@
 import DurableJobs
 
-/// Whether others can be reached, as the system knows it: for ``JobConstraint/network``. No packet is sent.
+/// Whether others can be reached, as the system knows it: for `JobConstraint.network`. No packet is sent.
 ///
 /// On Linux that is a default route by way of an interface that is up and has a carrier; the kernel tells of changes. On
 /// Apple platforms it is what `NWPathMonitor` says.

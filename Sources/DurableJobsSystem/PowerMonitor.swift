@@ -7,7 +7,7 @@ import Foundation
   import IOKit.ps
 #endif
 
-/// Whether the machine does not run on its battery: for ``JobConstraint/externalPower``. One that has none never does.
+/// Whether the machine does not run on its battery: for `JobConstraint.externalPower`. One that has none never does.
 public struct PowerMonitor: ConstraintMonitor {
   public init() {}
 

@@ -55,7 +55,7 @@ public struct TestJobs: Sendable {
   }
 
   /// Runs a job with the handler that ``worker`` has for its kind, at once and whatever else is enqueued, as that attempt,
-  /// and returns what the handler returns, or throws what it throws: ``JobExit`` for its `throw .snooze`, `.retry` and the
+  /// and returns what the handler returns, or throws what it throws: `JobExit` for its `throw .snooze`, `.retry` and the
   /// like. Steps, progress and what follows on success are stored; retries, conditions, lanes and unique keys count for
   /// nothing. Throws `JobError.Code.invalidArgument` if the kind is not registered or the job has inputs that are open.
   public func perform<P: JobPayload>(_ job: P, attempt: Int = 1) async throws -> P.Output {

@@ -225,6 +225,32 @@
       #expect(FileManager.default.contents(atPath: path) == Data("another".utf8))
     }
 
+    @Test(
+      "a list that was fetched is fetched again weeks later, when the store has forgotten it, and nothing comes twice",
+      arguments: ["--skip-existing", "--remote-time"])
+    func listOfBefore(option: String) async throws {
+      server.serve("/b.bin", .file(content))
+      let list = "\(server.url("/a.bin"))\n\(server.url("/b.bin"))\n"
+      try Data(list.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      let words = ["get", option, "-o", "out", "-i", "list.txt"].map { Array($0.utf8) }
+      #expect(try await durable.run(words).status == .exited(0))
+      let sent = server.bytesSent
+      #expect(try await durable("prune").status == .exited(0))
+      #expect(try await durable("status", "--json").text.contains("a.bin") == false)
+      let again = try await durable.run(words)
+      #expect(again.status == .exited(0), "\(again.stderr)")
+      for name in ["a.bin", "b.bin"] {
+        #expect(again.text.contains("already there: \(name)"), "\(again.text)")
+        #expect(holds(content, "out/" + name))
+      }
+      #expect(server.bytesSent - sent <= 2, "a byte of each tells its size and time")
+      server.serve("/b.bin", .file(Content(300_001)))
+      #expect(try await durable("prune").status == .exited(0))
+      let changed = try await durable.run(words)
+      #expect(changed.status == .exited(1), "another file is not taken for it")
+      #expect(holds(content, "out/b.bin"))
+    }
+
     @Test("a file whose end nothing tells but the connection's is refused, and taken if that is accepted")
     func unknownLength() async throws {
       server.serve("/a.bin", .file(content).framed(.close))

@@ -53,6 +53,12 @@ import Testing
         kind: "k", payload: Data(), options: JobOptions(start: .after(.seconds(1))))
       #expect(try await worker.run(until: clock.now + 20) == JobCounts([.succeeded: 1, .scheduled: 2]))
       #expect(try await queue.nextRun == clock.now + 3600)
+      try await queue.pause()
+      try await queue.enqueue(kind: "k", payload: Data())
+      #expect(try await worker.run(until: clock.now + 20) == JobCounts([.succeeded: 1, .scheduled: 2, .ready: 1]))
+      #expect(try await queue.nextRun == nil, "what is paused asks for no time")
+      try await queue.unpause()
+      #expect(try await queue.nextRun == clock.now)
     }
   }
 

@@ -81,6 +81,62 @@
       #expect(counts[.ready] == 201)
     }
 
+    /// That no compression makes less.
+    private func large() throws -> Data {
+      try #require(try FileHandle(forReadingFrom: URL(filePath: "/dev/urandom")).read(upToCount: 5_000_000))
+    }
+
+    @Test("Small jobs beside large ones take the round trips that they take alone")
+    func beside() throws {
+      func turn(_ payload: Data) throws -> [Int] {
+        let jobs = (0..<100).map { $0 == 50 ? NewJob(queue: "default", kind: "work", payload: payload) : .plain() }
+        let insertion = try insert(jobs).count
+        let claim = try claim(100)
+        #expect(claim.jobs.map(\.payload) == jobs.map(\.payload))
+        let ends = claim.jobs.map { $0.settled(.succeeded(output: $0.payload)) }
+        let (reply, count) = try roundTrips { transaction in
+          try transaction.run(SettleVerb(ends, policy: StorePolicy(), now: transaction.now))
+        }
+        #expect(reply.replies.allSatisfy { $0.isAccepted })
+        return [insertion, claim.count, count]
+      }
+      _ = try turn(Data("{}".utf8))
+      let alone = try turn(Data("{}".utf8))
+      #expect(try turn(try large()) == alone)
+    }
+
+    @Test("A list reads nothing of payloads and outputs that nobody asked for")
+    func list() throws {
+      let large = try large()
+      let id = try insert([NewJob(queue: "default", kind: "work", payload: large)]).ids[0]
+      let ends = try claim(1).jobs.map { $0.settled(.succeeded(output: large)) }
+      _ = try roundTrips { try $0.run(SettleVerb(ends, policy: StorePolicy(), now: $0.now)) }
+      /// Blocks of what stands beside the rows because it is large.
+      func blocks(_ detail: JobQuery.Detail) throws -> Int64 {
+        try session.read(until: SystemClock().uptime + .seconds(60)) { reader in
+          let sum = Lock<Int64>(0)
+          func count(_ sign: Int64) {
+            reader.connection.send(
+              """
+              SELECT coalesce(sum(pg_stat_get_xact_blocks_fetched(reltoastrelid)),0)::bigint FROM pg_class
+              WHERE oid IN ('§spec'::regclass,'§output'::regclass)
+              """
+            ) { rows in sum.withLock { $0 += sign * rows.int(0, 0) } }
+          }
+          count(-1)
+          let job = try reader.jobs(JobQuery(.id(id), detail: detail), now: 0)
+          #expect(job.map(\.payload) == [detail.contains(.payload) ? large : nil])
+          #expect(job.map(\.output) == [detail.contains(.output) ? large : nil])
+          count(1)
+          try reader.connection.sync()
+          return sum.withLock { $0 }
+        }
+      }
+      #expect(try blocks([]) == 0)
+      #expect(try blocks(.payload) > 500)
+      #expect(try blocks(.output) > 500)
+    }
+
     @Test("A claim that finds nothing is cheap")
     func nothing() throws {
       _ = try insert([.plain("other")])

@@ -47,6 +47,33 @@ private struct Tally: Job {
     #expect(try await queue.batch(named: "pieces").status == status)
   }
 
+  @Test func `What follows a batch sees how its jobs ended, and one of its jobs may add others to it`() async throws {
+    let seen = Lock<[String]>([])
+    worker.register(Piece.self) { piece, context in
+      if piece.number == 2 { try await context.batch?.enqueue(contentsOf: [Piece(number: 4)]) }
+      if piece.number == 3 { throw Piece.Odd() }
+    }
+    worker.register(Tally.self) { tally, context in
+      let batch = try #require(context.batch)
+      let status = try await batch.status
+      let failed = try await queue.jobs(of: Piece.self, where: .batch(batch.id) && .state(.failed))
+      seen.withLock {
+        $0.append(
+          "\(status.batch.name): \(status.batch.total), \(status.unsuccessful), \(failed.map(\.payload.number))")
+      }
+      return tally.name
+    }
+    worker.register(kind: "alone") { _, context in
+      seen.withLock { $0.append("alone: \(context.batch?.id.description ?? "-")") }
+      return nil
+    }
+    try await queue.enqueueBatch(
+      "pieces", contentsOf: [Piece(number: 2), Piece(number: 3)], whenDone: Tally(name: "s"))
+    try await queue.enqueue(kind: "alone", payload: Data())
+    try await worker.runUntilIdle()
+    #expect(seen.withLock { $0 }.sorted() == ["alone: -", "pieces: 3, 1, [3]"])
+  }
+
   @Test func `A running job counts in its batch as far as it has reported`() async throws {
     let batch = try await queue.enqueueBatch("pieces", contentsOf: (1...4).map { Piece(number: $0) })
     let jobs = try await store.claim(ClaimRequest(worker: WorkerID("w"), kinds: ["piece"], free: [queue.name: 2])).jobs

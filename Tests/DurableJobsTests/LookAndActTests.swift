@@ -24,6 +24,12 @@ private struct Notify: Job {
   func run(in context: JobContext) async throws {}
 }
 
+private struct Find: JobPayload {
+  typealias Output = String?
+  static let kind = "find"
+  var word: String
+}
+
 /// What a person and a program do to jobs, and see of them.
 @Suite struct LookAndActTests {
   let jobs = TestJobs()
@@ -141,6 +147,44 @@ private struct Notify: Job {
     #expect(try await !JobQueue("other", store: queue.store).isPaused)
     try await queue.unpause()
     #expect(try await !queue.isPaused)
+  }
+
+  @Test func `a failure says whether its job failed, was cancelled or was skipped`() async throws {
+    func failure<Output>(of job: JobHandle<Output>) async throws -> JobFailure? {
+      await #expect(throws: JobFailure.self) { _ = try await job.value }
+    }
+    let broken = try await queue.enqueue(Resize(photo: "broken"), options: JobOptions(maxAttempts: 1))
+    let (after, cancelled) = (
+      try await queue.enqueue(Notify(user: "u"), after: [broken]), try await queue.enqueue(Notify(user: "u"))
+    )
+    let skipped = try await queue.enqueue(Notify(user: "v"), after: [cancelled])
+    try await cancelled.cancel()
+    try await jobs.drain()
+    #expect(try await failure(of: broken)?.state == .failed)
+    let failed = try await failure(of: after)
+    #expect(failed?.state == .failed && failed?.job == broken.id, "it is that of the job that skipped it")
+    #expect(try await failure(of: cancelled)?.state == .cancelled)
+    #expect(try await failure(of: skipped)?.state == .skipped)
+    let told = try #require(try await failure(of: skipped))
+    #expect(try JSONDecoder().decode(JobFailure.self, from: JSONEncoder().encode(told)) == told)
+    let old = Data(#"{"job":7,"kind":"k","message":"m","attempts":2}"#.utf8)
+    #expect(
+      try JSONDecoder().decode(JobFailure.self, from: old)
+        == JobFailure(job: JobID(rawValue: 7), kind: "k", state: .failed, message: "m", attempts: 2))
+  }
+
+  @Test func `what gives nothing, or perhaps nothing, is completed from outside without an output`() async throws {
+    let (notify, find) = (try await queue.enqueue(Notify(user: "u")), try await queue.enqueue(Find(word: "w")))
+    try await notify.complete()
+    try await find.complete()
+    try await notify.value
+    #expect(try await find.value == nil)
+    let other = try await queue.enqueue(Find(word: "x"))
+    try await queue.complete(other.id)
+    #expect(try await other.value == nil)
+    let resize = try await queue.enqueue(Resize(photo: "a"))
+    try await queue.complete(resize.id)
+    await #expect { try await resize.value } throws: { ($0 as? JobError)?.code == .notDecodable }
   }
 
   // MARK: Workers and handlers

@@ -605,8 +605,18 @@ func snippet52() async throws {
   }
 }
 
-// docs/callbacks.md, block 1
+// docs/batches.md, block 5
 func snippet53() async throws {
+  worker.register(SendMessage.self) { message, context in
+    if let batch = context.batch {
+      let failed = try await queue.jobs(of: SendMessage.self, where: .batch(batch.id) && .state(.failed))
+      try await server.send("\(message.text): \(try await batch.status.batch.succeeded), without \(failed.map(\.payload.text))")
+    }
+  }
+}
+
+// docs/callbacks.md, block 1
+func snippet54() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -617,7 +627,7 @@ func snippet53() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet54() async throws {
+func snippet55() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -641,7 +651,7 @@ func snippet54() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet55() async throws {
+func snippet56() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -667,7 +677,7 @@ func snippet55() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet56() async throws {
+func snippet57() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -684,7 +694,7 @@ func snippet56() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet57() async throws {
+func snippet58() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -698,7 +708,7 @@ func snippet57() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet58() async throws {
+func snippet59() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -708,7 +718,7 @@ func snippet58() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet59() async throws {
+func snippet60() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -725,12 +735,12 @@ func snippet59() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet60() async throws {
+func snippet61() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet61() async throws {
+func snippet62() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -744,26 +754,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet62() async throws {
+func snippet63() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet63() async throws {
+func snippet64() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet64() async throws {
+func snippet65() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet65() async throws {
+func snippet66() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -785,7 +795,7 @@ func snippet65() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet66() async throws {
+func snippet67() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -794,7 +804,7 @@ func snippet66() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet67() async throws {
+func snippet68() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -808,7 +818,7 @@ func snippet67() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet68() async throws {
+func snippet69() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -818,7 +828,7 @@ func snippet68() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet69() async throws {
+func snippet70() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -827,7 +837,7 @@ func snippet69() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet70() async throws {
+func snippet71() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -840,8 +850,67 @@ func snippet70() async throws {
   }
 }
 
+// docs/gotchas.md, block 1
+func snippet72() async throws {
+  worker.register(SendMessage.self) { message, context in
+    try await server.send("message \(context.id): \(message.text)")
+  }
+}
+
+// docs/gotchas.md, block 2
+func snippet73() async throws {
+  struct ResizePhoto: JobPayload {
+    var file: URL
+    var width: Int?  // new: older jobs have none
+    static let kind = "resize-photo"
+    static let formerKinds = ["scale-photo", "thumbnail"]
+  }
+  worker.register(ResizePhoto.self) { job, _ in print(job.file, job.width ?? 1024) }
+}
+
+// docs/gotchas.md, block 3
+func snippet74() async throws {
+  nonisolated struct Thumbnail: Codable, Sendable {
+    var file: URL
+  }
+
+  struct MakeThumbnail: JobPayload {
+    typealias Output = Thumbnail
+    var photo: URL
+    static let kind = "make-thumbnail"
+  }
+  worker.register(MakeThumbnail.self) { job, _ in Thumbnail(file: job.photo) }
+}
+
+// docs/gotchas.md, block 4
+func snippet75() async throws {
+  struct Publish: Job {
+    @JobInput var page: Page
+    static let kind = "publish"
+
+    func run(in context: JobContext) async throws { print("publishing", page) }
+  }
+
+  let page = try await queue.enqueue(Fetch(page: 1))
+  try await queue.enqueue(Publish(page: page.output))  // runs once the page has come, also in a later process
+}
+
+// docs/gotchas.md, block 5
+func snippet76() async throws {
+  worker.register(SendMessage.self) { message, _ in
+    do {
+      try await server.send(message.text)
+      throw .snooze(for: .seconds(60))
+    } catch let exit as JobExit {
+      throw exit
+    } catch {
+      throw .permanent(error)
+    }
+  }
+}
+
 // docs/limits.md, block 1
-func snippet71() async throws {
+func snippet77() async throws {
   let mail = JobQueue("mail", store: store)
   try await mail.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60), burst: 10)))
   print(try await mail.limits?.running ?? "any number")
@@ -850,15 +919,70 @@ func snippet71() async throws {
 
 // docs/postgres.md, block 1
 #if Postgres
-func snippet72() async throws {
+func snippet78() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
 }
 #endif
 
+// docs/quick-start.md, block 1
+struct CopyPhoto: Job {
+  var photo: URL
+  var folder: URL
+  static let kind = "copy-photo"  // stored: the type may be renamed, this may not
+
+  func run(in context: JobContext) async throws -> URL {
+    let copy = folder.appending(path: photo.lastPathComponent)
+    try Data(contentsOf: photo).write(to: copy, options: .atomic)  // done twice, it does no harm
+    return copy
+  }
+}
+
+// docs/quick-start.md, block 2
+func snippet79() async throws {
+  let photos = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
+  let worker = JobWorker(photos, maxConcurrentJobs: 2)
+  worker.register(CopyPhoto.self)
+  worker.start()
+
+  let (photo, disk) = (URL(filePath: "one.jpg"), URL(filePath: "/mnt/photos"))
+  let job = try await photos.enqueue(CopyPhoto(photo: photo, folder: disk))  // on the disk when this returns
+  let copy = try await job.value
+  print(copy.path)
+  await worker.stop()
+}
+
+// docs/quick-start.md, block 3
+func snippet80() async throws {
+  let copy = try await queue.handle(id, as: CopyPhoto.self).value
+  print(copy.path)
+}
+
+// docs/quick-start.md, block 4
+func snippet81() async throws {
+  do {
+    print(try await queue.handle(id, as: CopyPhoto.self).value)
+  } catch let failure as JobFailure {
+    print(failure.state, failure.code ?? "", failure.message)  // failed, cancelled or skipped; and why
+  }
+  print(try await queue.explain(id))  // why it does not run, and what helps
+  try await queue.retryAll()  // once the disk is there again
+}
+
+// docs/quick-start.md, block 5
+func snippet82() async throws {
+  let jobs = TestJobs()  // in memory, on a clock that stands still
+  jobs.worker.register(CopyPhoto.self)
+  let folder = FileManager.default.temporaryDirectory
+  let here = folder.appending(path: "one.jpg")
+  try Data("photo".utf8).write(to: here)
+  let copy = try await jobs.perform(CopyPhoto(photo: here, folder: folder))
+  assert(copy.lastPathComponent == "one.jpg")
+}
+
 // docs/schedules.md, block 1
-func snippet73() async throws {
+func snippet83() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -873,21 +997,21 @@ func snippet73() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet74() async throws {
+func snippet84() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet75() async throws {
+func snippet85() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet76() async throws {
+func snippet86() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -904,7 +1028,7 @@ func snippet76() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet77() async throws {
+func snippet87() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -915,7 +1039,7 @@ func snippet77() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet78() async throws {
+func snippet88() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -928,7 +1052,7 @@ func snippet78() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet79() async throws {
+func snippet89() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -956,7 +1080,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet80() async throws {
+func snippet90() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -966,7 +1090,7 @@ func snippet80() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet81() async throws {
+func snippet91() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -975,7 +1099,7 @@ func snippet81() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet82() async throws {
+func snippet92() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -987,7 +1111,7 @@ func snippet82() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet83() async throws {
+func snippet93() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -1007,7 +1131,7 @@ func snippet83() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet84() async throws {
+func snippet94() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1047,7 +1171,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet85() async throws {
+func snippet95() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1058,7 +1182,7 @@ func snippet85() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet86() async throws {
+func snippet96() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1069,7 +1193,7 @@ func snippet86() async throws {
 
 // docs/transactions.md, block 3
 #if Postgres
-func snippet87() async throws {
+func snippet97() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await store.transaction { transaction in
@@ -1087,7 +1211,7 @@ func snippet87() async throws {
 
 // docs/transactions.md, block 4
 #if Postgres
-func snippet88() async throws {
+func snippet98() async throws {
   let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
   let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
   print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
@@ -1095,21 +1219,21 @@ func snippet88() async throws {
 #endif
 
 // docs/watching.md, block 1
-func snippet89() async throws {
+func snippet99() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet90() async throws {
+func snippet100() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet91() async throws {
+func snippet101() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

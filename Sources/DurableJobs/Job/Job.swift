@@ -15,7 +15,7 @@ public protocol JobPayload: Codable, Sendable {
   static var formerKinds: [String] { get }
 
   /// When a failed attempt is followed by another. The worker asks it, so a new version of the program may answer
-  /// differently for jobs that are stored already. How many attempts there are is stored with each: see ``options``.
+  /// differently for jobs that are stored already. How many attempts there are is stored with each: see ``options-swift.type.property``.
   static var retry: RetryPolicy { get }
 
   /// What is stored with each job of the kind. A call's own options go before these.

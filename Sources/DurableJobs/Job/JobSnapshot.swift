@@ -138,17 +138,29 @@ public struct JobProgress: Hashable, Codable, Sendable {
 public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConvertible {
   public var job: JobID
   public var kind: String
+  /// How it ended: ``JobState/failed``, ``JobState/cancelled`` or ``JobState/skipped``.
+  public var state: JobState
   public var message: String
   /// That of its last failed attempt, if it failed: see ``AttemptFailure/code``.
   public var code: String?
   public var attempts: Int
 
-  public init(job: JobID, kind: String, message: String, code: String? = nil, attempts: Int) {
-    self.job = job
-    self.kind = kind
-    self.message = message
-    self.code = code
-    self.attempts = attempts
+  public init(
+    job: JobID, kind: String, state: JobState = .failed, message: String, code: String? = nil, attempts: Int
+  ) {
+    (self.job, self.kind, self.state, self.message) = (job, kind, state, message)
+    (self.code, self.attempts) = (code, attempts)
+  }
+
+  /// One that an older version stored says nothing of its state, and is taken as failed.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      job: try values.decode(JobID.self, forKey: .job), kind: try values.decode(String.self, forKey: .kind),
+      state: try values.decodeIfPresent(JobState.self, forKey: .state) ?? .failed,
+      message: try values.decode(String.self, forKey: .message),
+      code: try values.decodeIfPresent(String.self, forKey: .code),
+      attempts: try values.decode(Int.self, forKey: .attempts))
   }
 
   public var description: String { "job \(job) (\(kind)): \(message)" }

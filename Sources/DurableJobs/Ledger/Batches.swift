@@ -24,11 +24,7 @@ package struct BatchRow: Sendable {
   package let whenDone: NewJob?
 
   package init(id: BatchID, live: Int64, isDone: Bool, isOpen: Bool, whenDone: NewJob?) {
-    self.id = id
-    self.live = live
-    self.isDone = isDone
-    self.isOpen = isOpen
-    self.whenDone = whenDone
+    (self.id, self.live, self.isDone, self.isOpen, self.whenDone) = (id, live, isDone, isOpen, whenDone)
   }
 }
 
@@ -42,7 +38,9 @@ extension JobLedger {
   private func settle(_ tallies: [BatchID: BatchTally], now: Int64) throws {
     let batches = try exchange(LedgerRequest(tally: tallies)).batches.sorted { $0.id.rawValue < $1.id.rawValue }
     for batch in batches where batch.live <= 0 && !batch.isDone && !batch.isOpen {
-      let job = try batch.whenDone.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
+      var follower = batch.whenDone
+      follower?.terms.follows = batch.id
+      let job = try follower.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
       _ = try exchange(LedgerRequest(complete: (batch.id, job)))
     }
   }

@@ -13,6 +13,8 @@ package struct StoredTerms: Codable, Equatable {
   package var lane: String?
   package var laneLetsNextRun: Bool?
   package var batch: Int64?
+  /// The batch that it follows.
+  package var follows: Int64?
   /// Deadlines.
   package var startBy: Int64?
   package var endBy: Int64?
@@ -36,6 +38,7 @@ package struct StoredTerms: Codable, Equatable {
     }
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
     interrupts = terms.whenLost == .interrupts ? true : nil
+    follows = terms.follows?.rawValue
   }
 
   /// Throws if it is not what this type wrote.
@@ -59,6 +62,8 @@ package struct StoredTerms: Codable, Equatable {
   package var deadline: JobDeadline? {
     endBy.map { .end(by: .at(Date(milliseconds: $0))) } ?? startBy.map { .start(by: .at(Date(milliseconds: $0))) }
   }
+  /// Of which its handler knows.
+  package var knownBatch: BatchID? { (batch ?? follows).map(BatchID.init(rawValue:)) }
   package var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
   package var duration: Duration? { timeout.map { .milliseconds($0) } }
 }

@@ -354,6 +354,7 @@ extension JobTable: JobLedger {
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
       requires: job.terms.requires, whenLost: job.terms.whenLost, inputs: inputs(of: record.id), steps: record.steps)
     (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: record.createdAt))
+    claimed.batch = record.batch ?? job.terms.follows
     if record.isTimed, case .end? = job.terms.deadline { claimed.deadline = deadline(record) }
     return claimed
   }

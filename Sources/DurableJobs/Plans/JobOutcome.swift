@@ -3,7 +3,7 @@ import Foundation
 /// How a job ended, for one that runs in either case: `@JobInput var upload: JobOutcome<RemoteID>`.
 public enum JobOutcome<Output: Codable & Sendable>: Codable, Sendable {
   case succeeded(Output)
-  /// Also if it was cancelled or skipped: the message says so.
+  /// Also if it was cancelled or skipped: ``JobFailure/state`` tells.
   case failed(JobFailure)
 
   /// Its output; throws its failure.

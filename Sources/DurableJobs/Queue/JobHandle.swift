@@ -78,6 +78,11 @@ extension JobHandle where Output == Void {
   public func complete() async throws { try await complete(with: ()) }
 }
 
+extension JobHandle where Output: ExpressibleByNilLiteral {
+  /// Ends the job with success from outside its handler, with nil.
+  public func complete() async throws { try await complete(with: nil) }
+}
+
 extension JobSnapshot {
   /// Why it ended without success.
   package var failure: JobFailure {
@@ -89,7 +94,7 @@ extension JobSnapshot {
       default: "\(state)"
       }
     let code = state == .failed ? failures.last?.code : nil
-    return JobFailure(job: id, kind: kind, message: message, code: code, attempts: attempt)
+    return JobFailure(job: id, kind: kind, state: state, message: message, code: code, attempts: attempt)
   }
 
   /// How it ended, for one that needed it. `cause` is the job that skipped it, if that is still there.

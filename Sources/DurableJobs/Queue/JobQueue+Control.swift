@@ -31,7 +31,8 @@ extension JobQueue {
   /// Deletes a job. Refused while it runs.
   public func remove(_ id: JobID) async throws { try await store.change(.remove, id) }
 
-  /// Ends an unfinished job with success, whatever its handler does. `output` is what its kind decodes.
+  /// Ends an unfinished job with success, whatever its handler does. `output` is what its kind decodes: nil is right where
+  /// that is `Void` or an optional, and elsewhere leaves who asks for the value with ``JobError/Code/notDecodable``.
   /// Throws ``JobError/Code/notEncodable`` if it is larger than ``Limits/payloadBytes``.
   public func complete(_ id: JobID, output: Data? = nil) async throws {
     try await store.complete(id, output)
@@ -92,7 +93,7 @@ extension JobQueue {
     return try await changeAll(.complete(output: output), where: filter && .unfinished)
   }
 
-  /// The same as ``fail(_:message:)`` for all jobs of this queue that match and have not ended.
+  /// The same as ``fail(_:message:code:)`` for all jobs of this queue that match and have not ended.
   @discardableResult
   public func failAll(where filter: JobFilter, message: String) async throws -> Int {
     try await changeAll(.fail(message: message.cutToMessage), where: filter && .unfinished)

@@ -74,15 +74,15 @@ extension Error {
     switch self {
     case let error as EncodingError:
       switch error {
-      case .invalidValue(let value, let context): "\(value) at \(context.path): \(context.debugDescription)"
+      case .invalidValue(let value, let context): "\(value) at \(context.codingPath.path): \(context.debugDescription)"
       @unknown default: "\(error)"
       }
     case let error as DecodingError:
       switch error {
-      case .keyNotFound(let key, let context): "no '\(key.stringValue)' at \(context.path)"
+      case .keyNotFound(let key, let context): "no '\(key.stringValue)' at \(context.codingPath.path)"
       case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-        "no \(type) at \(context.path)"
-      case .dataCorrupted(let context): "\(context.debugDescription) at \(context.path)"
+        "no \(type) at \(context.codingPath.path)"
+      case .dataCorrupted(let context): "\(context.debugDescription) at \(context.codingPath.path)"
       @unknown default: "\(error)"
       }
     case let error as any LocalizedError where error.errorDescription != nil: error.errorDescription!
@@ -91,10 +91,6 @@ extension Error {
   }
 }
 
-extension EncodingError.Context {
-  fileprivate var path: String { codingPath.isEmpty ? "the top" : codingPath.map(\.stringValue).joined(separator: ".") }
-}
-
-extension DecodingError.Context {
-  fileprivate var path: String { codingPath.isEmpty ? "the top" : codingPath.map(\.stringValue).joined(separator: ".") }
+extension [any CodingKey] {
+  fileprivate var path: String { isEmpty ? "the top" : map(\.stringValue).joined(separator: ".") }
 }

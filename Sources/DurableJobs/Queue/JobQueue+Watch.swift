@@ -58,10 +58,11 @@ extension JobQueue {
   }
 
   /// When there is something to do next: now, by the store's clock, while jobs are ready, else when the earliest scheduled
-  /// one is due. Nil if nothing of this queue waits for time. For who asks the system for background time.
+  /// one is due. Nil if nothing of this queue waits for time, or it is paused. For who asks the system for background time.
   public var nextRun: Date? {
     get async throws {
-      try await counts()[.ready] > 0 ? store.clock.now : store.nextDue(in: name)
+      guard try await !isPaused else { return nil }
+      return try await counts()[.ready] > 0 ? store.clock.now : store.nextDue(in: name)
     }
   }
 

@@ -78,14 +78,9 @@ public struct BatchSnapshot: Hashable, Codable, Sendable, Identifiable {
     id: BatchID, name: String, total: Int, unfinished: Int, succeeded: Int, isDone: Bool, isOpen: Bool = false,
     whenDone: JobID? = nil
   ) {
-    self.id = id
-    self.name = name
-    self.total = total
-    self.unfinished = unfinished
-    self.succeeded = succeeded
-    self.isDone = isDone
-    self.isOpen = isOpen
-    self.whenDone = whenDone
+    (self.id, self.name, self.whenDone) = (id, name, whenDone)
+    (self.total, self.unfinished, self.succeeded) = (total, unfinished, succeeded)
+    (self.isDone, self.isOpen) = (isDone, isOpen)
   }
 }
 

@@ -77,6 +77,8 @@ public struct ClaimedJob: Sendable {
   public var key: String?
   /// When it was stored.
   public var createdAt: Date?
+  /// The batch that it is in, or whose `whenDone` it is.
+  public var batch: BatchID?
   /// How those ended that it waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
   /// What the steps gave that earlier attempts finished, by their names.
@@ -87,17 +89,9 @@ public struct ClaimedJob: Sendable {
     timeout: Duration? = nil, requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss = .goesOn,
     inputs: [Int: JobEnd] = [:], steps: [String: Data] = [:]
   ) {
-    self.token = token
-    self.queue = queue
-    self.kind = kind
-    self.payload = payload
-    self.attempt = attempt
-    self.maxAttempts = maxAttempts
-    self.timeout = timeout
-    self.requires = requires
-    self.whenLost = whenLost
-    self.inputs = inputs
-    self.steps = steps
+    (self.token, self.queue, self.kind, self.payload) = (token, queue, kind, payload)
+    (self.attempt, self.maxAttempts, self.timeout) = (attempt, maxAttempts, timeout)
+    (self.requires, self.whenLost, self.inputs, self.steps) = (requires, whenLost, inputs, steps)
   }
 }
 

@@ -91,6 +91,8 @@ public struct JobTerms: Hashable, Codable, Sendable {
   public var tags: Set<String>
   public var requires: Set<JobConstraint>
   public var whenLost: JobConstraint.Loss
+  /// The batch that was done when it was stored, of that one's `whenDone`.
+  package var follows: BatchID?
 
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,

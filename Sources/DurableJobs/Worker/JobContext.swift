@@ -13,6 +13,9 @@ public struct JobContext: Sendable {
   public let key: String?
   /// When the job was stored.
   public let createdAt: Date
+  /// The batch that the job is in, or that it was stored for as its `whenDone`: for one the way to add jobs to it, for the
+  /// other to see how they ended.
+  public let batch: JobBatch?
   /// The worker's, with the job's id, kind, queue and attempt in its metadata.
   public var logger: Logger {
     var logger = workersLogger
@@ -40,7 +43,7 @@ public struct JobContext: Sendable {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
     (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
-    createdAt = claim.createdAt ?? home.store.clock.now
+    (createdAt, batch) = (claim.createdAt ?? home.store.clock.now, claim.batch.map { home.batch($0) })
     (self.home, store, self.worker, self.running, workersLogger) = (home, home.store, worker, running, logger)
     self.output = output
   }

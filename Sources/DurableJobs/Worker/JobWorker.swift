@@ -202,7 +202,8 @@ public final class JobWorker: Sendable {
 
   /// Runs as ``runUntilIdle()`` does, and no longer than until `deadline`, or until the task is cancelled: what then runs is
   /// interrupted at once and goes back, its attempt given back. For background time: give a deadline some seconds before the
-  /// system's, cancel in its expiration handler, and ask for the next run by ``JobQueue/nextRun``.
+  /// system's, cancel in its expiration handler, and ask for the next run by ``JobQueue/nextRun``. What it returns counts what is left for
+  /// whatever reason: ``JobCounts/unfinished`` jobs may wait for a time, for a person, or for their queue to be unpaused.
   @discardableResult
   public func run(until deadline: Date) async throws -> JobCounts {
     let run = try begin(.idle, limits: nil)

@@ -200,6 +200,7 @@
           requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn,
           inputs: inputs[job.id] ?? [:], steps: steps[job.id] ?? [:])
         (claimed.key, claimed.createdAt) = (terms.key, Date(milliseconds: job.createdAt))
+        claimed.batch = job.batch ?? terms.knownBatch
         if job.links.contains(.deadline), case .end? = terms.deadline { claimed.deadline = terms.deadline?.date }
         answer.reply.taken.jobs.append(claimed)
       }

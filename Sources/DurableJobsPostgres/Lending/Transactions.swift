@@ -66,7 +66,7 @@
     ///
     /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the transaction
     /// back, and what another attempt did stands alone. Throws `JobError.Code.wrongStore` for a transaction of another store,
-    /// and `JobError.Code.invalidArgument` if jobs of its kind give something: ``complete(with:in:)``.
+    /// and `JobError.Code.invalidArgument` if jobs of its kind give something: `complete(with:in:)`.
     public func complete(in transaction: PostgresTransaction) throws {
       try end(success(with: Never?.none), in: transaction)
     }

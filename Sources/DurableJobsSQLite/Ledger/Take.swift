@@ -53,6 +53,7 @@ extension WriteTransaction {
         inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
         steps: job.links.contains(.steps) ? try steps(of: job.id) : [:])
       (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: job.createdAt))
+      claimed.batch = job.terms.knownBatch
       if case .end? = deadline { claimed.deadline = deadline?.date }
       batch.jobs.append(claimed)
     }

@@ -56,6 +56,21 @@ extension StoreConformance {
       try same(try await trial.ids(.kind("done")), next, "its followers, after that")
       try same(try await trial.job(other).batch, nil, "the batch of another job")
     },
+    Case("Who claims a job of a batch, or the one that follows it, is told which batch") { subject in
+      let trial = try await Trial(subject)
+      let follower = NewJob(queue: "q", kind: "k", payload: Data(), terms: JobTerms(tags: ["t"]))
+      let (first, jobs) = try await trial.addBatch(1, whenDone: follower)
+      let claimed = try await trial.start(jobs[0])
+      try same(claimed.batch, first, "the batch of one of its jobs")
+      try await trial.end(claimed, .failed(message: "f"), as: .failed)
+      let next = try present(try await trial.batch(first).whenDone, "what follows")
+      let followed = try await trial.start(next)
+      try same(followed.batch, first, "the batch that it follows")
+      try await trial.end(followed, .retry(.now, message: "r"), as: .ready)
+      try same(try await trial.start(next).batch, first, "the batch that it follows, at its next attempt")
+      try same(try await trial.job(next).batch, nil, "the batch that it is in")
+      try same(try await trial.start(try await trial.add()).batch, nil, "the batch of another job")
+    },
     Case("Jobs that end in one call end their batch once, and those that are skipped end with it") { subject in
       let trial = try await Trial(subject)
       let new = [NewJob.plain(), .plain(), .plain(after: [JobEdge(.sibling(0))])]

@@ -33,6 +33,28 @@ extension StoreConformance {
         try same(job.failures.count, detail.contains(.failures) ? 1 : 0, "failures")
       }
     },
+    Case("Payloads, outputs and steps of megabytes come back whole, beside small ones") { subject in
+      let trial = try await Trial(subject)
+      let large = Data("a".utf8) + Data(repeating: 7, count: 5_000_000) + Data("z".utf8)
+      let new = [
+        NewJob.plain(), NewJob(queue: "q", kind: "k", payload: large), .plain(after: [JobEdge(.sibling(1), slot: 0)]),
+      ]
+      let ids = try await trial.add(new)
+      let claimed = try await trial.take(2)
+      try holds(claimed[1].payload == large, "the payload is claimed whole")
+      let step = ClaimRenewal(token: claimed[1].token, steps: ["s": large])
+      _ = try await trial.store.renew(RenewalRequest(worker: WorkerID("w"), renewals: [step], isPartial: true))
+      try await trial.end(claimed[1], .retry(.now, message: "m"), as: .ready)
+      let again = try await trial.start(ids[1])
+      try holds(again.steps["s"] == large, "the step is claimed whole")
+      try await trial.end(again, .succeeded(output: large), as: .succeeded)
+      let last = try await trial.start(ids[2])
+      try holds(last.inputs[0] == .succeeded(output: large), "the output is handed on whole")
+      let job = try await trial.job(ids[1])
+      try holds(job.payload == large && job.output == large, "both are read whole")
+      let others = try await trial.store.jobs(JobQuery(!.id(ids[1]), detail: .payload)).map(\.payload)
+      try same(others, [new[0].payload, new[2].payload], "the payloads beside it")
+    },
     Case("A filter finds what it matches, and counts tell the same") { subject in
       let trial = try await Trial(subject)
       try await trial.addOneOfEach()

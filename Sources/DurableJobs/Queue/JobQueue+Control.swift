@@ -52,7 +52,7 @@ extension JobQueue {
   /// that can't be retried, or whose unique key another has, are left alone.
   @discardableResult
   public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
-    try await store.changeAll(.retry, where: .queue(name) && filter).count
+    try await changeAll(.retry, where: filter)
   }
 
   /// Cancels all jobs of this queue that match and have not ended. Schedules are no part of these, here and below, unless

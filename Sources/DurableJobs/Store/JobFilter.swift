@@ -106,7 +106,7 @@ public struct JobFilter: Hashable, Sendable {
   /// Without the schedules that are to tick yet, unless they are asked for by their ids, their kind or a key: what ends or
   /// changes many jobs does not mean those.
   package var sparingSchedules: JobFilter {
-    saysWhich ? self : self && !(.kind("durable.schedule") && (.unfinished || .state(.failed)))
+    saysWhich ? self : self && !(.kind("durable.schedule") && .unfinished)
   }
 
   private var saysWhich: Bool {

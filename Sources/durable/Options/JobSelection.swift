@@ -38,14 +38,11 @@
     }
 
     /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
-    /// id; no schedules if they are spared, unless their kind or a key was asked for. Throws ``JobError/Code/notFound`` for
-    /// ranges and batches in which there is nothing.
-    func jobs(
-      in store: OpenStore, states: Set<JobState>, sparingSchedules: Bool = true
-    ) async throws -> [JobID] {
+    /// id, and no schedules unless their kind or a key was asked for. Throws ``JobError/Code/notFound`` for ranges and batches
+    /// in which there is nothing.
+    func jobs(in store: OpenStore, states: Set<JobState>) async throws -> [JobID] {
       if isByName { return ids.map(\.ids.lowerBound).withoutRepeats }
-      let all = try await filter(in: store, states: states)
-      let filter = sparingSchedules ? all.sparingSchedules : all
+      let filter = try await filter(in: store, states: states).sparingSchedules
       var found: [JobID] = []
       for range in ids.isEmpty ? [JobID(rawValue: 1)...JobID(rawValue: .max)] : ids.map(\.ids) {
         let before = JobID(rawValue: range.lowerBound.rawValue - 1)

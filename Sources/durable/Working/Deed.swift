@@ -28,7 +28,7 @@
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
       else { return report([], [:], [], [], selection, options) }
-      let ids = try await selection.jobs(in: store, states: states, sparingSchedules: change != .retry)
+      let ids = try await selection.jobs(in: store, states: states)
       if asks { try selection.ask(verb, ids.count) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var changed: [JobID] = []

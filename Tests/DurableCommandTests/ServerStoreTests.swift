@@ -153,7 +153,19 @@
       ])
     func badServers(words: [String]) async throws {
       try server.psql("DO $$ BEGIN CREATE ROLE sealed LOGIN PASSWORD 'hunter2'; EXCEPTION WHEN OTHERS THEN END $$")
+      let (newer, foreign) = (try server.database(), try server.database())
+      for (name, sql) in [
+        (newer, "CREATE TABLE meta AS SELECT 1 AS id,99 AS version,0 AS epoch_job"),
+        (foreign, "CREATE TABLE things(id int)"),
+      ] {
+        try server.psql("CREATE SCHEMA durable_jobs", database: name)
+        try server.psql(sql, schema: "durable_jobs", database: name)
+      }
+      for table in ["job", "spec", "route", "tally", "worker"] {
+        try server.psql("CREATE TABLE \(table)(id int)", schema: "durable_jobs", database: newer)
+      }
       let cases: [(store: String, status: Int32, says: String)] = [
+        (server.string(database: newer), 5, "of version 99"), (server.string(database: foreign), 5, "is no store"),
         ("postgres://me:hunter2@[::1/x", 2, "connection string"),
         ("postgres://sealed:hunter3@/\(database)?host=\(server.folder)", 5, "password"),
         ("postgres://sealed:hunter2@/nope?host=\(server.folder)", 5, "createdb"),
@@ -167,6 +179,67 @@
         #expect(outcome.stderr.contains(says), "\(words): \(outcome.stderr)")
         #expect(!(outcome.text + outcome.stderr).contains("hunter"), "\(words): \(outcome.stderr)")
       }
+    }
+
+    @Test("Limits are set, shown, told and lifted on a server, and what is none makes no store")
+    func limits() async throws {
+      let durable = durable
+      #expect(try await durable("limits").line == "no queue has limits")
+      for (words, says) in [
+        (["limits", "set", "--running", "0"], "it must be at least 1"),
+        (["limits", "set", "--rate", "-5/1m"], "the number must be at least 1"),
+        (["limits", "set", "--lane", "l", "--rate", "0/1m"], "the number must be at least 1"),
+        (["limits", "set", "--lane", "l", "--rate", "1/1m", "--running", "2"], "and not both"),
+        (["schedule", "add", "n", "0 25 * * *", "--", "true"], "the hour is 0 to 23, not '25'\n  0 25 * * *\n    ^^"),
+        (["schedule", "add", "n", "@daily", "--time-zone", "Mars/Olympus", "--", "true"], "there is no time zone"),
+      ] {
+        let outcome = try await durable.run(words.map { Array($0.utf8) })
+        #expect(outcome.status == .exited(2) && outcome.stderr.contains(says), "\(words): \(outcome.stderr)")
+      }
+      #expect(try sql("SELECT 1 FROM pg_namespace WHERE nspname='durable_jobs'") == [])
+      #expect(try await durable("limits", "set", "--running", "1").line == "default: 1 at once")
+      let mail = try await durable("limits", "set", "--queue", "mail", "--rate", "100/1m", "--burst", "10")
+      #expect(mail.line == "mail: 100 a minute and 10 in a row")
+      #expect(try await durable("limits", "set", "--lane", "wide", "--running", "3").line == "lane wide: 3 at once")
+      #expect(try await durable("limits", "set", "--lane", "l", "--rate", "1/1h").line == "lane l: 1 an hour")
+      #expect(
+        try await durable("limits").text == """
+          default    1 at once; 0 running
+          mail       100 a minute and 10 in a row; 0 running
+          lane wide  3 at once; 0 running
+          lane l     1 an hour; 0 running
+
+          """)
+      #expect(try await durable("status").stderr.contains("Limited: lane l: 1 an hour, 0 running"))
+      let fifo = try Fifo(in: durable)
+      let (first, second) = (
+        try await durable.add("--lane", "l", "--", "sh", "-c", "echo runs >\(fifo.path); cat \(fifo.path)"),
+        try await durable.add("--lane", "l", "--", "true")
+      )
+      let third = try await durable.add("--", "true")
+      _ = try await durable.work { worker in
+        #expect(await fifo.said() == "runs")
+        let told = try await durable("explain", "\(third)").text
+        #expect(told.contains("waits for the limit of the queue 'default': 1 of 1 run"), "\(told)")
+        await fifo.say("on")
+        try await worker.says("ended", first)
+        #expect(try await durable("wait", "\(third)").status == .exited(0))
+      }
+      let told = try await durable("explain", "\(second)").text
+      #expect(told.contains("waits for the rate of the lane 'l', 1 an hour: it begins "), "\(told)")
+      #expect(told.contains("limits set --lane l"), "\(told)")
+      let reason = try #require(
+        try (await durable("explain", "\(second)", "--json").json["reasons"] as? [[String: Any]])?.first)
+      #expect(
+        reason["reason"] as? String == "laneRate" && reason["lane"] as? String == "l" && reason["until"] is String)
+      for words in [["clear"], ["clear", "--queue", "mail"], ["clear", "--lane", "wide"], ["clear", "--lane", "l"]] {
+        #expect(
+          try await durable.run((["limits"] + words).map { Array($0.utf8) }).text.contains("no limits"), "\(words)")
+      }
+      #expect(try await durable("limits").line == "no queue has limits")
+      #expect(try await durable("retry", "\(second)").status == .exited(0))
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable.state(second) == "succeeded")
     }
 
     @Test(
@@ -220,9 +293,9 @@
         """)
       #expect(applied.status == .exited(0), "\(applied.stderr)")
       let printed = try Durable(store: server.string(database: other))
-      #expect(try await printed("migrate").line == "version 4: nothing to do")
-      #expect(try await durable("migrate").line == "made, version 4")
-      #expect(try await durable("migrate", "--json").json["before"] as? Int == 4)
+      #expect(try await printed("migrate").line == "version 5: nothing to do")
+      #expect(try await durable("migrate").line == "made, version 5")
+      #expect(try await durable("migrate", "--json").json["before"] as? Int == 5)
       var dumps: [String] = []
       for name in [database, other] {
         let dump = try await durable.shell(
@@ -241,7 +314,7 @@
         for _ in 0..<20 { group.addTask { try await durable("migrate").line } }
         return try await group.reduce(into: []) { $0.append($1) }.sorted()
       }
-      #expect(said == ["made, version 4"] + [String](repeating: "version 4: nothing to do", count: 19))
+      #expect(said == ["made, version 5"] + [String](repeating: "version 5: nothing to do", count: 19))
     }
   }
 #endif

@@ -83,6 +83,20 @@
       await refusal(server.string(user: "poor"), .unusableFile, says: "USAGE") { $0.schema = schema }
       try server.psql("GRANT USAGE ON SCHEMA \(schema) TO poor")
       await refusal(server.string(user: "poor"), .unusableFile, says: "ALL ON ALL TABLES") { $0.schema = schema }
+      try server.psql("GRANT ALL ON ALL TABLES IN SCHEMA \(schema) TO poor")
+      var configuration = PostgresStore.Configuration()
+      configuration.schema = schema
+      let store = try await PostgresStore(server.string(user: "poor"), configuration: configuration)
+      let error = await #expect(throws: JobError.self) { try await store.insert(JobInsertion([.plain()])) }
+      #expect(error?.code == .unusableFile && error?.message.contains("ON ALL SEQUENCES") == true)
+      try server.psql("GRANT ALL ON ALL SEQUENCES IN SCHEMA \(schema) TO poor")
+      // With those that were named, all is done.
+      let id = try await store.insert(JobInsertion([.plain()])).ids[0]
+      let jobs = try await store.claim(.of(1)).jobs
+      #expect(try await store.settle(jobs.map { $0.settled() }, thenClaim: nil).replies.map(\.state) == [.succeeded])
+      try await store.configure([.limits(queue: "default", JobLimits(running: 1)), .lane("l", width: 2)])
+      #expect(try await store.change(.remove, where: .id(id), after: nil, limit: 1).changed == [id])
+      await store.close()
     }
 
     @Test("A newer store is left as it is")

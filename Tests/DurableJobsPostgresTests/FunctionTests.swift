@@ -141,6 +141,7 @@
           "DROP FUNCTION enqueue", "DROP FUNCTION complete", "DROP TABLE origin", "ALTER TABLE meta DROP identity",
           "ALTER TABLE queue DROP running, DROP rate, DROP period, DROP burst, DROP tat",
           "ALTER TABLE failure DROP code", "ALTER TABLE batch DROP empty_at",
+          "ALTER TABLE lane_width DROP rate, DROP period, DROP burst, DROP tat",
           "UPDATE meta SET version=1",
         ] { _ = try sql(text) }
       }
@@ -161,7 +162,10 @@
       #expect(store.versionBefore == 1)
       #expect(try sql("SELECT enqueue('default','work','{}')") == [["1"]])
       #expect(try await store.jobs(JobQuery()).count == 1)
-      #expect(try sql("SELECT version FROM meta") == [["4"]])
+      let rate = StoreSetting.laneRate("l", JobRate(1, per: .seconds(60)))
+      try await store.configure([rate])
+      #expect(try await store.settings() == [rate])
+      #expect(try sql("SELECT version FROM meta") == [["5"]])
     }
   }
 

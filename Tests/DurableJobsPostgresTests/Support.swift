@@ -23,9 +23,11 @@
   }
 
   extension WholeStore {
-    static func expect(of server: TestServer, schema: String, sourceLocation: SourceLocation = #_sourceLocation) throws
-    {
-      #expect(try faults(of: server, schema: schema) == [], sourceLocation: sourceLocation)
+    static func expect(
+      of server: TestServer, schema: String, database: String = "postgres",
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      #expect(try faults(of: server, schema: schema, database: database) == [], sourceLocation: sourceLocation)
     }
   }
 #endif

@@ -44,6 +44,9 @@ import Testing
     #expect(
       try await again.insert(JobInsertion([.unique("u")])).jobs == [InsertedJob(id: first.id, disposition: .kept)])
     #expect(try await again.counts(where: .all).total == 7)
+    let rate = StoreSetting.laneRate("l", JobRate(1, per: .seconds(60)))
+    try await again.configure([rate])
+    #expect(try await again.settings() == [.queue("second", isPaused: true), rate])
   }
 
   @Test func `C74 A file of version 1 goes on: new jobs run, and what was left waits`() async throws {

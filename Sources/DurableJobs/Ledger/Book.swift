@@ -20,6 +20,8 @@ struct Book {
 
   /// They failed, and hold their lanes.
   private var heads: [JobID] = []
+  /// The end of their attempts was counted.
+  private var counted: Set<JobID> = []
 
   // What happened to jobs since ``Consequences`` last looked.
   var ended: [JobID] = []
@@ -239,6 +241,22 @@ struct Book {
     }
   }
 
+  /// In lanes, and ran till now, or may begin from now on.
+  var paced: [JobID] {
+    changed.filter { id in rows[id].map { $0.before.lane != nil && ($0.endsAttempt || $0.mayBegin) } ?? false }
+  }
+
+  /// Counts what ended, and has those wait for their time who begin next. Their lanes must have been asked for.
+  mutating func pace() {
+    for id in paced where rows[id]?.endsAttempt ?? false && counted.insert(id).inserted {
+      if let row = rows[id]?.before, let lane = row.lane { lanes.count(in: lane.name, from: row.enteredAt, at: now) }
+    }
+    for id in paced where rows[id]?.mayBegin ?? false {
+      guard let lane = self[id]?.lane, let start = lanes.start(in: lane.name, at: now) else { continue }
+      change(id) { $0.after.course.hold(until: start) }
+    }
+  }
+
   // MARK: Deadlines
 
   /// The deadline of a job has passed. False if that was one to begin by, and the job has begun.
@@ -313,6 +331,7 @@ struct Book {
   /// What saves all that was decided; nil if that is nothing.
   mutating func close() -> LedgerRequest? {
     changes.jobs = changed.compactMap { rows[$0] }
+    changes.paces = lanes.paces
     return changes.isEmpty ? nil : LedgerRequest(save: changes)
   }
 }

@@ -14,7 +14,10 @@ struct Consequences {
       book.ended = []
       tellChildren(of: level, &book)
     }
-    return giveSeats(&book)
+    if let needs = giveSeats(&book) { return needs }
+    if let needs = book.lacking(Needs(lanes: book.lanes(of: book.paced))) { return needs }
+    book.pace()
+    return nil
   }
 
   /// Skips first, seats after.

@@ -158,11 +158,10 @@ package struct LaneRow: Sendable {
   package var taken: Int
   /// The lowest that wait, as many as were asked for.
   package var waiting: [JobID]
+  package var pace: LanePace?
 
-  package init(width: Int, taken: Int, waiting: [JobID]) {
-    self.width = width
-    self.taken = taken
-    self.waiting = waiting
+  package init(width: Int, taken: Int, waiting: [JobID], pace: LanePace?) {
+    (self.width, self.taken, self.waiting, self.pace) = (width, taken, waiting, pace)
   }
 }
 
@@ -198,6 +197,10 @@ package struct Changes {
   package var asked: Set<Int64> = []
   /// ``QueueLimit/tat`` of queues.
   package var tats: [String: Int64] = [:]
+  /// Of lanes; nil for none any more.
+  package var paces: [String: LanePace?] = [:]
 
-  package var isEmpty: Bool { jobs.isEmpty && removed.isEmpty && workers.isEmpty && goneWorkers.isEmpty }
+  package var isEmpty: Bool {
+    jobs.isEmpty && removed.isEmpty && workers.isEmpty && goneWorkers.isEmpty && paces.isEmpty
+  }
 }

@@ -1,8 +1,11 @@
+import Foundation
+
 /// The lanes that a verb has seen, and what it did to them.
 struct Lanes {
   private struct Lane {
     var width = 1
     var taken = 0
+    var pace: LanePace?
     var isLoaded = false
     /// The lowest that wait in the ledger, as many as were asked for.
     var waiting: [JobID] = []
@@ -17,6 +20,8 @@ struct Lanes {
   }
 
   private var lanes: [String: Lane] = [:]
+  /// By lane, as they are to be written; nil for none any more.
+  private(set) var paces: [String: LanePace?] = [:]
   /// Lanes in which seats may have come free since some were last given.
   private(set) var left: Set<String> = []
 
@@ -35,6 +40,7 @@ struct Lanes {
       if !lane.isLoaded {
         lane.width = row.width
         lane.taken += row.taken
+        lane.pace = row.pace
         lane.isLoaded = true
       }
       lane.waiting = row.waiting
@@ -70,7 +76,29 @@ struct Lanes {
   /// One that waits was given the seat of another.
   mutating func passed(_ name: String) { lanes[name, default: Lane()].moved += 1 }
 
-  /// Its width was changed.
+  // MARK: Rates. The lane must have been asked for.
+
+  /// An attempt has ended that began then.
+  mutating func count(in name: String, from start: Int64, at now: Int64) {
+    lanes[name]?.pace?.count(from: start, at: now)
+    if let pace = lanes[name]?.pace { paces[name] = .some(pace) }
+  }
+
+  mutating func set(_ rate: JobRate?, of name: String, at now: Int64) {
+    let pace = rate.map { lanes[name]?.pace?.replaced(by: $0, at: now) ?? LanePace($0) }
+    lanes[name]?.pace = pace
+    paces.updateValue(pace, forKey: name)
+  }
+
+  /// When the next may begin, if that is ahead.
+  func start(in name: String, at now: Int64) -> Date? {
+    guard let next = lanes[name]?.pace?.limit(of: name, at: now).next, next > now else { return nil }
+    return Date(milliseconds: next)
+  }
+
+  // MARK: Seats
+
+  /// Its width or its rate was changed.
   mutating func changed(_ name: String) { left.insert(name) }
 
   /// So many of the lowest waiting must be known before the free seats can be given: some of them may have left.

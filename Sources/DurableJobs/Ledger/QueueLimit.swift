@@ -17,7 +17,7 @@ package struct QueueLimit: Sendable {
 
   /// `now` is in milliseconds since 1970.
   package init(queue: String, limits: JobLimits, running: Int, tat: Int64, at now: Int64, isOwn: Bool = true) {
-    (self.queue, self.limits, self.running, self.tat) = (queue, limits, running, tat)
+    (self.queue, self.limits, self.running, self.tat) = (queue, limits, running, max(tat, 0))
     (self.now, self.isOwn) = (now * 1000, isOwn)
     // What no burst can have led to is of a clock that was set back since, or of a slower rate: the bucket is empty.
     guard let depth = limits.rate?.depth, tat > self.now + depth + Self.slack else { return }
@@ -38,10 +38,11 @@ package struct QueueLimit: Sendable {
     return min(slots, Int(max(now + rate.depth - max(tat, now), 0) / rate.interval))
   }
 
-  mutating func take(_ count: Int) {
+  /// `start` is in milliseconds; nil for now.
+  mutating func take(_ count: Int, from start: Int64? = nil) {
     running += count
     guard let rate = limits.rate, count > 0 else { return }
-    (tat, isNews) = (max(tat, now) + Int64(count) * rate.interval, true)
+    (tat, isNews) = (max(tat, start.map { $0 * 1000 } ?? now) + Int64(count) * rate.interval, true)
   }
 
   /// When the rate lets the next one begin, in milliseconds since 1970; nil without a rate.

@@ -53,6 +53,11 @@ package struct RowChange {
 
   init(_ row: JobRow) { (before, after) = (row, row) }
 
+  var endsAttempt: Bool { before.course.state == .running && after.course.state != .running }
+
+  /// It has a seat in a lane, and waits for a worker or its time.
+  var mayBegin: Bool { after.seat == true && [.ready, .scheduled].contains(after.course.state) }
+
   /// Its key, where it can run now and could not before: who came meanwhile to wait for that waits for it. Not as long as it
   /// waits itself: it might be for them.
   package var broughtKey: String? {

@@ -56,7 +56,8 @@ extension JobTable: JobLedger {
       let waiting = inside.filter { $0.seat == false }.prefix(count)
       reply.jobs += waiting.map { row($0) }
       reply.lanes[name] = LaneRow(
-        width: kept.laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id))
+        width: kept.laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id),
+        pace: kept.lanePaces?[name])
     }
     for key in needs.keys {
       reply.owners[key] = records.lazy.filter { [now] in
@@ -237,6 +238,7 @@ extension JobTable: JobLedger {
     }
     for row in changes.workers { save(row) }
     kept.tats?.merge(changes.tats) { $1 }
+    for (lane, pace) in changes.paces { kept.lanePaces?[lane] = pace }
     workers.removeAll { changes.goneWorkers.contains($0.id ?? 0) }
   }
 

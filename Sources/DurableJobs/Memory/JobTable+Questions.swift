@@ -8,8 +8,9 @@ extension JobTable {
       case .queue(let name, isPaused: true): kept.pausedQueues.insert(name)
       case .queue(let name, isPaused: false): kept.pausedQueues.remove(name)
       case .lane(let name, let width):
+        try run(LaneVerb(name, width: width, now: now))
         kept.laneWidths[name] = width == 1 ? nil : width
-        try run(LaneVerb(name, now: now))
+      case .laneRate(let name, let rate): try run(LaneVerb(name, rate: .some(rate), now: now))
       case .limits(let queue, let limits): kept.limits?[queue] = limits
       case .constraint(let constraint, let isSatisfied):
         kept.setByHand[constraint] = isSatisfied
@@ -23,6 +24,7 @@ extension JobTable {
     kept.pausedQueues.sorted().map { .queue($0, isPaused: true) }
       + (kept.limits ?? [:]).sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) }
       + kept.laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
+      + (kept.lanePaces ?? [:]).sorted { $0.key < $1.key }.map { .laneRate($0.key, $0.value.rate) }
       + kept.setByHand.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
   }
 
@@ -74,6 +76,9 @@ extension JobTable {
     }
     waits.isPaused = kept.pausedQueues.contains(record.job.queue)
     waits.limit = limit(of: record.job.queue).map { JobWaits.Limit($0) }
+    waits.laneLimit = record.job.terms.lane.flatMap { lane in
+      kept.lanePaces?[lane.name].map { JobWaits.Limit($0.limit(of: lane.name, at: now)) }
+    }
     waits.setByHand = kept.setByHand
     waits.workers = workers.filter(\.stands).map { row in
       StoredWorker(

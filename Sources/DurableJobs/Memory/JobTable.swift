@@ -54,6 +54,8 @@ final class JobTable {
     /// ``QueueLimit/tat`` of queues that have, or had, a rate.
     var tats: [String: Int64]? = [:]
     var laneWidths: [String: Int] = [:]
+    /// Nil only in what was saved before there were any.
+    var lanePaces: [String: LanePace]? = [:]
     var setByHand: [JobConstraint: Bool] = [:]
     var batches: [BatchID: Batch] = [:]
     var lastBatch: Int64 = 0
@@ -116,6 +118,7 @@ final class JobTable {
     let setBack = seen?.setBack(at: now, uptime) ?? 0
     if setBack > 0 {
       for index in records.indices { records[index].course.rebase(by: setBack) }
+      for lane in (kept.lanePaces ?? [:]).keys { kept.lanePaces?[lane]?.rebase(by: setBack) }
       news.tell(.work)
       touched = Set(records.map(\.id))
     }

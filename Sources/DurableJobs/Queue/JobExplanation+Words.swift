@@ -37,6 +37,8 @@ extension JobExplanation.Reason: CustomStringConvertible {
       "\(running) of \(running) jobs that the queue '\(queue)' may run at once run now"
     case .rate(let queue, let rate, let next):
       "The queue '\(queue)' has \(rate) begin, and the next one at \(next.words)"
+    case .laneRate(let lane, let rate, let next):
+      "The lane '\(lane)' has \(rate) begin, and this one at \(next.words)"
     case .noWorker: "No worker is running"
     case .queueUnserved(let queue): "No worker that lives serves the queue '\(queue)'"
     case .kindUnknown(let kind): "No worker that lives runs jobs of the kind '\(kind)'"

@@ -29,6 +29,8 @@ public struct JobExplanation: Hashable, Sendable {
     case limit(String, running: Int)
     /// This queue has no other job begin before that time.
     case rate(String, JobRate, next: Date)
+    /// This lane has its next job begin at that time.
+    case laneRate(String, JobRate, next: Date)
     /// No worker lives, whatever it serves.
     case noWorker
     case queueUnserved(String)
@@ -165,7 +167,9 @@ extension JobSnapshot {
     }
     if let lane, let head = waits.laneHead { all.append(.lane(lane.name, head.job, head.state)) }
     if state == .scheduled, let time = runAt, time > waits.now {
-      if startedAt == nil {
+      if let lane, let limit = waits.laneLimit, let rate = limit.limits.rate, limit.next == time {
+        all.append(.laneRate(lane.name, rate, next: time))
+      } else if startedAt == nil {
         all.append(.start(time))
       } else if let last = failures.last, last.attempt == attempt {
         all.append(.backOff(until: time, after: last))

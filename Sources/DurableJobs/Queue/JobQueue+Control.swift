@@ -144,6 +144,13 @@ extension JobQueue {
     try await store.configure([.lane(lane, width: width)])
   }
 
+  /// Attempts of a lane begin no more often from now on than this allows, over all processes; nil lifts it. One that waits for
+  /// its time already keeps that. Throws ``JobError/Code/invalidArgument`` for numbers below 1, and
+  /// ``JobError/Code/wrongState`` if the lane is wider than 1.
+  public func setRate(of lane: String, to rate: JobRate?) async throws {
+    try await store.configure([.laneRate(lane, rate)])
+  }
+
   /// Says of a condition whether it holds, for every worker on the store in every process, whatever they say themselves; nil
   /// leaves it to them again. Those that wait for it begin at once, and back-offs end as when it returns by itself.
   public func setConstraint(_ constraint: JobConstraint, satisfied: Bool?) async throws {

@@ -180,6 +180,12 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return nil
   }
 
+  /// It begins no sooner, whatever it waits for itself.
+  package mutating func hold(until time: Date) {
+    guard state == .ready || state == .scheduled, runAt ?? .distantPast < time else { return }
+    (state, runAt, isDated) = (.scheduled, time, false)
+  }
+
   // MARK: Other jobs
 
   /// Where it stands by what it waits for, if it has not begun and nobody keeps it.

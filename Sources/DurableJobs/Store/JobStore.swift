@@ -108,6 +108,8 @@ public enum StoreSetting: Hashable, Sendable {
   case queue(String, isPaused: Bool)
   /// So many jobs of a lane run at once, at least 1, which is the default.
   case lane(String, width: Int)
+  /// So often an attempt of a lane begins at most; nil for any number, which is the default. Its width must be 1.
+  case laneRate(String, JobRate?)
   /// What a queue lets run, over all workers; nil for as much as they like, which is the default.
   case limits(queue: String, JobLimits?)
   /// The condition holds for every worker, or for none, whatever they say; nil leaves it to them, which is the default.
@@ -124,6 +126,9 @@ extension StoreSetting {
       guard width >= 1 else {
         throw JobError(.invalidArgument, "the width of a lane is \(width); it must be at least 1")
       }
+    case .laneRate(let name, let rate):
+      try NewJob.check(name: name, "the lane")
+      try rate?.check()
     case .limits(let name, let limits):
       try NewJob.check(queue: name)
       try limits?.check()

@@ -37,7 +37,7 @@ public struct JobWaits: Hashable, Sendable {
     }
   }
 
-  /// How far a queue is at its limits.
+  /// How far a queue is at its limits, or a lane at its rate.
   public struct Limit: Hashable, Sendable {
     public var limits: JobLimits
     /// Jobs of the queue that run, counted up to the limit.
@@ -69,6 +69,8 @@ public struct JobWaits: Hashable, Sendable {
   public var isPaused = false
   /// Where its queue has limits.
   public var limit: Limit?
+  /// Where its lane has a rate.
+  public var laneLimit: Limit?
   /// What people set of conditions.
   public var setByHand: [JobConstraint: Bool] = [:]
   /// Who works on the store, the oldest first.

@@ -35,8 +35,8 @@
       UNION ALL SELECT 0,child,need,slot,2 FROM §edge_key WHERE child=ANY($1)
       """
     static let lanesSQL = """
-      SELECT n,coalesce((SELECT width FROM §lane_width WHERE name=n),1),(SELECT count(*) FROM §lane WHERE name=n AND seat=1)
-      FROM unnest($1) n
+      SELECT n,coalesce(w.width,1),(SELECT count(*) FROM §lane WHERE name=n AND seat=1),w.rate,w.period,w.burst,w.tat
+      FROM unnest($1) n LEFT JOIN LATERAL(SELECT * FROM §lane_width WHERE name=n) w ON true
       """
     private static let waiting = """
       SELECT u.name,l.job FROM unnest($1,$2) u(name,k) CROSS JOIN LATERAL(
@@ -187,7 +187,7 @@
       connection.send(Self.lanesSQL, [list]) { rows in
         for row in 0..<rows.count {
           answer.reply.lanes[rows.text(row, 0) ?? ""] = LaneRow(
-            width: max(rows.count(row, 1), 1), taken: rows.count(row, 2), waiting: [])
+            width: max(rows.count(row, 1), 1), taken: rows.count(row, 2), waiting: [], pace: rows.pace(row, 3))
         }
       }
       guard wanted else { return }
@@ -229,6 +229,15 @@
       Edge(
         parent: rows.id(row, 0), child: rows.id(row, 1), need: rows.int(row, 2), slot: rows.int(row, 3),
         parentState: parentState)
+    }
+  }
+
+  extension Rows {
+    /// A lane's rate, in four columns.
+    func pace(_ row: Int, _ column: Int) -> LanePace? {
+      LanePace(
+        count: intOrNull(row, column), period: intOrNull(row, column + 1), burst: intOrNull(row, column + 2),
+        tat: intOrNull(row, column + 3) ?? 0)
     }
   }
 

@@ -54,6 +54,27 @@
       }
     }
 
+    static let savePacesSQL = """
+      INSERT INTO §lane_width(name,width,rate,period,burst,tat)
+        SELECT name,1,rate,period,burst,tat FROM unnest($1,$2,$3,$4,$5) u(name,rate,period,burst,tat)
+      ON CONFLICT(name) DO UPDATE SET rate=excluded.rate,period=excluded.period,burst=excluded.burst,tat=excluded.tat
+      """
+
+    /// The lanes are locked.
+    func save(_ paces: [String: LanePace?]) {
+      guard !paces.isEmpty else { return }
+      let sorted = paces.sorted { $0.key < $1.key }
+      let names = Value.texts(sorted.map(\.key.composed))
+      connection.send(
+        Self.savePacesSQL,
+        [
+          names, .optionalInts(sorted.map { $0.value.map { Int64($0.rate.count) } }),
+          .optionalInts(sorted.map { $0.value?.rate.period.milliseconds }),
+          .optionalInts(sorted.map { $0.value.map { Int64($0.rate.burst) } }), .ints(sorted.map { $0.value?.tat ?? 0 }),
+        ])
+      if paces.contains(where: { $0.value == nil }) { connection.send(Self.usualLanesSQL, [names]) }
+    }
+
     func save(_ tats: [String: Int64]) {
       guard !tats.isEmpty else { return }
       let sorted = tats.sorted { $0.key < $1.key }

@@ -71,6 +71,7 @@
       if !changes.removed.isEmpty { delete(changes.removed) }
       if !changes.goneWorkers.isEmpty { bury(changes.goneWorkers) }
       save(changes.tats)
+      save(changes.paces)
     }
 
     private func save(hot: [RowChange]) {

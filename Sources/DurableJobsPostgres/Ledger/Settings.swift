@@ -15,9 +15,9 @@
           IS DISTINCT FROM (excluded.running,excluded.rate,excluded.period,excluded.burst)
       """
     static let widenSQL = """
-      INSERT INTO §lane_width VALUES($1,$2) ON CONFLICT(name) DO UPDATE SET width=excluded.width
+      INSERT INTO §lane_width(name,width) VALUES($1,$2) ON CONFLICT(name) DO UPDATE SET width=excluded.width
       """
-    static let usualWidthSQL = "DELETE FROM §lane_width WHERE name=$1"
+    static let usualLanesSQL = "DELETE FROM §lane_width WHERE name=ANY($1) AND width=1 AND rate IS NULL"
     static let setConditionSQL = """
       INSERT INTO §condition AS c VALUES($1,$2)
       ON CONFLICT(name) DO UPDATE SET satisfied=excluded.satisfied WHERE c.satisfied<>excluded.satisfied
@@ -32,12 +32,10 @@
           try set(Self.pauseSQL, [.text(name.composed), .bool(isPaused)], .work)
         case .lane(let name, let width):
           lock([name.composed], .lane)
-          if width == 1 {
-            connection.send(Self.usualWidthSQL, [.text(name.composed)])
-          } else {
-            connection.send(Self.widenSQL, [.text(name.composed), .int(Int64(width))])
-          }
-          try run(LaneVerb(name, now: now))
+          try run(LaneVerb(name, width: width, now: now))
+          connection.send(Self.widenSQL, [.text(name.composed), .int(Int64(width))])
+          connection.send(Self.usualLanesSQL, [.texts([name.composed])])
+        case .laneRate(let name, let rate): try run(LaneVerb(name, rate: .some(rate), now: now))
         case .limits(let name, let limits):
           let rate = limits?.rate
           let numbers = [

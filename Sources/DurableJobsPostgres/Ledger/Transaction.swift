@@ -203,6 +203,8 @@
       AND state IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 
+    static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"
+
     /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the
     /// others see by the epoch that it was done.
     func rebaseWaits(by setBack: Int64, _ known: Lock<Int64>) throws {
@@ -217,6 +219,7 @@
       }
       guard isFirst else { return }
       connection.send(Self.nextEpochSQL, [.int(now)])
+      connection.send(Self.rebaseLanesSQL, [.int(setBack)])
       connection.send(Self.rebaseSQL, [.int(setBack)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
       try sync()
       known.withLock { $0 = epoch + 1 }

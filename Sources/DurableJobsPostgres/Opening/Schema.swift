@@ -9,7 +9,9 @@
     static let oldestServer = 130_000
 
     /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
-    private static let steps = [[tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches]]
+    private static let steps = [
+      [tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches], [laneRates],
+    ]
 
     private static let tables = """
       -- `changes` counts changes of routes, pauses and conditions, which processes keep in memory. `epoch`: how often the
@@ -108,6 +110,13 @@
       CREATE INDEX batch_empty ON §batch(empty_at,id) WHERE empty_at IS NOT NULL;
       UPDATE §batch SET empty_at=extract(epoch FROM now())::bigint*1000 WHERE done AND jobs<=0;
       UPDATE §meta SET version=4;
+      """
+
+    private static let laneRates = """
+      -- How often an attempt of a lane begins at most, as in `queue`.
+      ALTER TABLE §lane_width ADD COLUMN rate bigint, ADD COLUMN period bigint, ADD COLUMN burst bigint,
+        ADD COLUMN tat bigint NOT NULL DEFAULT 0;
+      UPDATE §meta SET version=5;
       """
 
     /// `name` as SQL has it.

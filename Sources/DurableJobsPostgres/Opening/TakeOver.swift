@@ -60,7 +60,9 @@
       TakenTable("edge_key", ["key": .text, "child": .int, "need": .int, "slot": .int]),
       TakenTable("wait", ["job": .int, "n": .int]),
       TakenTable("lane", ["name": .text, "seat": .int, "job": .int]),
-      TakenTable("lane_width", ["name": .text, "width": .int]),
+      TakenTable(
+        "lane_width",
+        ["name": .text, "width": .int, "rate": .int, "period": .int, "burst": .int, "tat": .int]),
       TakenTable("uniq", ["key": .text, "job": .int, "until": .int]),
       TakenTable("deadline", ["at": .int, "job": .int]),
       TakenTable("condition", ["name": .text, "satisfied": .flag]),

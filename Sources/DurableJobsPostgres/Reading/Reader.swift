@@ -7,7 +7,8 @@
     let connection: Connection
 
     static let settingsQueuesSQL = "SELECT name FROM §queue WHERE paused ORDER BY name"
-    static let widthsSQL = "SELECT name,width FROM §lane_width ORDER BY name"
+    static let widthsSQL = "SELECT name,width FROM §lane_width WHERE width<>1 ORDER BY name"
+    static let pacesSQL = "SELECT name,rate,period,burst,tat FROM §lane_width WHERE rate IS NOT NULL ORDER BY name"
     static let countedSQL = """
       SELECT r.id,q.name,r.kind,r.requires,q.paused,t.jobs,t.blocked,t.scheduled,t.suspended,t.succeeded,t.failed,
         t.cancelled,t.skipped,(SELECT count(*) FROM §job WHERE route=r.id AND state=5)
@@ -99,6 +100,11 @@
       connection.send(RouteMemory.limitsSQL) { limits = RouteMemory.limits($0) }
       connection.send(Self.widthsSQL) { rows in
         lanes = (0..<rows.count).map { .lane(rows.text($0, 0) ?? "", width: rows.count($0, 1)) }
+      }
+      connection.send(Self.pacesSQL) { rows in
+        lanes += (0..<rows.count).compactMap { row in
+          rows.pace(row, 1).map { .laneRate(rows.text(row, 0) ?? "", $0.rate) }
+        }
       }
       connection.send(RouteMemory.conditionsSQL) { conditions = RouteMemory.conditions($0) }
       try connection.sync()

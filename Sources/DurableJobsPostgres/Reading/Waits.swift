@@ -16,6 +16,9 @@
         SELECT j.id,j.state FROM §lane l JOIN §job j ON j.id=l.job WHERE l.name=c.lane AND l.seat=1
         ORDER BY j.state<>8,l.job LIMIT 1) h
       """
+    static let pacesOfSQL = """
+      SELECT name,rate,period,burst,tat FROM §lane_width WHERE name=ANY($1) AND rate IS NOT NULL
+      """
     static let claimsSQL = """
       SELECT h.claim>>\(ClaimNumber.bits),h.id
       FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
@@ -49,6 +52,13 @@
           }
         }
       }
+      var laneLimits: [String: JobWaits.Limit] = [:]
+      connection.send(Self.pacesOfSQL, [lanes]) { rows in
+        for row in 0..<rows.count {
+          let name = rows.text(row, 0) ?? ""
+          laneLimits[name] = rows.pace(row, 1).map { JobWaits.Limit($0.limit(of: name, at: now)) }
+        }
+      }
       var setByHand: [JobConstraint: Bool] = [:]
       connection.send(RouteMemory.conditionsSQL) { setByHand = RouteMemory.conditions($0) }
       var limits: [String: JobWaits.Limit] = [:]
@@ -64,6 +74,7 @@
         all.needs.sort { $0.edge.isBefore($1.edge) }
         (all.isPaused, all.setByHand, all.workers) = (paused.contains(jobs[index].queue), setByHand, workers)
         all.limit = limits[jobs[index].queue]
+        all.laneLimit = jobs[index].lane.flatMap { laneLimits[$0.name] }
         jobs[index].waits = all
       }
     }

@@ -73,11 +73,12 @@ extension WriteTransaction {
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
     let seats = try connection[.seats].with(lane.composed, count)
-    let (taken, width, first) = try seats.first { ($0.count(0), $0.count(1), $0.intOrNull(2)) } ?? (0, 1, nil)
+    let (taken, width, first, pace) =
+      try seats.first { ($0.count(0), $0.count(1), $0.intOrNull(2), $0.pace(from: 3)) } ?? (0, 1, nil, nil)
     var waiting = first.map { [JobID(rawValue: $0)] } ?? []
     if count > 1, first != nil { waiting = try connection[.waiting].with(lane.composed, count).map { $0.id(0) } }
     for id in waiting { if let job = try load(id) { reply.jobs.append(job) } }
-    reply.lanes[lane] = LaneRow(width: max(width, 1), taken: taken, waiting: waiting)
+    reply.lanes[lane] = LaneRow(width: max(width, 1), taken: taken, waiting: waiting, pace: pace)
   }
 
   /// Rows that say nothing any more go: their time is over, or damage or another program left them behind.

@@ -24,6 +24,11 @@ extension WriteTransaction {
     for worker in changes.asked { try run(.askStop, worker) }
     for worker in changes.goneWorkers { try bury(worker) }
     for (queue, tat) in changes.tats { try run(.putTat, queue.composed, tat) }
+    for (lane, pace) in changes.paces {
+      let rate = pace?.rate
+      try run(.putPace, lane.composed, rate?.count, rate?.period.milliseconds, rate?.burst, pace?.tat ?? 0)
+      if pace == nil { try run(.dropLane, lane.composed) }
+    }
   }
 
   /// Writes the hot row if it changed, and what stands beside it.

@@ -6,7 +6,7 @@ enum Schema {
   /// Says in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// What this version of the library writes into `durable_meta`.
-  static let version: Int64 = 7
+  static let version: Int64 = 8
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -32,7 +32,7 @@ enum Schema {
     return version
   }
 
-  static var steps: [String] { [first, second, third, fourth, fifth, sixth, seventh] }
+  static var steps: [String] { [first, second, third, fourth, fifth, sixth, seventh, eighth] }
 
   /// Times are milliseconds since 1970.
   private static let first = """
@@ -168,5 +168,15 @@ enum Schema {
     ALTER TABLE durable_batch ADD COLUMN empty_at INT;
     CREATE INDEX durable_batch_empty ON durable_batch(empty_at) WHERE empty_at NOT NULL;
     UPDATE durable_batch SET empty_at=CAST(strftime('%s','now') AS INT)*1000 WHERE done=1 AND jobs<=0;
+    """
+
+  private static let eighth = """
+    UPDATE durable_meta SET version=8;
+
+    -- How often an attempt of a lane begins at most, as in `durable_queue`.
+    ALTER TABLE durable_lane_width ADD COLUMN rate INT;
+    ALTER TABLE durable_lane_width ADD COLUMN period INT;
+    ALTER TABLE durable_lane_width ADD COLUMN burst INT;
+    ALTER TABLE durable_lane_width ADD COLUMN tat INT NOT NULL DEFAULT 0;
     """
 }

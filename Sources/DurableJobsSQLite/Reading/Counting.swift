@@ -33,7 +33,10 @@ private func first(_ sql: String, _ route: Int64, _ now: Int64, on connection: O
 
 func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
   let queues = try Statement(pausedSQL, on: connection).map { StoreSetting.queue($0.text(0) ?? "", isPaused: true) }
-  let lanes = try Statement(widthsSQL, on: connection).map { StoreSetting.lane($0.text(0) ?? "", width: $0.count(1)) }
+  let lanes = try Statement(lanesSQL, on: connection).map { row in
+    let name = row.text(0) ?? ""
+    return row.pace(from: 2).map { StoreSetting.laneRate(name, $0.rate) } ?? .lane(name, width: row.count(1))
+  }
   let constraints = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
   let limits = try readLimits(try Statement(WriterStatement.limits.sql, on: connection)).sorted { $0.key < $1.key }
   return queues + limits.map { .limits(queue: $0.key, $0.value) } + lanes
@@ -54,6 +57,12 @@ func readLimits(_ rows: Statement) throws -> [String: JobLimits] {
 }
 
 extension Statement {
+  /// A lane's rate, in four columns.
+  func pace(from column: Int32) -> LanePace? {
+    LanePace(
+      count: intOrNull(column), period: intOrNull(column + 1), burst: intOrNull(column + 2), tat: int(column + 3))
+  }
+
   /// Of ``WriterStatement/limitOf``.
   func limit(of queue: String, _ limits: JobLimits, at now: Int64) throws -> QueueLimit? {
     try with(queue.composed, limits.running ?? 0).first { row in
@@ -62,6 +71,6 @@ extension Statement {
   }
 }
 
-let widthsSQL = "SELECT name,width FROM durable_lane_width ORDER BY name"
+let lanesSQL = "SELECT name,width,rate,period,burst,tat FROM durable_lane_width ORDER BY name"
 
 let pausedSQL = "SELECT name FROM durable_queue WHERE paused<>0 ORDER BY name"

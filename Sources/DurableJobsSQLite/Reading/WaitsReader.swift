@@ -18,7 +18,7 @@ struct WaitsReader {
 
   private let now: Int64
   private let setByHand: [JobConstraint: Bool]
-  private let (needs, head): (Statement, Statement)
+  private let (needs, head, seats): (Statement, Statement, Statement)
   private let limits: [String: JobLimits]
   private let limitOf: Statement
 
@@ -29,6 +29,7 @@ struct WaitsReader {
     limitOf = try Statement(WriterStatement.limitOf.sql, on: connection)
     needs = try Statement(Self.needsSQL, on: connection)
     head = try Statement(Self.headSQL, on: connection)
+    seats = try Statement(WriterStatement.seats.sql, on: connection)
   }
 
   func read(_ job: JobSnapshot, _ route: RouteTotals) throws -> JobWaits {
@@ -53,6 +54,9 @@ struct WaitsReader {
     if let lane = job.lane?.name.composed {
       all.laneHead = try head.with(lane, job.id).first { row in
         JobState(code: row.int(1)).map { JobWaits.LaneHead(job: row.id(0), state: $0) }
+      }
+      all.laneLimit = try seats.with(lane, 0).first {
+        $0.pace(from: 3).map { JobWaits.Limit($0.limit(of: lane, at: now)) }
       }
     }
     return all

@@ -51,6 +51,7 @@ final class WriteTransaction {
     guard memory.epoch == known else { return }
     try run(.nextEpoch, now)
     memory.epoch = (memory.epoch & WriterStatement.ring) + 1
+    try run(.rebaseLanes, setBack)
     for route in try memory.routes.all(on: connection) {
       let rebase = try connection[.rebase].with(route.id, setBack)
       try rebase.run()
@@ -83,8 +84,12 @@ final class WriteTransaction {
       switch setting {
       case .queue(let name, let isPaused): set = try connection[.pauseQueue].with(name.composed, isPaused)
       case .lane(let name, let width):
-        try run(width == 1 ? .deleteWidth : .putWidth, name.composed, width)
-        try run(LaneVerb(name, now: now))
+        try run(LaneVerb(name, width: width, now: now))
+        try run(.putWidth, name.composed, width)
+        try run(.dropLane, name.composed)
+        continue
+      case .laneRate(let name, let rate):
+        try run(LaneVerb(name, rate: .some(rate), now: now))
         continue
       case .limits(let name, let limits):
         let rate = limits?.rate

@@ -27,13 +27,13 @@ enum WriterStatement: Int, CaseIterable {
   // Batches
   case insertBatch, closeBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
   // What waits for what
-  case insertSeat, deleteSeat, seats, waiting, putWidth, deleteWidth
+  case insertSeat, deleteSeat, seats, waiting, putWidth, putPace, dropLane
   case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
   case insertEdge, children, childRows, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
   // Time
-  case epoch, nextEpoch, rebase
+  case epoch, nextEpoch, rebase, rebaseLanes
   // Deleting
   case highestID, stub, setStub, makeStub, deleteStub, deleteJob, deleteSpec, deleteKey, deleteTag, deleteOutput
   case deleteFailures, deleteProgress
@@ -223,14 +223,21 @@ enum WriterStatement: Int, CaseIterable {
     case .deleteSeat: "DELETE FROM durable_lane WHERE name=?1 AND seat=?2 AND job=?3"
     case .seats:
       """
-      SELECT count(*),(SELECT width FROM durable_lane_width WHERE name=?1),(\(Self.waitingSQL) LIMIT ?2>0)
-      FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
-      WHERE l.name=?1 AND l.seat=1 AND(j.state<7 OR j.links&\(Links.seated.rawValue)<>0)
+      SELECT(SELECT count(*) FROM durable_lane l CROSS JOIN durable_job j ON j.id=l.job
+        WHERE l.name=?1 AND l.seat=1 AND(j.state<7 OR j.links&\(Links.seated.rawValue)<>0)),
+        w.width,(\(Self.waitingSQL) LIMIT ?2>0),w.rate,w.period,w.burst,w.tat
+      FROM(SELECT 1) LEFT JOIN durable_lane_width w ON w.name=?1
       """
     case .waiting: "\(Self.waitingSQL) LIMIT ?2"
     case .putWidth:
       "INSERT INTO durable_lane_width(name,width) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET width=excluded.width"
-    case .deleteWidth: "DELETE FROM durable_lane_width WHERE name=?1 AND ?2=1"
+    case .putPace:
+      """
+      INSERT INTO durable_lane_width(name,width,rate,period,burst,tat) VALUES(?1,1,?2,?3,?4,?5)
+      ON CONFLICT(name) DO UPDATE SET rate=excluded.rate,period=excluded.period,burst=excluded.burst,tat=excluded.tat
+      """
+    case .dropLane: "DELETE FROM durable_lane_width WHERE name=?1 AND width=1 AND rate IS NULL"
+    case .rebaseLanes: "UPDATE durable_lane_width SET tat=tat-?1*1000 WHERE rate NOT NULL"
     case .named:
       """
       SELECT ifnull(

@@ -42,7 +42,7 @@ public enum StoreConformance {
   public static let cases: [Case] =
     insertionCases + uniqueCases + claimCases + orderCases + settlementCases + fenceCases + changeCases + stopCases
     + crashCases + edgeCases + laneCases + constraintCases + followUpCases + stepCases + deadlineCases + batchCases
-    + limitCases + leaseCases + timeCases + queryCases
+    + limitCases + laneRateCases + leaseCases + timeCases + queryCases
     + explanationCases
     + idlenessCases
     + signalCases + watchCases + nameCases

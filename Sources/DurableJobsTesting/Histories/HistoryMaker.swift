@@ -15,6 +15,8 @@ struct HistoryMaker {
   private var random: SeededNumbers
   /// Every fourth life has limits, which come and go beside all else.
   private var limiting: SeededNumbers?
+  /// Every eighth has lanes with rates.
+  private var pacing: SeededNumbers?
   private let steps: [Sort]
   private let results: [ClaimSettlement.Result]
   private let changes: [JobChange]
@@ -40,6 +42,7 @@ struct HistoryMaker {
   init(seed: UInt64) {
     var random = SeededNumbers(seed: seed)
     limiting = seed % 4 == 3 ? SeededNumbers(seed: ~seed) : nil
+    pacing = seed % 8 == 5 ? SeededNumbers(seed: ~seed) : nil
     steps = random.lean([
       (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
       (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.constrain, 1), (.page, 1), (.advance, 7),
@@ -56,7 +59,8 @@ struct HistoryMaker {
     ])
     crowd = random.pick([2, 6, 40])
     dependent = random.pick([0, 30, 70])
-    ordered = random.pick([0, 0, 20, 60])
+    let inLanes = random.pick([0, 0, 20, 60])
+    ordered = pacing == nil ? inLanes : 60
     timed = random.pick([0, 0, 10, 40])
     constrained = random.pick([0, 0, 0, 40])
     counted = random.pick([0, 0, 30, 60])
@@ -72,7 +76,7 @@ struct HistoryMaker {
   }
 
   mutating func step(of run: HistoryRun) -> HistoryStep {
-    if let limits = limits() { return limits }
+    if let limits = limits() ?? rates() { return limits }
     switch random.pick(steps) {
     case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
       let membership = membership(run)
@@ -114,6 +118,13 @@ struct HistoryMaker {
     let limits = JobLimits(
       running: limiting!.chance(60) ? limiting!.pick([1, 2, 3]) : nil, rate: limiting!.chance(60) ? rate : nil)
     return .limit(limiting!.pick(Self.queues), limits == JobLimits() ? nil : limits)
+  }
+
+  private mutating func rates() -> HistoryStep? {
+    guard pacing?.chance(8) ?? false else { return nil }
+    let rate = JobRate(
+      pacing!.pick([1, 3, 7]), per: .seconds(pacing!.pick([1, 10, 60])), burst: pacing!.pick([1, 2, 4]))
+    return .pace(pacing!.pick(Self.lanes), pacing!.chance(80) ? rate : nil)
   }
 
   // MARK: What it is made of

@@ -53,6 +53,17 @@ struct HistoryRun {
     case .limit(let queue, let limits):
       try await store.configure([.limits(queue: queue, limits)])
       oracle.limits[queue] = limits
+    case .widen(let lane, let width) where width > 1 && oracle.paces[lane] != nil:
+      try await refused(.wrongState, "a width of a lane with a rate") {
+        try await store.configure([.lane(lane, width: width)])
+      }
+    case .pace(let lane, let rate?) where oracle.widths[lane] ?? 1 > 1:
+      try await refused(.wrongState, "a rate of a wide lane") {
+        try await store.configure([.laneRate(lane, rate)])
+      }
+    case .pace(let lane, let rate):
+      try await store.configure([.laneRate(lane, rate)])
+      oracle.setRate(rate, of: lane)
     case .widen(let lane, let width):
       try await store.configure([.lane(lane, width: width)])
       oracle.setWidth(width, of: lane)
@@ -252,6 +263,9 @@ struct HistoryRun {
     var limits: [String: JobLimits] = [:]
     for case .limits(let queue, let set?) in try await store.settings() { limits[queue] = set }
     try same(limits, oracle.limits, "the limits of queues")
+    var rates: [String: JobRate] = [:]
+    for case .laneRate(let lane, let set?) in try await store.settings() { rates[lane] = set }
+    try same(rates, oracle.paces.mapValues(\.rate), "the rates of lanes")
     var widths: [String: Int] = [:]
     for case .lane(let name, let width) in try await store.settings() { widths[name] = width }
     try same(widths, oracle.widths.filter { $0.value != 1 }, "the widths of lanes")

@@ -16,6 +16,7 @@ enum HistoryStep: Sendable {
   case pause(String, Bool)
   case limit(String, JobLimits?)
   case widen(String, Int)
+  case pace(String, JobRate?)
   case constrain(JobConstraint, Bool?)
   case page(JobQuery)
   case advance(Duration)

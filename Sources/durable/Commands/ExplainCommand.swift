@@ -80,6 +80,7 @@
       case .paused(let name): (self.reason, queue) = ("paused", name)
       case .limit(let name, let count): (self.reason, queue, running) = ("limit", name, count)
       case .rate(let name, _, let next): (self.reason, queue, until) = ("rate", name, next)
+      case .laneRate(let name, _, let next): (self.reason, lane, until) = ("laneRate", name, next)
       case .noWorker: self.reason = "noWorker"
       case .queueUnserved(let name): (self.reason, queue) = ("queueUnserved", name)
       case .kindUnknown(let name): (self.reason, kind) = ("kindUnknown", name)

@@ -13,12 +13,13 @@
 
         durable limits set --queue uploads --running 4
         durable limits set --queue mail --rate 100/1m --burst 10
+        durable limits set --lane customer-7 --rate 10/1m
         """,
       subcommands: [List.self, Set.self, Clear.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show the queues that have limits.")
+        commandName: "list", abstract: "Show the queues and lanes that have limits.")
 
       @OptionGroup var options: StoreOptions
 
@@ -26,19 +27,18 @@
         let limits = try await options.existing()?.limits() ?? []
         if options.json { return Screen.out.json(limits) }
         if limits.isEmpty { return Screen.out.line("no queue has limits") }
-        let width = limits.map { $0.queue.withVisibleControls.columns }.max() ?? 0
+        let width = limits.map(\.name.columns).max() ?? 0
         for limit in limits {
-          let name = limit.queue.withVisibleControls.padded(width)
-          Screen.out.line("\(name)  \(limit.words); \(limit.runningNow) running")
+          Screen.out.line("\(limit.name.padded(width))  \(limit.words); \(limit.runningNow) running")
         }
       }
     }
 
     struct Set: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set the limits of a queue, in place of those that it has.")
+        commandName: "set", abstract: "Set the limits of a queue or a lane, in place of those that it has.")
 
-      @Option(parsing: .unconditional, help: ArgumentHelp("The queue.", valueName: "name")) var queue = "default"
+      @OptionGroup var limited: LimitedArguments
       @Option(
         parsing: .unconditional, help: ArgumentHelp("So many jobs of it run at once at most.", valueName: "number"))
       var running: Int?
@@ -60,27 +60,52 @@
         if let running, running < 1 { throw ValidationError("--running is \(running); it must be at least 1") }
         if let burst, burst < 1 { throw ValidationError("--burst is \(burst); it must be at least 1") }
         let limits = JobLimits(running: running, rate: try rate.map { try RateArgument.parse($0, burst: burst ?? 1) })
-        try await configure(queue, limits, options)
+        if limited.lane != nil, running != nil, rate != nil {
+          throw ValidationError("a lane has a width, --running, or a rate, and not both")
+        }
+        try await limited.configure(limits, options)
       }
     }
 
     struct Clear: AsyncParsableCommand {
-      static let configuration = CommandConfiguration(commandName: "clear", abstract: "Lift the limits of a queue.")
+      static let configuration = CommandConfiguration(
+        commandName: "clear", abstract: "Lift the limits of a queue or a lane.")
 
-      @Option(parsing: .unconditional, help: ArgumentHelp("The queue.", valueName: "name")) var queue = "default"
+      @OptionGroup var limited: LimitedArguments
       @OptionGroup var options: StoreOptions
 
-      func run() async throws { try await configure(queue, nil, options) }
+      func run() async throws { try await limited.configure(nil, options) }
+    }
+  }
+
+  /// What is limited.
+  struct LimitedArguments: ParsableArguments {
+    @Option(parsing: .unconditional, help: ArgumentHelp("The queue (default: default).", valueName: "name"))
+    var queue: String?
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp("The lane, whose jobs run one at a time unless --running says otherwise.", valueName: "name"))
+    var lane: String?
+
+    func validate() throws {
+      if queue != nil, lane != nil { throw ValidationError("--queue and --lane exclude each other") }
     }
 
-    private static func configure(_ queue: String, _ limits: JobLimits?, _ options: StoreOptions) async throws {
-      let setting = StoreSetting.limits(queue: queue, limits)
-      try setting.check()
+    func configure(_ limits: JobLimits?, _ options: StoreOptions) async throws {
+      let settings: [StoreSetting] =
+        if let lane {
+          // A width and a rate exclude each other. A rate that is replaced goes on where it was.
+          limits?.rate.map { [.lane(lane, width: 1), .laneRate(lane, $0)] }
+            ?? [.laneRate(lane, nil), .lane(lane, width: limits?.running ?? 1)]
+        } else {
+          [.limits(queue: queue ?? "default", limits)]
+        }
+      for setting in settings { try setting.check() }
       let store = try await options.open()
-      try await store.store.configure([setting])
-      let record = try await LimitRecord(queue, limits, store)
+      try await store.store.configure(settings)
+      let record = try await LimitRecord(lane.map { .lane($0) } ?? .queue(queue ?? "default"), limits, store)
       if options.json { return Screen.out.json(record) }
-      Screen.out.line("\(queue.withVisibleControls): \(limits == nil ? "no limits" : record.words)")
+      Screen.out.line("\(record.name): \(limits == nil ? "no limits" : record.words)")
     }
   }
 
@@ -100,9 +125,12 @@
     }
   }
 
-  /// The limits of a queue, and how many of its jobs run.
+  /// The limits of a queue or a lane, and how many of its jobs run.
   struct LimitRecord: Encodable {
-    var queue: String
+    enum Subject { case queue(String), lane(String) }
+
+    @OrNull var queue: String?
+    @OrNull var lane: String?
     @OrNull var running: Int?
     /// So many in `period` seconds.
     @OrNull var rate: Int?
@@ -110,14 +138,21 @@
     @OrNull var burst: Int?
     var runningNow: Int
 
-    init(_ queue: String, _ limits: JobLimits?, _ store: OpenStore) async throws {
-      self.queue = queue
+    init(_ subject: Subject, _ limits: JobLimits?, _ store: OpenStore) async throws {
+      let filter: JobFilter
+      switch subject {
+      case .queue(let name): (queue, lane, filter) = (name, nil, .queue(name))
+      case .lane(let name): (queue, lane, filter) = (nil, name, .lane(name) && .state(.running))
+      }
       running = limits?.running
       rate = limits?.rate?.count
       period = limits?.rate.map { Double($0.period.milliseconds) / 1000 }
       burst = limits?.rate?.burst
-      runningNow = try await store.store.counts(where: .queue(queue))[.running]
+      runningNow = try await store.store.counts(where: filter)[.running]
     }
+
+    /// For people.
+    var name: String { (queue ?? "lane \(lane ?? "")").withVisibleControls }
 
     var words: String {
       let rate = rate.map { JobRate($0, per: .milliseconds(Int64((period ?? 1) * 1000)), burst: burst ?? 1) }
@@ -126,11 +161,17 @@
   }
 
   extension OpenStore {
-    /// Of all queues that have any, by name.
+    /// Of all queues that have any, by name, and of lanes.
     func limits() async throws -> [LimitRecord] {
       var all: [LimitRecord] = []
-      for case .limits(let queue, let limits) in try await store.settings() {
-        all.append(try await LimitRecord(queue, limits, self))
+      for setting in try await store.settings() {
+        switch setting {
+        case .limits(let queue, let limits): all.append(try await LimitRecord(.queue(queue), limits, self))
+        case .lane(let lane, let width):
+          all.append(try await LimitRecord(.lane(lane), JobLimits(running: width), self))
+        case .laneRate(let lane, let rate): all.append(try await LimitRecord(.lane(lane), JobLimits(rate: rate), self))
+        default: break
+        }
       }
       return all
     }

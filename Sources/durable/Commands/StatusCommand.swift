@@ -56,7 +56,7 @@
       let paused = try await store.pausedQueues
       if !paused.isEmpty { lines.append("Paused: \(paused.sorted().joined(separator: ", ").withVisibleControls)") }
       for limit in try await store.limits() {
-        lines.append("Limited: \(limit.queue.withVisibleControls): \(limit.words), \(limit.runningNow) running")
+        lines.append("Limited: \(limit.name): \(limit.words), \(limit.runningNow) running")
       }
       let absent = try await store.constraints().filter { !$0.holds && $0.jobs > 0 }
       for constraint in absent { lines.append("\(constraint.name.withVisibleControls): \(constraint.words)") }

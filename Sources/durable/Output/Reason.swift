@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsProcess
   import Foundation
 
   /// What keeps a job, for somebody at a shell: with the commands that help.
@@ -17,6 +18,7 @@
       case .slotsTaken: .slotsTaken(running: 0, workers: 0)
       case .limit(let queue, _): .limit(queue, running: 0)
       case .rate(let queue, let rate, _): .rate(queue, rate, next: .distantPast)
+      case .laneRate(let lane, let rate, _): .laneRate(lane, rate, next: .distantPast)
       case .uniqueKey(let key, let job, _): .uniqueKey(key, job, .ready)
       case .needs(let job, _, let condition): .needs(job, .ready, condition)
       case .lane(let name, let job, let state): .lane(name, job, state == .failed ? .failed : .ready)
@@ -49,6 +51,8 @@
       case .limit(let queue, let running): "the limit of the queue '\(queue)': \(running) of \(running) run"
       case .rate(let queue, let rate, let next):
         "the rate of the queue '\(queue)', \(rate): the next begins \(next.forPeople)"
+      case .laneRate(let lane, let rate, let next):
+        "the rate of the lane '\(lane)', \(rate): it begins \(next.forPeople)"
       case .slotsTaken(let running, _): "a free slot: \(running) other\(running == 1 ? " runs" : "s run") now"
       default: nil
       }
@@ -88,6 +92,8 @@
       case .paused(let queue): "'\(store.command("unpause", queue: queue))' lets it go on"
       case .limit(let queue, _), .rate(let queue, _, _):
         "'\(store.command("limits set", queue: queue))' sets others, and 'clear' none"
+      case .laneRate(let lane, _, _):
+        "'\(store.command("limits set --lane \(SystemText(lane).shellQuoted)"))' sets another for those after it"
       case .held: "'durable resume \(id)' lets it go on"
       case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).advice
       case .needs(let job, .suspended, _), .uniqueKey(_, let job, .suspended):

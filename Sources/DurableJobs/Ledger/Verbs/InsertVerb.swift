@@ -184,6 +184,7 @@ package struct InsertVerb: Verb {
         row.seat = seat
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)
+        if seat, let start = book.lanes.start(in: lane.name, at: book.now) { row.course.hold(until: start) }
       }
       if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
         let unfinished = row.course.state.isFinished ? placed[unique.key]?.unfinished : stands.count

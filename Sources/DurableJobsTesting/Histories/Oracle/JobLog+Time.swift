@@ -20,6 +20,19 @@ extension JobLog {
     }
 
     /// Of a wait that begins then: a time that is not ahead is no time.
+    var earliest: Date {
+      switch self {
+      case .now: .distantPast
+      case .at(let date): date
+      case .within(let range): range.lowerBound
+      }
+    }
+
+    fileprivate func later(than date: Date) -> Due {
+      guard case .within(let range) = self, range.upperBound > date else { return .at(max(earliest, date)) }
+      return .within(max(range.lowerBound, date)...range.upperBound)
+    }
+
     fileprivate func ahead(of date: Date) -> Due { self.date.map { $0 > date } ?? false ? self : .now }
   }
 
@@ -28,9 +41,11 @@ extension JobLog {
   var due: Due {
     if let derived { return derived.due }
     var due = promise
-    let isMoved = standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate
+    var isDated = isDatedByTurn
+    var isMoved: Bool { standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate }
     for entry in entries[turn...] {
       switch entry.event {
+      case .paced(let date): (due, isDated) = (due.later(than: date), false)
       case .drew(let date): due = date.map { .at($0) } ?? .now
       case .clockSetBack(let step) where isMoved:
         if case .within(let range) = due {
@@ -45,8 +60,10 @@ extension JobLog {
     return due
   }
 
-  /// It waits for a date that somebody named.
-  private var isDated: Bool {
+  /// It waits for a date that somebody named, and not for its lane.
+  private var isDated: Bool { isDatedByTurn && !entries[turn...].contains { $0.event.isPace } }
+
+  private var isDatedByTurn: Bool {
     let time: JobTime
     switch entries[turn].event {
     case .inserted: time = job.terms.start
@@ -65,7 +82,9 @@ extension JobLog {
 
   /// It waits for no date, and for less if what it requires returns.
   var isBackOff: Bool {
-    guard standing == .ready || standing == .suspended || standing == .skipped, due.date != nil, !isDated else {
+    guard standing == .ready || standing == .suspended || standing == .skipped, due.date != nil, promise.date != nil,
+      !isDatedByTurn
+    else {
       return false
     }
     switch entries[turn].event {
@@ -105,6 +124,10 @@ extension JobLog {
     let at = entries[turn].at
     return .within(at.later(by: Int64(longest / 2))...at.later(by: Int64(longest)))
   }
+}
+
+extension JobLog.Event {
+  fileprivate var isPace: Bool { if case .paced = self { true } else { false } }
 }
 
 extension JobTime {

@@ -38,13 +38,16 @@ struct JobLog {
     /// The wait that the store drew, with no date if it is over.
     case drew(Date?)
     case clockSetBack(by: Int64)
+    /// Its lane lets it begin no sooner.
+    case paced(until: Date)
     /// The worker of this claim was told that its report was taken.
     case answered(ClaimToken)
 
     /// It decides where the job stands from then on.
     var isTurn: Bool {
       switch self {
-      case .asked, .prioritized, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .answered: false
+      case .asked, .prioritized, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .paced, .answered:
+        false
       default: true
       }
     }

@@ -167,15 +167,17 @@ extension Oracle {
     } while true
     for id in returned { yieldSeat(id) }
     ran = Set(jobs.filter { state($0) == .running }.map(\.id))
+    countStarts(of: returned.subtracting(ran).sorted())
     leaveLanes()
     for id in new.sorted() { enterLane(id) }
     passSeatsOn()
     fillSeats()
     bindWaiting()
+    paceLanes()
   }
 
   /// Who waits for a key waits for the oldest that has it and waits for nothing itself: it was retried.
-  private mutating func bindWaiting() {
+  mutating func bindWaiting() {
     guard wrong != .retriedBringsNoKey, !openNeeds.isEmpty else { return }
     for job in jobs where !state(job).isFinished && !waits(job) {
       if let key = job.job.terms.key { came(with: key, job.id) }
@@ -240,7 +242,7 @@ extension Oracle {
   }
 
   /// The oldest first.
-  private mutating func fillSeats() {
+  mutating func fillSeats() {
     for lane in line.keys {
       while seats[lane]?.count ?? 0 < widths[lane] ?? 1,
         let next = wrong == .laneIsAStack ? line[lane]?.max() : line[lane]?.min()
@@ -255,6 +257,7 @@ extension Oracle {
     widths[lane] = width
     fillSeats()
     bindWaiting()
+    paceLanes()
   }
 
   private mutating func skip(_ id: JobID, _ need: Need) {

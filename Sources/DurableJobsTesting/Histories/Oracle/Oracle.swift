@@ -31,6 +31,8 @@ struct Oracle {
   var seats: [String: Set<JobID>] = [:]
   var line: [String: Set<JobID>] = [:]
   var widths: [String: Int] = [:]
+  /// By lane.
+  var paces: [String: Pace] = [:]
   /// Their time was over when they were needed.
   var mayLinger: Set<JobID> = []
   private(set) var now = Date.distantPast
@@ -49,6 +51,7 @@ struct Oracle {
     let lead = now.milliseconds - Int64(uptime / .milliseconds(1))
     if let before = self.lead, before - lead > 1000 {
       for index in jobs.indices { note(.clockSetBack(by: before - lead), index) }
+      paces = paces.mapValues { Pace(rate: $0.rate, emptyAt: $0.emptyAt - (before - lead) * 1000) }
     }
     self.lead = lead
   }

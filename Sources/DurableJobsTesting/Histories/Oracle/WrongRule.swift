@@ -31,6 +31,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case priorityIgnored, newestFirst, pausedIsClaimed, dueWaitsForRecovery
   // Limits
   case limitIsOneMore, restIsSaved, retriesAreFree
+  case laneRateIgnored, laneRetriesAreFree, laneCountsEnds
   // Conditions
   case absentIsClaimed, absentIsActive, workersWordGoesFirst, wakeEndsAnyWait
   // Time

@@ -1,0 +1,90 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  @Suite struct VerbLossTests {
+    /// All that a store is asked for, and what is to come of it where one of three jobs runs.
+    enum Verb: String, CaseIterable, Sendable {
+      case insert, claim, renew, settle, recover, change, configure, jobs, counts, outstanding, settings, batches
+      case transaction
+
+      func run(_ store: PostgresStore, _ held: ClaimedJob) async throws -> String {
+        switch self {
+        case .insert: "\(try await store.insert(JobInsertion([.plain()])).jobs.map(\.disposition))"
+        case .claim: "\(try await store.claim(.of(1)).jobs.count)"
+        case .renew:
+          "\(try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: [ClaimRenewal(token: held.token)])))"
+        case .settle: "\(try await store.settle([held.settled()], thenClaim: nil).replies.map(\.isAccepted))"
+        case .recover: "\(try await store.recover(RecoveryRequest(worker: WorkerID("w"))).recovered)"
+        case .change:
+          "\(try await store.change(.cancel(reason: nil), where: .state(.ready), after: nil, limit: 9).changed.count)"
+        case .configure: "\(try await store.configure([.queue("default", isPaused: true)]))"
+        case .jobs: "\(try await store.jobs(JobQuery(detail: .all)).count)"
+        case .counts: "\(try await store.counts(where: .all).total)"
+        case .outstanding: "\(try await store.outstanding(.queue("default", and: [])).left[.running])"
+        case .settings: "\(try await store.settings())"
+        case .batches: "\(try await store.batches(.newest(1)).count)"
+        case .transaction:
+          "\(try await store.transaction { try $0.execute("SELECT 1").count })"
+        }
+      }
+
+      var reply: String {
+        switch self {
+        case .insert: "[DurableJobs.InsertedJob.Disposition.inserted]"
+        case .claim, .outstanding, .transaction: "1"
+        case .renew: "[DurableJobs.ClaimStanding.held]"
+        case .settle: "[true]"
+        case .recover, .batches: "0"
+        case .change: "2"
+        case .configure: "()"
+        case .jobs, .counts: "3"
+        case .settings: "[]"
+        }
+      }
+
+      /// How many jobs are in each state then.
+      var states: [JobState: Int] {
+        switch self {
+        case .insert: [.ready: 3, .running: 1]
+        case .claim: [.ready: 1, .running: 2]
+        case .settle: [.ready: 2, .succeeded: 1]
+        case .change: [.cancelled: 2, .running: 1]
+        default: [.ready: 2, .running: 1]
+        }
+      }
+    }
+
+    @Test("A call whose connection is lost in its middle is done on another, once", arguments: Verb.allCases)
+    func lost(verb: Verb) async throws {
+      let server = try TestServer.shared.get()
+      let (database, schema) = (try server.database(), TestServer.schema())
+      let store = try await server.store(schema, "dbname=\(database)")
+      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
+      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      let tables = try server.psql(
+        "SELECT string_agg(format('%I.%I',schemaname,tablename),',') FROM pg_tables WHERE schemaname='\(schema)'",
+        database: database)[0][0]
+      let waiting = "FROM pg_stat_activity WHERE datname=current_database() AND wait_event_type='Lock'"
+      let call = try await server.holding("LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE", database: database) {
+        let call = Task { try await verb.run(store, held) }
+        func waits() throws -> [String] { try server.psql("SELECT pid \(waiting)", database: database).map { $0[0] } }
+        try await until { try !waits().isEmpty }
+        let first = try waits()
+        try server.psql("SELECT pg_terminate_backend(pid) \(waiting)", database: database)
+        try await until { try waits().contains { !first.contains($0) } }
+        return call
+      }
+      #expect(try await call.value == verb.reply)
+      #expect(try await store.counts(where: .all) == JobCounts(verb.states))
+      await store.close()
+      try WholeStore.expect(of: server, schema: schema, database: database)
+    }
+  }
+#endif

@@ -86,8 +86,10 @@
         await worker.ends()
       }
       try Data().write(to: URL(filePath: place + "/again"))
-      // As if the lease had lapsed.
-      try server.psql("UPDATE worker SET lease_until=1", schema: "durable_jobs", database: database)
+      // Its lease has not lapsed, and does not for an hour.
+      _ = try sql("UPDATE worker SET lease_until=lease_until+3600000")
+      #expect(try await durable("explain", "\(id)").text.contains("its worker has died"))
+      #expect(try await !durable("status").text.contains("command"), "nobody works")
       #expect(try await durable("work", "--drain").status == .exited(0))
       #expect(try await durable.state(id) == "succeeded")
       #expect(!FileManager.default.fileExists(atPath: place + "/twin"))
@@ -220,9 +222,9 @@
         """)
       #expect(applied.status == .exited(0), "\(applied.stderr)")
       let printed = try Durable(store: server.string(database: other))
-      #expect(try await printed("migrate").line == "version 4: nothing to do")
-      #expect(try await durable("migrate").line == "made, version 4")
-      #expect(try await durable("migrate", "--json").json["before"] as? Int == 4)
+      #expect(try await printed("migrate").line == "version 5: nothing to do")
+      #expect(try await durable("migrate").line == "made, version 5")
+      #expect(try await durable("migrate", "--json").json["before"] as? Int == 5)
       var dumps: [String] = []
       for name in [database, other] {
         let dump = try await durable.shell(
@@ -241,7 +243,7 @@
         for _ in 0..<20 { group.addTask { try await durable("migrate").line } }
         return try await group.reduce(into: []) { $0.append($1) }.sorted()
       }
-      #expect(said == ["made, version 4"] + [String](repeating: "version 4: nothing to do", count: 19))
+      #expect(said == ["made, version 5"] + [String](repeating: "version 5: nothing to do", count: 19))
     }
   }
 #endif

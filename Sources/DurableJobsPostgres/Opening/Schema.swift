@@ -9,7 +9,9 @@
     static let oldestServer = 130_000
 
     /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
-    private static let steps = [[tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches]]
+    private static let steps = [
+      [tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches], [processes],
+    ]
 
     private static let tables = """
       -- `changes` counts changes of routes, pauses and conditions, which processes keep in memory. `epoch`: how often the
@@ -108,6 +110,12 @@
       CREATE INDEX batch_empty ON §batch(empty_at,id) WHERE empty_at IS NOT NULL;
       UPDATE §batch SET empty_at=extract(epoch FROM now())::bigint*1000 WHERE done AND jobs<=0;
       UPDATE §meta SET version=4;
+      """
+
+    private static let processes = """
+      -- Where the process of `pid` can be found, and when it started, as its system says; null where that does not tell.
+      ALTER TABLE §worker ADD COLUMN machine text, ADD COLUMN process_start bigint;
+      UPDATE §meta SET version=5;
       """
 
     /// `name` as SQL has it.

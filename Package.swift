@@ -67,7 +67,9 @@ let package = Package(
       ]),
     .target(
       name: "DurableJobsPostgres",
-      dependencies: ["DurableJobs", .target(name: "CPostgres", condition: .when(traits: ["Postgres"]))]),
+      dependencies: [
+        "DurableJobs", "DurableJobsProcess", .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+      ]),
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),

@@ -55,14 +55,7 @@
     /// `JobError.Code.weakDurability`; and `JobError.Code.storeFailed` if nobody answers.
     public init(_ connectionString: String, configuration: Configuration = Configuration()) async throws {
       let server = try ServerName(connectionString)
-      let schema = configuration.schema
-      guard !schema.isEmpty, schema.utf8.count <= 48,
-        schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F }
-        )
-      else {
-        throw JobError(
-          .invalidArgument, "'\(schema)' can't be the schema of a store: it must have 1 to 48 letters, digits and _")
-      }
+      try Self.check(schema: configuration.schema)
       engine = try await withCheckedThrowingContinuation { continuation in
         let thread = Thread {
           do {
@@ -77,6 +70,17 @@
     }
 
     deinit { engine.close() }
+
+    /// Throws `JobError.Code.invalidArgument` for what can't be a schema.
+    package static func check(schema: String) throws {
+      guard !schema.isEmpty, schema.utf8.count <= 48,
+        schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F }
+        )
+      else {
+        throw JobError(
+          .invalidArgument, "'\(schema)' can't be the schema of a store: it must have 1 to 48 letters, digits and _")
+      }
+    }
 
     /// Lets go of the server: what waits is carried out, and calls are refused from then on; who waits for a job gets
     /// `JobError.Code.closed`. A store that is released does the same.

@@ -124,17 +124,6 @@
       return stat(lock, &file) == 0 && ProcessEntry.session(session.number).contains { $0.holds(file) }
     }
 
-    static let currentMachine: String = {
-      #if os(Linux)
-        let boot = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        let space = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")
-        return "\(boot?.trimmingCharacters(in: .newlines) ?? "") \(space ?? "")"
-      #else
-        var size = 64
-        var bytes = [UInt8](repeating: 0, count: size)
-        guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return "" }
-        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      #endif
-    }()
+    static let currentMachine = Machine().text
   }
 #endif

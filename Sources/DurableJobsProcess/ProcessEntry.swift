@@ -1,139 +1,139 @@
-#if Process
-  import Foundation
+import Foundation
 
-  /// What the system's table says of one process.
-  package struct ProcessEntry: Sendable {
-    let number: pid_t
-    let parent: pid_t
-    let group: pid_t
-    let session: pid_t
-    /// When it started, in the system's own unit.
-    package let start: UInt64
-    /// It is a zombie: it has ended, and only its parent has not noticed.
-    let hasEnded: Bool
+/// What the system's table says of one process.
+package struct ProcessEntry: Sendable {
+  let number: pid_t
+  let parent: pid_t
+  let group: pid_t
+  let session: pid_t
+  /// When it started, in the system's own unit.
+  package let start: UInt64
+  /// It is a zombie: it has ended, and only its parent has not noticed.
+  package let hasEnded: Bool
 
-    /// Whether there is a process of that number, or a group where it is negative, seen or not.
-    static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
+  /// Whether there is a process of that number, or a group where it is negative, seen or not.
+  static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
 
-    /// Sends a signal to all of a session but its leader and those of the group `told`. Some may start others meanwhile, so it
-    /// is looked again, a few times.
-    static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
-      var (all, groups): (Set<pid_t>, Set<pid_t>) = ([leader], [])
-      for _ in 0..<10 {
-        let others = session(leader).filter { $0.group != told && !$0.hasEnded }
-        let news = others.filter { all.insert($0.number).inserted }
-        // A group at once, and once: nobody in it can start another one unseen, and many take a second TERM for "at once".
-        for group in Set(news.map(\.group))
-        where group != leader && group > 1 && (groups.insert(group).inserted || signal == SIGKILL) {
-          kill(-group, signal)
-        }
-        for process in news where process.group == leader { kill(process.number, signal) }
-        if news.isEmpty { return }
+  /// Sends a signal to all of a session but its leader and those of the group `told`. Some may start others meanwhile, so it
+  /// is looked again, a few times.
+  static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
+    var (all, groups): (Set<pid_t>, Set<pid_t>) = ([leader], [])
+    for _ in 0..<10 {
+      let others = session(leader).filter { $0.group != told && !$0.hasEnded }
+      let news = others.filter { all.insert($0.number).inserted }
+      // A group at once, and once: nobody in it can start another one unseen, and many take a second TERM for "at once".
+      for group in Set(news.map(\.group))
+      where group != leader && group > 1 && (groups.insert(group).inserted || signal == SIGKILL) {
+        kill(-group, signal)
+      }
+      for process in news where process.group == leader { kill(process.number, signal) }
+      if news.isEmpty { return }
+    }
+  }
+}
+
+#if os(Linux)
+  extension ProcessEntry {
+    /// Nil if there is no such process, or none that this one may see.
+    package init?(_ number: pid_t) {
+      let file = open("/proc/\(number)/stat", O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return nil }
+      defer { close(file) }
+      let text = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+        String(decoding: buffer.prefix(max(0, read(file, buffer.baseAddress, buffer.count))), as: UTF8.self)
+      }
+      // The name of the program stands in parentheses and may contain anything, so fields are counted from the last one.
+      let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+      guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
+        let session = pid_t(fields[3]), let start = UInt64(fields[19])
+      else { return nil }
+      // One whose first thread has ended is told as a zombie, while its others run.
+      let isZombie = fields[0] == "Z" && (Int(fields[17]) ?? 0) <= 1
+      self.init(
+        number: number, parent: parent, group: group, session: session, start: start,
+        hasEnded: isZombie || fields[0] == "X")
+    }
+
+    /// All that this process may see.
+    static func all() -> [ProcessEntry] {
+      guard isOfThisSpace else { return [] }
+      return numbers.compactMap { ProcessEntry($0) }
+    }
+
+    /// Else the system's table is that of another space of numbers, whose processes are strangers here.
+    static var isOfThisSpace: Bool {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")) == "\(getpid())"
+    }
+
+    /// Those of its children that the table does not show, as of another user's. Who may be asked about is told all of them.
+    static func hiddenChildren(of parent: pid_t) -> [pid_t] {
+      let tasks = "/proc/\(parent)/task"
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+      return threads.flatMap { thread in
+        let text = FileManager.default.contents(atPath: "\(tasks)/\(thread)/children") ?? Data()
+        return String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+      }.filter { ProcessEntry($0) == nil && isSomeone($0) }
+    }
+
+    /// All of a session, and of the group with its number, that this process may see.
+    static func session(_ leader: pid_t) -> [ProcessEntry] {
+      numbers.filter { getsid($0) == leader || getpgid($0) == leader }.compactMap { ProcessEntry($0) }
+        .filter { $0.session == leader || $0.group == leader }
+    }
+
+    /// Those that have this file open, as far as this process may see that.
+    static func holders(of file: stat) -> [pid_t] { numbers.filter { holds($0, file) }.sorted() }
+
+    private static var numbers: [pid_t] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
+    }
+
+    func holds(_ file: stat) -> Bool { Self.holds(number, file) }
+
+    private static func holds(_ number: pid_t, _ file: stat) -> Bool {
+      let folder = "/proc/\(number)/fd"
+      return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { name in
+        var other = stat()
+        return stat("\(folder)/\(name)", &other) == 0 && (other.st_dev, other.st_ino) == (file.st_dev, file.st_ino)
       }
     }
   }
+#else
+  extension ProcessEntry {
+    /// Nil if there is no such process.
+    package init?(_ number: pid_t) {
+      guard let entry = Self.ask(KERN_PROC_PID, number).first else { return nil }
+      self = entry
+    }
 
-  #if os(Linux)
-    extension ProcessEntry {
-      /// Nil if there is no such process, or none that this one may see.
-      package init?(_ number: pid_t) {
-        let file = open("/proc/\(number)/stat", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        let text = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
-          String(decoding: buffer.prefix(max(0, read(file, buffer.baseAddress, buffer.count))), as: UTF8.self)
-        }
-        // The name of the program stands in parentheses and may contain anything, so fields are counted from the last one.
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
-          let session = pid_t(fields[3]), let start = UInt64(fields[19])
-        else { return nil }
-        // One whose first thread has ended is told as a zombie, while its others run.
-        let isZombie = fields[0] == "Z" && (Int(fields[17]) ?? 0) <= 1
-        self.init(
-          number: number, parent: parent, group: group, session: session, start: start,
-          hasEnded: isZombie || fields[0] == "X")
-      }
+    static func all() -> [ProcessEntry] { ask(KERN_PROC_ALL, 0) }
 
-      /// All that this process may see.
-      static func all() -> [ProcessEntry] {
-        // The table may be that of another space of numbers, whose processes are strangers here.
-        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")) == "\(getpid())" else {
-          return []
-        }
-        return numbers.compactMap { ProcessEntry($0) }
-      }
+    /// All are shown.
+    static func hiddenChildren(of parent: pid_t) -> [pid_t] { [] }
 
-      /// Those of its children that the table does not show, as of another user's. Who may be asked about is told all of them.
-      static func hiddenChildren(of parent: pid_t) -> [pid_t] {
-        let tasks = "/proc/\(parent)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-        return threads.flatMap { thread in
-          let text = FileManager.default.contents(atPath: "\(tasks)/\(thread)/children") ?? Data()
-          return String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
-        }.filter { ProcessEntry($0) == nil && isSomeone($0) }
-      }
+    static func session(_ leader: pid_t) -> [ProcessEntry] {
+      all().filter { $0.group == leader || $0.session == leader }
+    }
 
-      /// All of a session, and of the group with its number, that this process may see.
-      static func session(_ leader: pid_t) -> [ProcessEntry] {
-        numbers.filter { getsid($0) == leader || getpgid($0) == leader }.compactMap { ProcessEntry($0) }
-          .filter { $0.session == leader || $0.group == leader }
-      }
+    /// It is not asked here.
+    func holds(_ file: stat) -> Bool { false }
+    static func holders(of file: stat) -> [pid_t] { [] }
 
-      /// Those that have this file open, as far as this process may see that.
-      static func holders(of file: stat) -> [pid_t] { numbers.filter { holds($0, file) }.sorted() }
-
-      private static var numbers: [pid_t] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
-      }
-
-      func holds(_ file: stat) -> Bool { Self.holds(number, file) }
-
-      private static func holds(_ number: pid_t, _ file: stat) -> Bool {
-        let folder = "/proc/\(number)/fd"
-        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { name in
-          var other = stat()
-          return stat("\(folder)/\(name)", &other) == 0 && (other.st_dev, other.st_ino) == (file.st_dev, file.st_ino)
-        }
+    private static func ask(_ what: Int32, _ number: pid_t) -> [ProcessEntry] {
+      var question = [CTL_KERN, KERN_PROC, what, number]
+      var size = 0
+      guard sysctl(&question, 4, nil, &size, nil, 0) == 0 else { return [] }
+      // Some may come in between.
+      var table = [kinfo_proc](repeating: kinfo_proc(), count: size / MemoryLayout<kinfo_proc>.stride + 16)
+      size = table.count * MemoryLayout<kinfo_proc>.stride
+      guard sysctl(&question, 4, &table, &size, nil, 0) == 0 else { return [] }
+      return table.prefix(size / MemoryLayout<kinfo_proc>.stride).map { entry in
+        let start = entry.kp_proc.p_un.__p_starttime
+        return ProcessEntry(
+          number: entry.kp_proc.p_pid, parent: entry.kp_eproc.e_ppid, group: entry.kp_eproc.e_pgid,
+          session: getsid(entry.kp_proc.p_pid), start: UInt64(start.tv_sec) * 1_000_000 + UInt64(start.tv_usec),
+          hasEnded: Int32(entry.kp_proc.p_stat) == SZOMB)
       }
     }
-  #else
-    extension ProcessEntry {
-      /// Nil if there is no such process.
-      package init?(_ number: pid_t) {
-        guard let entry = Self.ask(KERN_PROC_PID, number).first else { return nil }
-        self = entry
-      }
-
-      static func all() -> [ProcessEntry] { ask(KERN_PROC_ALL, 0) }
-
-      /// All are shown.
-      static func hiddenChildren(of parent: pid_t) -> [pid_t] { [] }
-
-      static func session(_ leader: pid_t) -> [ProcessEntry] {
-        all().filter { $0.group == leader || $0.session == leader }
-      }
-
-      /// It is not asked here.
-      func holds(_ file: stat) -> Bool { false }
-      static func holders(of file: stat) -> [pid_t] { [] }
-
-      private static func ask(_ what: Int32, _ number: pid_t) -> [ProcessEntry] {
-        var question = [CTL_KERN, KERN_PROC, what, number]
-        var size = 0
-        guard sysctl(&question, 4, nil, &size, nil, 0) == 0 else { return [] }
-        // Some may come in between.
-        var table = [kinfo_proc](repeating: kinfo_proc(), count: size / MemoryLayout<kinfo_proc>.stride + 16)
-        size = table.count * MemoryLayout<kinfo_proc>.stride
-        guard sysctl(&question, 4, &table, &size, nil, 0) == 0 else { return [] }
-        return table.prefix(size / MemoryLayout<kinfo_proc>.stride).map { entry in
-          let start = entry.kp_proc.p_un.__p_starttime
-          return ProcessEntry(
-            number: entry.kp_proc.p_pid, parent: entry.kp_eproc.e_ppid, group: entry.kp_eproc.e_pgid,
-            session: getsid(entry.kp_proc.p_pid), start: UInt64(start.tv_sec) * 1_000_000 + UInt64(start.tv_usec),
-            hasEnded: Int32(entry.kp_proc.p_stat) == SZOMB)
-        }
-      }
-    }
-  #endif
+  }
 #endif

@@ -86,8 +86,10 @@
         await worker.ends()
       }
       try Data().write(to: URL(filePath: place + "/again"))
-      // As if the lease had lapsed.
-      try server.psql("UPDATE worker SET lease_until=1", schema: "durable_jobs", database: database)
+      // Its lease has not lapsed, and does not for an hour.
+      _ = try sql("UPDATE worker SET lease_until=lease_until+3600000")
+      #expect(try await durable("explain", "\(id)").text.contains("its worker has died"))
+      #expect(try await !durable("status").text.contains("command"), "nobody works")
       #expect(try await durable("work", "--drain").status == .exited(0))
       #expect(try await durable.state(id) == "succeeded")
       #expect(!FileManager.default.fileExists(atPath: place + "/twin"))

@@ -142,6 +142,7 @@
           "ALTER TABLE queue DROP running, DROP rate, DROP period, DROP burst, DROP tat",
           "ALTER TABLE failure DROP code", "ALTER TABLE batch DROP empty_at",
           "ALTER TABLE lane_width DROP rate, DROP period, DROP burst, DROP tat",
+          "ALTER TABLE worker DROP machine, DROP process_start",
           "UPDATE meta SET version=1",
         ] { _ = try sql(text) }
       }
@@ -165,7 +166,7 @@
       let rate = StoreSetting.laneRate("l", JobRate(1, per: .seconds(60)))
       try await store.configure([rate])
       #expect(try await store.settings() == [rate])
-      #expect(try sql("SELECT version FROM meta") == [["5"]])
+      #expect(try sql("SELECT version FROM meta") == [["6"]])
     }
   }
 

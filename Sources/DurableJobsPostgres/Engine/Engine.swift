@@ -19,6 +19,10 @@
     /// Damaged rows that were met, to be told with the next report.
     let unreadable = Lock<[JobID]>([])
     let notices: Notices
+    /// Other processes of this machine that have workers.
+    let deathWatch: DeathWatch
+    /// How many deaths are still to be cleared up after.
+    let deaths = Lock(0)
     /// Of the store before it was opened; nil if there was none.
     let versionBefore: Int64?
     /// Where this machine keeps what is beside the store.
@@ -34,7 +38,7 @@
       serverClock = configuration.clock == nil ? ServerClock() : nil
       clock = configuration.clock ?? serverClock ?? SystemClock()
       context = StoreContext(
-        policy: configuration.policy, session: UUID().uuidString, workers: OwnWorkers(),
+        policy: configuration.policy, session: UUID().uuidString, process: .current, workers: OwnWorkers(),
         lockSeed: Schema.lockSeed(schema), isPooled: configuration.isPooled)
       let connection = try Connection(
         server, schema: Schema.quoted(schema) + ".", isPreparing: !configuration.isPooled)
@@ -48,14 +52,21 @@
       time = StoreTime(clock: clock, latest: found.latest)
       pool = Pool(size: configuration.connections)
       notices = Notices(server: server, schema: schema, session: context.session)
+      deathWatch = DeathWatch(own: context.process)
       // From here on the engine is whole, and may be referred to.
+      deathWatch.begin { [weak self] in self?.recoverAfterDeath() }
       notices.begin(
         post: { [signals] in signals.post(.changedElsewhere($0)) },
-        send: { [weak self] in self?.send($0, to: $1) })
+        send: { [weak self] in self?.send($0) },
+        isBack: { [weak self] in self?.lookForNeighbours() },
+        meet: { [weak self] in self?.deathWatch.watch($0) })
       if configuration.listens {
         signals.onInterest { [weak self] isWanted in self?.notices.listen(isWanted) }
       } else {
-        signals.onInterest { [weak self] isWanted in self?.notices.poll(isWanted, each: configuration.pollInterval) }
+        signals.onInterest { [weak self] isWanted in
+          self?.notices.poll(isWanted, each: configuration.pollInterval)
+          if isWanted { self?.lookForNeighbours() }
+        }
       }
     }
 
@@ -120,10 +131,10 @@
       let here = transaction.isHeard ? news.here : news.here.union(news.elsewhere)
       if !here.isEmpty { signals.post(.changedElsewhere(here)) }
       notices.tellOthers(news.elsewhere)
+      if transaction.hasNewWorker, let process = context.process { notices.introduce(process) }
     }
 
-    private func send(_ change: ForeignChange, to session: String?) {
-      let payload = Notices.payload(change, from: context.session, to: session)
+    private func send(_ payload: String) {
       let channel = notices.channel
       let deadline = SystemClock().uptime + configuration.callLimit
       // A notice that is lost wakes nobody, and nothing else: others look by themselves.
@@ -138,6 +149,7 @@
     func close() {
       guard getpid() == process else { return }
       notices.end()
+      deathWatch.end()
       pool.close()
       signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed
     }

@@ -14,7 +14,9 @@
   final class Notices: Sendable {
     private struct State {
       var post: @Sendable (ForeignChange) -> Void = { _ in }
-      var send: @Sendable (ForeignChange, String?) -> Void = { _, _ in }
+      var send: @Sendable (String) -> Void = { _ in }
+      var isBack: @Sendable () -> Void = {}
+      var meet: @Sendable (WorkerProcess) -> Void = { _ in }
       var waiting: ForeignChange = []
       var isSending = false
       var listener: Listener?
@@ -40,15 +42,21 @@
     static func channel(of schema: String) -> String { "durable_jobs:\(schema)" }
 
     func begin(
-      post: @escaping @Sendable (ForeignChange) -> Void, send: @escaping @Sendable (ForeignChange, String?) -> Void
+      post: @escaping @Sendable (ForeignChange) -> Void, send: @escaping @Sendable (String) -> Void,
+      isBack: @escaping @Sendable () -> Void, meet: @escaping @Sendable (WorkerProcess) -> Void
     ) {
-      state.withLock { ($0.post, $0.send) = (post, send) }
+      state.withLock { ($0.post, $0.send, $0.isBack, $0.meet) = (post, send, isBack, meet) }
     }
 
     // MARK: Telling
 
-    static func payload(_ change: ForeignChange, from session: String, to other: String?) -> String {
+    private func payload(_ change: ForeignChange, to other: String?) -> String {
       "\(session) \(change.rawValue) \(other ?? "*")"
+    }
+
+    /// Says in which process there is a worker now. Older versions pass over it.
+    func introduce(_ process: WorkerProcess) {
+      state.withLock(\.send)("\(session) lives \(process.number) \(process.start) \(process.machine)")
     }
 
     func tellOthers(_ change: ForeignChange) {
@@ -68,11 +76,11 @@
         return (state.waiting, state.send)
       }
       guard !change.isEmpty else { return }
-      send(change, nil)
+      send(payload(change, to: nil))
       _ = SystemClock().schedule(after: Self.pause) { [weak self] in self?.sendWaiting() }
     }
 
-    func ask(_ session: String) { state.withLock(\.send)(.doubt, session) }
+    func ask(_ other: String) { state.withLock(\.send)(payload(.doubt, to: other)) }
 
     // MARK: Hearing
 
@@ -85,7 +93,9 @@
             ? Listener(server: server, channel: channel) { [weak self] in
               self?.heard($0)
             } isBack: { [weak self] in
-              self?.state.withLock(\.post)(.all)
+              guard let (post, isBack) = self?.state.withLock({ ($0.post, $0.isBack) }) else { return }
+              post(.all)
+              isBack()
             } : nil
         }
         return state.listener
@@ -94,7 +104,13 @@
     }
 
     private func heard(_ payload: String) {
-      let words = payload.split(separator: " ")
+      let words = payload.split(separator: " ", maxSplits: 4)
+      if words.count == 5, words[0] != session, words[1] == "lives" {
+        guard let number = Int64(words[2]), let start = Int64(words[3]) else { return }
+        let process = WorkerProcess(number: number, start: start, machine: String(words[4]))
+        if let process { state.withLock(\.meet)(process) }
+        return
+      }
       guard words.count == 3, words[0] != session, let bits = UInt8(words[1]), words[2] == "*" || words[2] == session
       else { return }
       state.withLock(\.post)(ForeignChange(rawValue: bits))
@@ -117,7 +133,7 @@
       let listener = state.withLock { state in
         state.hasEnded = true
         state.timer?.cancel()
-        state.post = { _ in }
+        (state.post, state.isBack, state.meet) = ({ _ in }, {}, { _ in })
         defer { state.listener = nil }
         return state.listener
       }

@@ -5,8 +5,10 @@
   extension Engine {
     func recover(_ request: RecoveryRequest, limit: Int) async throws -> RecoveryReport {
       let now = time.now
-      let census = try await read { try $0.census(now: now) }
-      let verdict = judge(census, except: request.worker, now: now)
+      let (census, processes) = try await read { try $0.census(now: now) }
+      let ended = WorkerProcess.ended(of: processes)
+      for (session, process) in processes where !ended.contains(session) { deathWatch.watch(process) }
+      let verdict = judge(census, ended: ended, except: request.worker, now: now)
       let expired = try await findExpired(now: now, limit: limit)
       let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
@@ -28,10 +30,52 @@
       return report
     }
 
-    /// Who is lost: who was asked for a sign of life and gave none. That a connection has ended proves nothing.
-    private func judge(_ census: Census, except asking: WorkerID?, now: Int64) -> Doubts.Verdict {
+    /// Looks who works on this machine, so that it is noticed when one of them ends, or has ended.
+    func lookForNeighbours() {
+      // Unstructured, since who listens does not wait for it. It ends with this look.
+      Task(executorPreference: EngineThread.shared) { [weak self] in
+        guard let self, let (_, processes) = try? await read({ try $0.workers() }) else { return }
+        for process in Set(processes.values) { deathWatch.watch(process) }
+      }
+    }
+
+    /// The jobs of a process that has ended come back at once.
+    func recoverAfterDeath() {
+      let isFirst = deaths.withLock { deaths in
+        defer { deaths += 1 }
+        return deaths == 0
+      }
+      guard isFirst else { return }
+      // Unstructured, since the watch can't wait for the server. It ends with this recovery. Not on Swift's pool, which
+      // handlers may block.
+      Task(executorPreference: EngineThread.shared) { [weak self] in
+        var attempt = 0
+        while let self, case let seen = deaths.withLock({ $0 }), seen > 0 {
+          let report = try? await recover(RecoveryRequest(), limit: 1000)
+          if let report, report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
+          attempt += 1
+          if report?.hasMore == true { continue }
+          // What it sent last may have come after the look, and its row was another then.
+          if report != nil, attempt < 3, await knowsOfDead() { continue }
+          deaths.withLock { $0 -= seen }
+          attempt = 0
+        }
+      }
+    }
+
+    private func knowsOfDead() async -> Bool {
+      guard let (_, processes) = try? await read({ try $0.workers() }) else { return false }
+      return !WorkerProcess.ended(of: processes).isEmpty
+    }
+
+    /// Who is lost: whose process has ended, which its own machine can tell, and who was asked for a sign of life and gave
+    /// none. That a connection has ended proves nothing.
+    private func judge(
+      _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
+    ) -> Doubts.Verdict {
       let suspects = census.workers.filter { $0.session != context.session || $0.row.worker != asking }.map { worker in
-        Doubts.Suspect(row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: false)
+        Doubts.Suspect(
+          row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
       }
       let (uptime, interval) = (clock.uptime, configuration.policy.doubtInterval)
       let workers = census.workers.map(\.row)

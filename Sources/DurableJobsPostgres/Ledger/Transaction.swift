@@ -6,6 +6,8 @@
   struct StoreContext: Sendable {
     let policy: StorePolicy
     let session: String
+    /// This process, where its system tells.
+    let process: WorkerProcess?
     let workers: OwnWorkers
     /// Of the names that transactions lock: each schema has its own.
     let lockSeed: Int64
@@ -37,6 +39,8 @@
     /// Rows of this process's workers as they are once this is committed.
     var ownRows: [WorkerID: [WorkerRow]] = [:]
     var goneRows: Set<Int64> = []
+    /// A worker of this process came, of whom others do not know yet.
+    var hasNewWorker = false
     /// A worker whose rows are looked at with the first exchange, since they will be asked for.
     var expectedWorker: WorkerID?
     /// New jobs that will need ids before they are stored.

@@ -10,8 +10,9 @@
       """
     static let workerIDSQL = "SELECT nextval('§worker_id')"
     static let insertWorkerSQL = """
-      INSERT INTO §worker(id,lease_until,name,session,kinds,queues,satisfied,absent,host,pid,started_at)
-      VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)
+      INSERT INTO §worker(
+        id,lease_until,name,session,kinds,queues,satisfied,absent,host,pid,started_at,machine,process_start)
+      VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)
       """
     static let grantSQL =
       "UPDATE §worker SET lease_until=$2,kinds=$3,queues=$4,satisfied=$5,absent=$6 WHERE id=$1"
@@ -74,8 +75,9 @@
             Self.insertWorkerSQL,
             [.int(row.id), .int(row.leaseUntil), .text(row.worker.name), .text(context.session)] + what + [
               .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)),
-              .int(now),
+              .int(now), .text(context.process?.machine), .int(context.process?.start),
             ])
+          hasNewWorker = true
           own.append(row)
         }
         ownRows[row.worker] = own

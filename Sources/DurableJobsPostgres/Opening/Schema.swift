@@ -10,7 +10,7 @@
 
     /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
     private static let steps = [
-      [tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches], [laneRates],
+      [tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches], [laneRates], [processes],
     ]
 
     private static let tables = """
@@ -117,6 +117,12 @@
       ALTER TABLE §lane_width ADD COLUMN rate bigint, ADD COLUMN period bigint, ADD COLUMN burst bigint,
         ADD COLUMN tat bigint NOT NULL DEFAULT 0;
       UPDATE §meta SET version=5;
+      """
+
+    private static let processes = """
+      -- Where the process of `pid` can be found, and when it started, as its system says; null where that does not tell.
+      ALTER TABLE §worker ADD COLUMN machine text, ADD COLUMN process_start bigint;
+      UPDATE §meta SET version=6;
       """
 
     /// `name` as SQL has it.

@@ -3,8 +3,10 @@
   import Foundation
 
   extension Reader {
-    static let workersSQL =
-      "SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at FROM §worker ORDER BY id"
+    static let workersSQL = """
+      SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at,machine,process_start
+      FROM §worker ORDER BY id
+      """
     static let runningSQL = """
       SELECT DISTINCT h.claim>>\(ClaimNumber.bits)
       FROM §route r CROSS JOIN LATERAL(SELECT claim FROM §job WHERE route=r.id AND state=5) h
@@ -20,16 +22,18 @@
 
     static let emptySQL = "SELECT id,empty_at FROM §batch WHERE empty_at IS NOT NULL ORDER BY empty_at,id LIMIT $1"
 
-    func census(now: Int64) throws -> Census {
+    /// And the processes of the workers, see ``workers()``.
+    func census(now: Int64) throws -> (Census, processes: [String: WorkerProcess]) {
       var census = Census()
       connection.send(Self.hasDueSQL, [.int(now)]) { census.hasDue = $0.bool(0, 0) }
       sendForDeadline { census.nextDeadline = $0 }
-      census.workers = try workers()
+      let processes: [String: WorkerProcess]
+      (census.workers, processes) = try workers()
       if census.workers.contains(where: { !$0.row.isAlive(at: now) }) {
         connection.send(Self.runningSQL) { rows in census.running = Set((0..<rows.count).map { rows.int($0, 0) }) }
         try connection.sync()
       }
-      return census
+      return (census, processes)
     }
 
     func nextDeadline() throws -> Int64? {
@@ -43,9 +47,10 @@
       connection.send(Self.nextDeadlineSQL) { rows in if rows.count > 0 { read(rows.int(0, 0)) } }
     }
 
-    /// The oldest first.
-    func workers() throws -> [Census.Worker] {
+    /// The oldest first, and by their sessions the processes of those that told where they are.
+    func workers() throws -> ([Census.Worker], processes: [String: WorkerProcess]) {
       var workers: [Census.Worker] = []
+      var processes: [String: WorkerProcess] = [:]
       connection.send(Self.workersSQL) { rows in
         workers = (0..<rows.count).map { row in
           Census.Worker(
@@ -56,9 +61,13 @@
               absent: Set(list: rows.text(row, 7))),
             session: rows.text(row, 2) ?? "", process: rows.int(row, 8), startedAt: rows.int(row, 9))
         }
+        for row in 0..<rows.count {
+          guard let session = rows.text(row, 2), let machine = rows.text(row, 10) else { continue }
+          processes[session] = WorkerProcess(number: rows.int(row, 8), start: rows.int(row, 11), machine: machine)
+        }
       }
       try connection.sync()
-      return workers
+      return (workers, processes)
     }
 
     func look(for pass: PruningPass) throws -> PruningPass {

@@ -74,7 +74,7 @@
       }
       var setByHand: [JobConstraint: Bool] = [:]
       connection.send(RouteMemory.conditionsSQL) { setByHand = RouteMemory.conditions($0) }
-      let workers = try workers().map(\.row)
+      let workers = try workers().0.map(\.row)
       return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
     }
 

@@ -85,8 +85,9 @@
       connection.send(Self.claimsSQL) { rows in
         for row in 0..<rows.count { claims[rows.int(row, 0), default: []].insert(rows.id(row, 1)) }
       }
-      let rows = try workers()
-      return StoredWorker.all(of: rows, running: claims, at: now) { _ in false }
+      let (rows, processes) = try workers()
+      let ended = WorkerProcess.ended(of: processes)
+      return StoredWorker.all(of: rows, running: claims, at: now) { ended.contains($0) }
     }
   }
 #endif

@@ -36,6 +36,14 @@
       }
     }
 
+    /// The message without ends of lines; libpq begins one with a tab that goes on with the one before.
+    var line: String {
+      message.split(whereSeparator: \.isNewline).map { line in
+        let words = line.trimmingCharacters(in: .whitespaces)
+        return line.hasPrefix("\t") ? words.prefix(1).lowercased() + words.dropFirst() : words
+      }.joined(separator: "; ")
+    }
+
     var sqlState: String? { if case .sqlState(let state) = kind { state } else { nil } }
 
     /// The transaction met another one, and may do better when it is run again.
@@ -71,11 +79,11 @@
         case .timedOut:
           (
             .storeFailed,
-            "the store \(server) did not answer in time: \(failure.message). Look whether the server is up and can be "
+            "the store \(server) did not answer in time: \(failure.line). Look whether the server is up and can be "
               + "reached, and try again"
           )
-        case .lost: Self.unreachable(failure.message, server)
-        case .sqlState(let state): Self.refused(state, failure.message, server)
+        case .lost: Self.unreachable(failure.line, server)
+        case .sqlState(let state): Self.refused(state, failure.line, server)
         }
       self.init(code, text, cause: failure)
     }
@@ -123,6 +131,12 @@
         (.unusableFile, "the store \(server) refused the log-in: \(words). Check the user and the password")
       case "42P01", "42703", "3F000":
         (.notAStore, "the store \(server) is not as it was made: \(words). Restore it, or choose another schema")
+      case "42P05", "26000":
+        (
+          .unusableFile,
+          "the store \(server) is behind a transaction pooler (\(words)). Say so: add durable_pooled=yes to the parameters of "
+            + "what is given to `durable --store`, or set `isPooled` in the store's configuration"
+        )
       case "57P01", "57P02", "57P03":
         (.storeFailed, "the store \(server) is being stopped or started: \(words). Try again")
       case "57014": (.storeFailed, "the store \(server) did not answer in time: \(words). Try again")

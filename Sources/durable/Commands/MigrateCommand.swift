@@ -28,14 +28,17 @@
           guard (0...PostgresStore.version).contains(from ?? 0) else {
             throw ValidationError("--from is \(from ?? 0); this program knows versions up to \(PostgresStore.version)")
           }
-          let script = from.map { PostgresStore.script(from: $0) } ?? PostgresStore.script()
+          var schema = PostgresStore.Configuration().schema
+          if case .server(let place) = try options.place { schema = place.schema ?? schema }
+          let script =
+            from.map { PostgresStore.script(schema: schema, from: $0) } ?? PostgresStore.script(schema: schema)
           return Screen.out.write(Data("BEGIN;\n\(script)COMMIT;\n".utf8))
         }
-        guard case .server(let string) = try options.place else {
+        guard case .server(let place) = try options.place else {
           throw ValidationError(
             "a store in a file is brought up whenever it is opened; this is for one on a server: --store postgres://…")
         }
-        let store = try await OpenStore.open(server: string, isMade: true)
+        let store = try await OpenStore.open(place, isMade: true)
         let (before, now) = (store.versionBefore, PostgresStore.version)
         await store.close()
         if options.json { return Screen.out.json(MigrationRecord(version: now, before: before)) }

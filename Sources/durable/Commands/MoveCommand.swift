@@ -29,7 +29,7 @@
         guard case .file(let given) = try StorePlace(from) else {
           throw ValidationError("--from is a server; a store is moved from a file")
         }
-        guard case .server(let string) = try StorePlace(to) else {
+        guard case .server(let place) = try StorePlace(to) else {
           throw ValidationError("--to is a file; a store is moved to a server: postgres://user@host/database")
         }
         guard access(given, F_OK) == 0 else { throw JobError(.notFound, "there is no store: \(given) does not exist") }
@@ -37,8 +37,8 @@
         let path = source.path ?? given
         try await askTheSilent(in: source)
         try await checkThatNobodyWorks(on: source)
-        let store = try await OpenStore.open(server: string, isMade: true, callLimit: .seconds(30 * 24 * 3600))
-        let name = try PostgresStore.describe(to)
+        let store = try await OpenStore.open(place, isMade: true, callLimit: .seconds(30 * 24 * 3600))
+        let name = try place.name
         let file = try MovedFile(path: path)
         // From here on nobody can begin to.
         try await checkThatNobodyWorks(on: source)

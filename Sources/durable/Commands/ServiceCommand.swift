@@ -78,14 +78,14 @@
         case .file(let path):
           let path = print ? path : try await options.open().path
           return (path, path)
-        case .server(let string):
+        case .server(let place):
           #if Postgres
-            guard try !PostgresStore.hasPassword(string) else {
+            guard try !PostgresStore.hasPassword(place.connection) else {
               throw ValidationError(
                 "a file of a service is no place for a password; put it into ~/.pgpass, or name a service=")
             }
           #endif
-          return (string, try await options.open().path)
+          return (place.text, try await options.open().path)
         }
       }
     }

@@ -136,7 +136,7 @@
       switch try options.place {
       case .file: words += ["--store", store.path]
       // Everybody sees the words of a process, and it may have a password.
-      case .server(let string): setenv("DURABLE_STORE", string, 1)
+      case .server(let place): setenv("DURABLE_STORE", place.text, 1)
       }
       for name in queue { words += ["--queue", name] }
       if let perHost { words += ["--per-host", "\(perHost)"] }

@@ -54,26 +54,28 @@
         store = try SQLiteStore(path: path)
         self.path = store.path ?? path
         self.named = named
-      case .server(let string):
-        store = try await Self.open(server: string, isMade: isMade)
+      case .server(let place):
+        store = try await Self.open(place, isMade: isMade)
         path = store.path ?? ""
-        self.named = named == nil ? nil : name
+        self.named = named == nil ? nil : place.shown
       }
       Self.opened.withLock { [store] in $0.append(store) }
     }
 
     #if Postgres
       /// What belongs to the machine, as the logs of its commands, is in the data folder of its user.
-      static func open(server string: String, isMade: Bool, callLimit: Duration? = nil) async throws -> PostgresStore {
+      static func open(_ place: ServerPlace, isMade: Bool, callLimit: Duration? = nil) async throws -> PostgresStore {
         var configuration = PostgresStore.Configuration()
+        configuration.schema = place.schema ?? configuration.schema
+        configuration.isPooled = place.isPooled
         configuration.callLimit = callLimit ?? configuration.callLimit
         configuration.makesStore = isMade
         configuration.folder = StoreOptions.dataFolder
         try StoreOptions.make(folder: StoreOptions.dataFolder)
-        return try await PostgresStore(string, configuration: configuration)
+        return try await PostgresStore(place.connection, configuration: configuration)
       }
     #else
-      private static func open(server string: String, isMade: Bool) async throws -> SQLiteStore {
+      private static func open(_ place: ServerPlace, isMade: Bool) async throws -> SQLiteStore {
         throw StorePlace.notBuilt
       }
     #endif

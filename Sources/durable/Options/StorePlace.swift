@@ -10,15 +10,15 @@
   enum StorePlace: Sendable {
     /// By its absolute path.
     case file(String)
-    /// By libpq's connection string, which may have a password.
-    case server(String)
+    case server(ServerPlace)
 
     /// What people write for it. A file whose name looks like a connection string is written with a folder, as `./host=x`.
     init(_ text: String) throws {
       if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-        || text.prefixMatch(of: /\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=/) != nil
+        || text.prefixMatch(
+          of: /\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|durable_[a-z]+)\s*=/) != nil
       {
-        self = .server(text)
+        self = .server(try ServerPlace(text))
         return
       }
       guard !text.contains("://"), !text.hasPrefix("postgres:"), !text.hasPrefix("postgresql:") else {
@@ -34,7 +34,7 @@
       get throws {
         switch self {
         case .file(let path): path
-        case .server(let string): try Self.describe(string)
+        case .server(let place): try Self.describe(place)
         }
       }
     }
@@ -60,10 +60,10 @@
     }
 
     #if Postgres
-      private static func describe(_ string: String) throws -> String { try PostgresStore.describe(string) }
+      private static func describe(_ place: ServerPlace) throws -> String { try place.name }
     #else
       /// Without libpq, what is its password can't be told.
-      private static func describe(_ string: String) throws -> String { throw notBuilt }
+      private static func describe(_ place: ServerPlace) throws -> String { throw notBuilt }
 
       static let notBuilt = ValidationError(
         "this program was built without libpq, and opens stores in files alone. Install libpq (libpq-dev on Debian and Ubuntu, "

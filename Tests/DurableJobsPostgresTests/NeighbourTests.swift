@@ -1,0 +1,127 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import Foundation
+  import PostgresTestServer
+  import TestProcesses
+  import Testing
+
+  /// Workers that end without a word, and their leases have an hour to come.
+  @Suite struct NeighbourTests {
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let store: PostgresStore
+    private let record: String
+
+    init() async throws {
+      server = try TestServer.shared.get()
+      store = try await server.store(schema)
+      record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
+    }
+
+    @discardableResult
+    private func sql(_ text: String) throws -> [[String]] { try server.psql(text, schema: schema) }
+
+    /// A process that runs a job, and goes on with it until it is killed.
+    private func worker(behind command: [String] = []) async throws -> ChildProcess {
+      let words = command + [URL.built("CrashProbe").path, "work", "\(server.string()) schema=\(schema)", record]
+      let process = try ChildProcess("/usr/bin/env", words)
+      _ = try await store.insert(JobInsertion([.plain("hold")]))
+      try await until { try await runs() }
+      return process
+    }
+
+    private func runs() async throws -> Bool {
+      try await store.counts(where: .kind("hold"))[.running] == 1
+    }
+
+    /// Kills it, with an hour of its lease to come, or what it renews it for at that moment.
+    private func kill(_ process: ChildProcess) async throws {
+      try sql("UPDATE worker SET lease_until=lease_until+3600000 WHERE lease_until>0")
+      process.send(SIGKILL)
+      await process.ended()
+    }
+
+    @Test("What a killed process ran comes back with the first look, and its worker is told to have died")
+    func looked() async throws {
+      let process = try await worker()
+      #expect(try await store.workers().map(\.standing) == [.alive])
+      try await kill(process)
+      #expect(try sql("SELECT lease_until>extract(epoch FROM now())*1000 FROM worker") == [["t"]])
+      #expect(try await store.workers().map(\.standing) == [.dead])
+      let report = try await store.recover(RecoveryRequest())
+      #expect(report.recovered == 1 && report.comeAgain == nil)
+      #expect(try await !runs())
+      #expect(try await store.workers().isEmpty)
+    }
+
+    enum Arrival: CaseIterable { case beforeTheWorker, beforeItsEnd, afterIt }
+
+    @Test("Who listens has it come back without a look of its own", arguments: Arrival.allCases)
+    func noticed(arrival: Arrival) async throws {
+      let (told, continuation) = AsyncStream.makeStream(of: Void.self)
+      var subscription: StoreSignals.Subscription?
+      func listen() async {
+        subscription = store.signals.listen { if case .changedElsewhere(.all) = $0 { continuation.yield() } }
+        // It hears from now on.
+        for await _ in told { break }
+      }
+      if arrival == .beforeTheWorker { await listen() }
+      let process = try await worker()
+      if arrival == .beforeItsEnd { await listen() }
+      try await kill(process)
+      if arrival == .afterIt { await listen() }
+      try await until { try await !runs() }
+      withExtendedLifetime(subscription) {}
+    }
+
+    enum Place: CaseIterable {
+      case here, otherStart, noSuchProcess, otherMachine, unknownMachine
+      var isDead: Bool { self == .otherStart || self == .noSuchProcess }
+    }
+
+    @Test("Only a process of this very machine is judged, by its number and its start", arguments: Place.allCases)
+    func judged(place: Place) async throws {
+      _ = try await store.insert(JobInsertion([.plain()]))
+      let holder = try await server.store(schema)
+      #expect(try await holder.claim(.of(1)).jobs.count == 1)
+      let gone = try ChildProcess("/usr/bin/env", ["true"])
+      await gone.ended()
+      switch place {
+      case .here: break
+      case .otherStart: try sql("UPDATE worker SET process_start=process_start-1")
+      case .noSuchProcess: try sql("UPDATE worker SET pid=\(gone.pid)")
+      case .otherMachine: try sql("UPDATE worker SET pid=\(gone.pid),machine='another'||machine")
+      case .unknownMachine: try sql("UPDATE worker SET pid=\(gone.pid),machine=NULL,process_start=NULL")
+      }
+      #expect(try await store.workers().map(\.standing) == [place.isDead ? .dead : .alive])
+      #expect(try await store.recover(RecoveryRequest()).recovered == (place.isDead ? 1 : 0))
+      await holder.close()
+    }
+
+    #if os(Linux)
+      @Test(
+        "A worker of a container is left alone from outside, where its number is another's",
+        .enabled(if: Self.canMakeContainers), arguments: [["--mount-proc"], []])
+      func container(mounts: [String]) async throws {
+        let process = try await worker(behind: ["unshare", "--pid", "--fork", "--kill-child"] + mounts)
+        #expect(try sql("SELECT pid,machine IS NULL FROM worker") == [["1", mounts.isEmpty ? "t" : "f"]])
+        #expect(try await store.workers().map(\.standing) == [.alive])
+        #expect(try await store.recover(RecoveryRequest()).recovered == 0)
+        // Nobody out here can tell that it has ended, either.
+        try sql("UPDATE worker SET lease_until=lease_until+3600000")
+        process.send(SIGKILL)
+        await process.ended()
+        #expect(try await store.workers().map(\.standing) == [.alive])
+        #expect(try await store.recover(RecoveryRequest()).recovered == 0)
+      }
+
+      private static let canMakeContainers: Bool = {
+        let test = try? ChildProcess("/usr/bin/env", ["unshare", "--pid", "--fork", "--mount-proc", "true"])
+        if test?.wait() == .exited(0) { return true }
+        print("skipped: no space of process numbers can be made here (unshare)")
+        return false
+      }()
+    #endif
+  }
+#endif

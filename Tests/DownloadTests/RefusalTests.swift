@@ -239,8 +239,7 @@
     }
 
     @Test func `a server that hangs up is asked again`() async throws {
-      // Twice: a connection that was closed before it said a word is opened once more at once.
-      server.serve("/a.bin", .hangUp, .hangUp, .file(content))
+      server.serve("/a.bin", .hangUp, .file(content))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(job.attempt == 2)

@@ -69,6 +69,7 @@
           let pipeline = channel.pipeline.syncOperations
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
           try pipeline.addHandler(LocationBytes(), position: .before(decoder))
+          try pipeline.addHandler(KeptConnection(on: channel), position: .after(decoder))
           try pipeline.addHandler(FinalHead(), position: .after(decoder))
           try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(decoder))
           try pipeline.addHandler(RequestTarget(), position: .after(decoder))
@@ -78,6 +79,7 @@
         stream.eventLoop.makeCompletedFuture {
           let pipeline = stream.pipeline.syncOperations
           let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+          try pipeline.addHandler(KeptConnection(on: stream.parent ?? stream), position: .after(codec))
           try pipeline.addHandler(FinalHead(), position: .after(codec))
           try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(codec))
           try pipeline.addHandler(RequestTarget(), position: .after(codec))

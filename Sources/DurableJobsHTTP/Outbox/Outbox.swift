@@ -133,7 +133,7 @@
     private func delivery(of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt) async throws -> Delivery {
       let wasStopped = stopped.withLock { $0.remove(attempt.context.id) != nil }
       var headers = request.headers
-      var secrets: [Data] = []
+      var secrets = request.url.secretFields
       do {
         for path in request.headerFiles {
           let read = try HeaderFile.headers(path)
@@ -145,6 +145,7 @@
         for index in headers.indices {
           headers[index].value = SecretNames.filled(headers[index].value, with: values)
         }
+        secrets += headers.filter { SecretPlaces.isSecret(header: $0.name) }.flatMap(\.secrets)
         let isAuthorized = headers.contains { $0.name.lowercased() == "authorization" }
         let netrc = isAuthorized ? nil : try self.netrc.map { try Netrc(path: $0) }
         _ = try proxies.proxy(for: url)

@@ -147,7 +147,7 @@
         }
         secrets += headers.filter { SecretPlaces.isSecret(header: $0.name) }.flatMap(\.secrets)
         let isAuthorized = headers.contains { $0.name.lowercased() == "authorization" }
-        let netrc = isAuthorized ? nil : try self.netrc.map { try Netrc(path: $0) }
+        let netrc = isAuthorized ? nil : try self.netrc.flatMap { try Netrc.read($0) }
         _ = try proxies.proxy(for: url)
         return Delivery(
           request: request, url: url, headers: headers, netrc: netrc,
@@ -203,9 +203,11 @@
       case Delivery.Refusal.forNow(let error, let retryAfter, let origin):
         return again(error, attempt, retryAfter, by: origin)
       case let error as RequestError where error.code == .unusableBody: return attempt.fail(error)
+      case let error as RequestError where error.code == .shortage: return attempt.wait(error.message, .seconds(10))
       case let error as RequestError: return again(error, attempt)
       // The proxy's, or that of the file of certificates.
       case Setback.final(let error): return attempt.hold(error.message)
+      case let error as DownloadError where error.code == .noRoom: return attempt.wait(error.message, .seconds(10))
       case let error as DownloadError where error.code == .invalidDownload: return attempt.hold(error.message)
       case let error as DownloadError where error.isUnreached: return await offline(RequestError(error), attempt)
       case let error as DownloadError: return again(RequestError(error), attempt)

@@ -51,11 +51,13 @@
     private func configuration(_ kind: Kind) throws -> HTTPClient.Configuration {
       var tls = TLSConfiguration.makeClientConfiguration()
       if let path = kind.caCertificates {
-        do {
-          tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
-        } catch {
-          throw DownloadError(.invalidDownload, "no certificates can be read from \(path); it must be a file in PEM")
+        let refusal = DownloadError(
+          .invalidDownload, "no certificates can be read from \(path); it must be a file in PEM")
+        let text = try AttemptFile.read(path, orThrow: refusal)
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(Array(text)), !certificates.isEmpty else {
+          throw refusal
         }
+        tls.trustRoots = .certificates(certificates)
       }
       var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
       if kind.streamsBodies { configuration.httpVersion = .http1Only }

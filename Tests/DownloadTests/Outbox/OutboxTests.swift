@@ -254,6 +254,27 @@
 
     // MARK: No answer
 
+    #if os(Linux)
+      /// It can be opened, and reading it is an error of the system: nothing is at its beginning.
+      private static let unreadable = URL(filePath: "/proc/self/mem")
+
+      @Test(arguments: ["headers", "netrc", "certificates"])
+      func `a file that can't be read for now is waited for, and no attempt is used`(kind: String) async throws {
+        let setting = OutboxSetting(netrc: kind == "netrc" ? Self.unreadable : nil)
+        var request = SendRequest(.get, try server.at("/a"))
+        if kind == "headers" { request.headerFiles = [Self.unreadable.path] }
+        if kind == "certificates" {
+          request.url = try #require(URL(string: "https://127.0.0.1:\(server.port)/a"))
+          request.caCertificates = Self.unreadable.path
+        }
+        let job = try await setting.attempt(request)
+        #expect(job.state == .scheduled, "\(job)")
+        #expect(job.attempt == 0)
+        #expect(setting.waits == ["can't read /proc/self/mem for now: Input/output error"])
+        #expect(server.requests.isEmpty)
+      }
+    #endif
+
     @Test func `where nobody can be reached it waits without using an attempt, and arrives when somebody is there`()
       async throws
     {

@@ -138,6 +138,9 @@
         },
         cameSince: { [store] in
           try await OtherDownloads(store: store).brought($0, $1, in: $2, since: attempt.job, besides: download)
+        },
+        cameEver: { [store] in
+          try await OtherDownloads(store: store).broughtEver($0, $1, in: $2, besides: download)
         }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, store: store.path)
     }
 

@@ -16,6 +16,8 @@
     let ended: @Sendable () async throws -> [(job: KnownJob, isSame: Bool)]
     /// Whether another download here brought the file of that name after this one was asked for.
     let cameSince: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
+    /// Whether another download here brought that very file, whenever that was.
+    let cameEver: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
     /// What stood in the file's place when the job's first attempt looked: this, if it is the first.
     let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
     /// Told what the file has not got, though it was asked for, or that its server was not asked.
@@ -39,6 +41,7 @@
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, KnownJob)?,
       ended: @escaping @Sendable () async throws -> [(job: KnownJob, isSame: Bool)],
       cameSince: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
+      cameEver: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
       stoodAtFirst: @escaping @Sendable (StandingFile) async throws -> StandingFile,
       remark: @escaping @Sendable (String) -> Void, store: String?
     ) throws {
@@ -50,6 +53,7 @@
       self.recorded = recorded
       self.ended = ended
       self.cameSince = cameSince
+      self.cameEver = cameEver
       self.stoodAtFirst = stoodAtFirst
       self.remark = remark
       self.store = store

@@ -33,6 +33,8 @@
     public let message: String
     /// No connection came about at all.
     var isUnreached = false
+    /// The disk took no more bytes.
+    var isOfFullDisk = false
 
     public init(_ code: Code, _ message: String) {
       self.code = code

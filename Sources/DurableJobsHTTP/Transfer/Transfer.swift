@@ -106,6 +106,7 @@
       }
       let before = try await standing(folder)
       let part = try part(in: folder, permissions: permissions(replacing: before))
+      try checkShortage(part)
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
         let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
@@ -113,6 +114,11 @@
       } catch is PartFile.Taken {
         throw isTaken(folder)
       } catch {
+        let shortage = isUntold(part) && (error as? DownloadError)?.isOfFullDisk == true ? part.giveWay() : nil
+        if let shortage, shortage.rounds >= Self.mostShortages {
+          part.discard()
+          throw Setback.final(hasNoEnd(shortage, folder))
+        }
         part.settle()
         // Of what was unpacked no rest can be asked for; only a whole file of another checksum is told to be there.
         if case Setback.final(let why) = error, why.code != .wrongContent, part.record.isDecoded { part.discard() }
@@ -291,24 +297,6 @@
 
     private func finalName(_ serverName: String?) -> FileName {
       download.name == nil ? serverName.map { FileName(ofServer: $0) } ?? name : name
-    }
-
-    private func checkRoom(_ part: PartFile, until total: Int64?) throws {
-      guard let total, total > part.length else { return }
-      while let (free, all, reserve) = part.folder.room, free - reserve < total - part.length {
-        guard total <= all else {
-          throw Setback.final(
-            DownloadError(
-              .noRoom,
-              "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(all); fetch it into a folder on "
-                + "another"))
-        }
-        guard !part.discardOther() else { continue }
-        throw Setback.heldUp(
-          by:
-            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others",
-          for: .seconds(10))
-      }
     }
 
     /// Returns the checksum, if one was asked for.

@@ -75,6 +75,7 @@
           try pipeline.addHandler(FinalHead(), position: .after(decoder))
           try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(decoder))
           try pipeline.addHandler(RequestTarget(), position: .after(decoder))
+          if kind.streamsBodies { try channel.takeLittleAhead() }
         }
       }
       configuration.http2StreamChannelDebugInitializer = { stream in
@@ -110,6 +111,17 @@
         }
       }
       return configuration
+    }
+  }
+
+  extension Channel {
+    /// Has the system take little more of a body than it sends: else it takes megabytes at once, and over a slow line nothing
+    /// seems to move while they go. Other systems take little by themselves.
+    fileprivate func takeLittleAhead() throws {
+      #if os(Linux)
+        let notSentLowAt = NIOBSDSocket.Option(rawValue: 25)  // TCP_NOTSENT_LOWAT
+        try syncOptions?.setOption(.tcpOption(notSentLowAt), value: 1 << 17)
+      #endif
     }
   }
 #endif

@@ -111,9 +111,9 @@
   }
 
   extension Descriptor {
-    /// Throws ``RequestError/Code/unusableBody``.
-    convenience init(reading path: String) throws {
-      self.init(open(path, O_RDONLY | O_CLOEXEC))
+    /// Throws ``RequestError/Code/unusableBody``. Nobody is waited for who writes to a pipe of that name, unless `waits`.
+    convenience init(reading path: String, waits: Bool = true) throws {
+      self.init(open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)))
       guard number >= 0 else { throw RequestError(.disk("read", path)) }
       var status = stat()
       guard fstat(number, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {

@@ -168,6 +168,15 @@
       }
     #endif
 
+    @Test func `a pipe is no file to be sent where it is, and nobody is waited for who writes to it`() async throws {
+      let path = folder.path("pipe")
+      #expect(mkfifo(path, 0o600) == 0)
+      let job = try await queue.enqueue(
+        SendRequest(.post, try server.at("/photos"), body: .file(inPlace: URL(filePath: path))))
+      try await worker.runUntilIdle()
+      #expect(try await store.job(job.id, detail: .all).lastError.hasSuffix("it is no file"))
+    }
+
     @Test func `the copy of what is to follow a batch is kept as long as that is not done`() async throws {
       let body = try SendRequest.Body.file(file, copiedBeside: store)
       let batch = try await queue.openBatch("b", whenDone: SendRequest(.post, try server.at("/photos"), body: body))

@@ -86,6 +86,9 @@
     /// Lets `worker` send requests.
     public func register(with worker: JobWorker) {
       sent.keep(worker)
+      worker.whileRunning {
+        await withTaskExecutorPreference(DiskThreads.of(folder: self.bodies.path)) { await self.sweepIfDue() }
+      }
       worker.register(SendRequest.self) { request, context in
         let folder = self.bodies.path
         await withTaskExecutorPreference(DiskThreads.of(folder: folder)) { await self.sweepIfDue() }
@@ -103,7 +106,9 @@
         next = now + .seconds(3600)
         return true
       }
-      if isDue { try? await bodies.sweep(store, at: now) }
+      guard isDue else { return }
+      // It comes to an end by itself, also where the worker's run ends sooner.
+      await Task { [bodies, store] in try? await bodies.sweep(store, at: now) }.value
     }
 
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {

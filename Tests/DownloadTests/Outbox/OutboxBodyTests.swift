@@ -139,6 +139,33 @@
       #expect(copies == [needed.copy])
     }
 
+    @Test func `what nobody will send is deleted when a worker starts, though it sends nothing`() async throws {
+      let kept = try SendRequest.Body.file(file, copiedBeside: store)
+      // Its maker has gone.
+      try FileManager.default.copyItem(
+        atPath: folder.path("jobs.sqlite-outbox/\(copies[0])"), toPath: folder.path("jobs.sqlite-outbox/draft"))
+      try await worker.runUntilIdle()
+      #expect(copies == [kept.copy])
+    }
+
+    @Test func `a copy goes with the row of its job, unless another needs it`() async throws {
+      let bodies = BodyFolder(of: store)
+      let (first, second) = (
+        try SendRequest.Body.file(file, copiedBeside: store), try SendRequest.Body.file(file, copiedBeside: store)
+      )
+      var ids: [JobID] = []
+      for (path, body) in [("/1", first), ("/2", second), ("/3", second)] {
+        ids.append(try await queue.enqueue(SendRequest(.post, try server.at(path), body: body)).id)
+      }
+      try await queue.cancelAll(where: .all)
+      let gone = Array(ids.prefix(2))
+      let names = try await bodies.copies(of: gone, in: store)
+      #expect(names == [first.copy, second.copy])
+      for id in gone { try await queue.remove(id) }
+      try await bodies.removeCopies(names, goneFrom: store)
+      #expect(copies == [second.copy])
+    }
+
     #if os(Linux)
       @Test func `the system takes little more of a file than it sends`() async throws {
         server.serve("/photos", .silence)

@@ -21,7 +21,8 @@
       case unusableAnswer
       /// What came is not what was asked for: its checksum or its size.
       case wrongContent
-      /// The disk is full, or too many files are open. The download waits for room by itself.
+      /// The disk is full, too many files are open, or a file that it needs can't be read for now. The download waits by
+      /// itself.
       case noRoom
       /// The disk refused.
       case disk
@@ -32,6 +33,8 @@
     public let message: String
     /// No connection came about at all.
     var isUnreached = false
+    /// The disk took no more bytes.
+    var isOfFullDisk = false
 
     public init(_ code: Code, _ message: String) {
       self.code = code

@@ -75,7 +75,7 @@
     /// `netrc` is a file of users and passwords of hosts, as curl reads `~/.netrc`, whoever else may read it. They are
     /// sent for a download that brings neither a user in its URL nor a header `Authorization`; to a host that it redirects
     /// to only if the file names that one, and not from https down to http. The file is read for each attempt, and nothing
-    /// of it is stored; a download that needs it fails if it can't be read.
+    /// of it is stored; a download that needs it fails if it can't be read. `~/.netrc` itself need not be there.
     public init(
       store: any JobStore, limits: Limits = Limits(), permissions: Int? = nil, netrc: URL? = nil,
       environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -138,6 +138,9 @@
         },
         cameSince: { [store] in
           try await OtherDownloads(store: store).brought($0, $1, in: $2, since: attempt.job, besides: download)
+        },
+        cameEver: { [store] in
+          try await OtherDownloads(store: store).broughtEver($0, $1, in: $2, besides: download)
         }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, store: store.path)
     }
 

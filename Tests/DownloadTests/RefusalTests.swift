@@ -218,6 +218,19 @@
       #expect(end.lastError.contains("can't connect"), "\(end.lastError)")
     }
 
+    #if os(Linux)
+      @Test func `a file of passwords that can't be read for now is waited for, and no attempt is used`() async throws {
+        // It can be opened, and reading it is an error of the system.
+        let setting = try Setting(netrc: URL(filePath: "/proc/self/mem"))
+        server.serve("/a.bin", .file(content))
+        let job = try await setting.attempt(setting.download(server.url("/a.bin")))
+        #expect(job.state == .scheduled, "\(job)")
+        #expect(job.attempt == 0)
+        #expect(setting.waits == ["can't read /proc/self/mem for now: Input/output error"])
+        #expect(server.requests.isEmpty)
+      }
+    #endif
+
     @Test func `a host that nobody knows may be known later`() async throws {
       let job = try await setting.attempt(setting.download("http://no-such-host.invalid/a.bin"))
       #expect(job.state == .scheduled)
@@ -239,8 +252,7 @@
     }
 
     @Test func `a server that hangs up is asked again`() async throws {
-      // Twice: a connection that was closed before it said a word is opened once more at once.
-      server.serve("/a.bin", .hangUp, .hangUp, .file(content))
+      server.serve("/a.bin", .hangUp, .file(content))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(job.attempt == 2)

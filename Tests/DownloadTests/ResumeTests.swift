@@ -38,6 +38,13 @@
       #expect(server.bytesSent == content.size)
     }
 
+    @Test func `a few words in place of the rest of a file are not the file, and what is here stays`() async throws {
+      let words = LyingAnswer.page(200, "try later").with("Content-Type", "text/plain")
+      let requests = try await fetch(
+        .file(content).breaking(after: 300_000), words, words, .file(content), attempt: 3)
+      #expect(requests.map(\.rangeStart) == [nil, 300_000, 300_000, 300_000])
+    }
+
     @Test func `an empty file is a file`() async throws {
       let empty = Content("")
       #expect(try await fetch(.file(empty), expecting: empty).count == 1)

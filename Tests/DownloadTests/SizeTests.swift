@@ -116,6 +116,32 @@
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `a file that may have no end fills the disk three times, each time with more room, and fails then`()
+      async throws
+    {
+      let disk = try SmallDisk(in: folder, megabytes: 4)
+      server.serve("/a.bin", .file(Content(100_000_000), etag: nil, lastModified: nil).framed(.chunked))
+      let setting = try Setting(in: folder)
+      let download = try setting.download(server.url("/a.bin"))
+      let job = try await setting.jobs.queue.enqueue(download)
+      for (round, megabytes) in [(1, 8), (2, 16)] {
+        try await setting.jobs.drain()
+        #expect(try await job.snapshot.failures.isEmpty)
+        #expect(folder.size("a.bin.part") == 0, "others have the room meanwhile")
+        for _ in 0..<3 { try await setting.jobs.advance(by: .seconds(10)) }
+        #expect(server.requests.count == round, "it would be no more than before")
+        try disk.grow(to: megabytes)
+        try await setting.jobs.advance(by: .seconds(10))
+        #expect(server.requests.count == round + 1)
+      }
+      let ended = try await job.snapshot
+      #expect(ended.state == .failed)
+      #expect(ended.attempt == 1)
+      #expect(ended.lastError.contains("3 times"), "\(ended.lastError)")
+      #expect(folder.names.isEmpty)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
     func `where there is no room for two versions, the old one goes`() async throws {
       let disk = try SmallDisk(in: folder, megabytes: 8)
       let new = Content(6_000_000, seed: 2)

@@ -80,7 +80,23 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
       try await setting.jobs.advance(by: .seconds(1))
       let later = try await setting.fetch(downloads[1])
-      #expect(later.file?.wasThere == true, "it was there when this was asked for: \(later.lastError)")
+      #expect((later.file?.wasThere == true) == skips, "it was there when this was asked for: \(later.lastError)")
+    }
+
+    @Test func `a file of another URL is not this one's by a size and a time that are the same`() async throws {
+      let time = "Thu, 01 Jan 1970 00:00:01 GMT"
+      server.serve("/v1/a.bin", .file(content, lastModified: time))
+      server.serve("/v2/a.bin", .file(changed, lastModified: time))
+      func download(_ path: String) throws -> Download {
+        try setting.download(server.url(path), keepsServerTime: true)
+      }
+      #expect(try await setting.fetch(download("/v1/a.bin")).state == .succeeded)
+      try await setting.jobs.advance(by: .seconds(24 * 3600))
+      let other = try await setting.fetch(download("/v2/a.bin"))
+      #expect(other.state == .failed)
+      #expect(other.lastError.contains("was brought by a download of another URL"), "\(other.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(try await setting.fetch(download("/v1/a.bin")).file?.wasThere == true)
     }
 
     @Test func `where it may be replaced, one of the server's size and time is, unless it is to be skipped`()

@@ -28,6 +28,14 @@
         ])
     }
 
+    @Test("that other numbers of bytes are free is no news")
+    func numbers() {
+      let events: [Downloader.Event] = [100, 90].flatMap {
+        [.began, .waits("no room: \($0) bytes are free", for: .seconds(10))]
+      }
+      #expect(lines(events) == ["start ", "waits 10 s: no room: 100 bytes are free"])
+    }
+
     @Test("of a file that was there, it is said when it was fetched, and that its server was not asked")
     func wasThere() {
       func line(_ change: (inout Download) -> Void) -> String? {

@@ -109,6 +109,19 @@
       #expect(list.urls.count == 1)
     }
 
+    @Test(
+      "of an option that is not indented its name is told, and not what it says",
+      arguments: [
+        "header=Authorization: Bearer s3cret", "out=s3cret", "dir=s3cret", "checksum=s3cret", "size=s3cret",
+      ])
+    func unindented(line: String) throws {
+      let list = DownloadList(try TextLines(Data("https://a.example/1\n\(line)\n".utf8), name: "l", "-i l"))
+      #expect(list.urls.count == 1)
+      #expect(list.broken.count == 1)
+      #expect(list.broken.first?.hasPrefix("l:2: \(line.prefix { $0 != "=" })= is an option") == true)
+      #expect(list.broken.first?.contains("s3cret") == false, "\(list.broken)")
+    }
+
     @Test("a line without an end is told by its number, and not waited for")
     func endlessLine() async throws {
       let durable = try Durable()

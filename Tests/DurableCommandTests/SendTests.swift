@@ -186,6 +186,16 @@
       #expect(left.stderr.contains("Copy \(durable.store)-outbox before a worker begins"), "\(left.stderr)")
     }
 
+    @Test("the copy of a file goes with its job", arguments: [["remove", "1"], ["prune", "--yes"]])
+    func copyGoes(words: [String]) async throws {
+      try Data(Content(200_000).bytes).write(to: URL(fileURLWithPath: durable.folder + "/big.bin"))
+      #expect(try await send("PUT", server.url("/a"), "--data", "@big.bin").line == "1")
+      #expect(try await durable("cancel", "1").status == .exited(0))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox").count == 1)
+      #expect(try await durable.run(words.map { Array($0.utf8) }).status == .exited(0))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox") == [])
+    }
+
     @Test("--follow sends it here and prints what is answered")
     func follow() async throws {
       server.serve("/a", .page(503).with("Retry-After", "0"), .page(200, "the answer"))

@@ -113,8 +113,10 @@
             + "ulimit -f unlimited")
       }
       let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
-      return DownloadError(
+      var error = DownloadError(
         isFull ? .noRoom : .disk, "can't \(verb) \(path): \(SystemError.words(number))")
+      error.isOfFullDisk = [ENOSPC, EDQUOT].contains(number)
+      return error
     }
   }
 #endif

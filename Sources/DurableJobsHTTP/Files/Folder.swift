@@ -104,7 +104,7 @@
     /// The file of that name, made if there is none, and locked as long as this is kept; nil if somebody else has it, or gave
     /// it a second name. It is looked at again once it is locked: who had it before may have removed it.
     func lock(_ name: String) throws -> Descriptor? {
-      while true {
+      for _ in 0..<1000 {
         guard let file = try open(name, O_RDWR | O_CREAT) else { continue }
         guard lockFile(file.number) == 0 else {
           if errno == EINTR { continue }
@@ -114,6 +114,7 @@
         let status = try FileStatus(of: file, path(of: name))
         if self.status(of: name)?.inode == status.inode { return status.links == 1 ? file : nil }
       }
+      throw DownloadError(.disk, "can't lock \(path(of: name)): something removes or replaces it again and again")
     }
 
     /// Without a lock two processes could write one part, and neither would notice.

@@ -193,7 +193,9 @@
     /// power cut could leave new bytes under the old version's name. `highest` is the most that there ever was.
     mutating func startOver(highest: Int64) throws {
       try change {
+        let shortage = $0.shortage
         $0 = PartRecord(url: $0.url, sha256: $0.sha256, inode: $0.inode)
+        $0.shortage = shortage
         $0.highest = highest
       }
       if length > 0, let file = opened?.record { try folder.flush(file, recordPath) }

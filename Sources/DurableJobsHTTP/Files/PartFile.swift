@@ -17,6 +17,8 @@
       var aside: Part?
       /// What the file was when its checksum was taken.
       var summed: FileStatus?
+      /// The server sent the file from its first byte on, though some of it was here.
+      var wasBegunAnew = false
 
       mutating func turn() {
         guard let other = aside else { return }
@@ -106,6 +108,7 @@
           state.turn()
           return false
         }
+        state.wasBegunAnew = state.wasBegunAnew || state.part.length > 0
         let highest = [state.part, state.aside].compactMap { $0 }.map { max($0.record.highest, $0.length) }.max()
         if let aside = state.aside, aside.length < state.part.length, state.part.canGoOn(hasChecksum: hasChecksum) {
           state.turn()
@@ -144,7 +147,34 @@
     /// Throws ``DownloadError/Code/noRoom`` where so many bytes would be taken from what is left to others.
     func leaveRoom(after count: Int) throws {
       guard let (free, _, reserve) = folder.room, free - Int64(count) < reserve else { return }
-      throw DownloadError(.noRoom, "no room in \(folder.path): \(free) bytes are free, and left to others")
+      var error = DownloadError(.noRoom, "no room in \(folder.path): \(free) bytes are free, and left to others")
+      error.isOfFullDisk = true
+      throw error
+    }
+
+    /// Whether another attempt has to begin with the first byte, by all that is known.
+    private var comesAnew: Bool {
+      state.withLock {
+        $0.wasBegunAnew || $0.part.record.takesRanges == false || !$0.part.canGoOn(hasChecksum: hasChecksum)
+      }
+    }
+
+    /// The disk is full: where what came can't be gone on with, it goes, and it is recorded how much room was not enough.
+    /// Returns that, or nil where it stays.
+    func giveWay() -> PartRecord.Shortage? {
+      guard !isInMemory, comesAnew else { return nil }
+      return state.withLock { state in
+        let part = state.part
+        let shortage = PartRecord.Shortage(room: part.length, rounds: (part.record.shortage?.rounds ?? 0) + 1)
+        do {
+          try state.part.startOver(highest: max(part.record.highest, part.length))
+          try state.part.change { $0.shortage = shortage }
+          return shortage
+        } catch {
+          state.part.discard()
+          return nil
+        }
+      }
     }
 
     /// Only one task at a time appends. Throws where somebody else has cut what is there: there would be a hole.
@@ -194,7 +224,7 @@
       state.withLock { state in
         state.part.discardIfShort()
         if state.part.doubt != nil { try? state.part.cut(to: state.part.record.flushed) }
-        if state.part.length == 0 { state.part.discard() }
+        if state.part.length == 0, state.part.record.shortage == nil { state.part.discard() }
         if state.aside?.length == 0 { state.aside?.discard() }
       }
     }

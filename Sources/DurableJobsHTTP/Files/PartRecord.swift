@@ -28,8 +28,17 @@
     /// part's name has neither. Some file systems number their files anew each time, and a copy has a number of its own.
     var inode: UInt64?
     var tail: String?
+    /// What of it came did not fit on the disk, and could not be gone on with.
+    var shortage: Shortage?
     /// The whole file, once it was checked and was about to be named.
     var whole: Whole?
+
+    struct Shortage: Codable, Equatable {
+      /// So many bytes were room for.
+      var room: Int64
+      /// How often there was not enough.
+      var rounds: Int
+    }
 
     struct Whole: Codable, Equatable {
       /// The job that brought it.
@@ -41,7 +50,7 @@
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, version, name, modified, isDecoded, takesRanges, highest, inode, whole
+      case url, sha256, version, name, modified, isDecoded, takesRanges, highest, inode, whole, shortage
     }
 
     init(url: String, sha256: String? = nil, inode: UInt64? = nil) {

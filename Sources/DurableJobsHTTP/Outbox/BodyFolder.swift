@@ -71,23 +71,42 @@
       // Stores that are in no file share a folder, which goes with the process.
       guard store.path != nil else { return }
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      var left = Set(names.filter { isLeft($0, at: uptime) })
+      let left = try await unneeded(Set(names.filter { isLeft($0, at: uptime) }), in: store)
+      // Again, as the maker of one may not have had its lock before.
+      for name in left where isLeft(name, at: uptime) { remove(name) }
+    }
+
+    /// The copies that these jobs send.
+    package func copies(of jobs: [JobID], in store: any JobStore) async throws -> Set<String> {
+      guard store.path != nil else { return [] }
+      let query = JobQuery(.ids(jobs) && .kind(SendRequest.self), detail: .payload, limit: max(jobs.count, 1))
+      let payloads = try await store.jobs(query).compactMap(\.payload)
+      return Set(payloads.compactMap { try? JSONDecoder().decode(SendRequest.self, from: $0).body.copy })
+    }
+
+    /// Deletes copies of jobs that are gone, unless another needs them.
+    package func removeCopies(_ names: Set<String>, goneFrom store: any JobStore) async throws {
+      for name in try await unneeded(names, in: store) { remove(name) }
+    }
+
+    /// Those that no job of the store will send any more.
+    private func unneeded(_ names: Set<String>, in store: any JobStore) async throws -> Set<String> {
+      var left = names
       // What is to follow a batch is a job only once that is done, and may have any of them.
-      guard !left.isEmpty, try await store.batches(.newest(10_000)).allSatisfy(\.isDone) else { return }
+      guard !left.isEmpty, try await store.batches(.newest(10_000)).allSatisfy(\.isDone) else { return [] }
       var after: JobID?
       while !left.isEmpty {
         let page = try await store.jobs(
           JobQuery(.kind(SendRequest.self) && !.state(.succeeded), detail: .payload, after: after, limit: 50))
         for case let payload? in page.map(\.payload) {
           // What can't be read may name any of them.
-          guard let request = try? JSONDecoder().decode(SendRequest.self, from: payload) else { return }
+          guard let request = try? JSONDecoder().decode(SendRequest.self, from: payload) else { return [] }
           if let name = request.body.copy { left.remove(name) }
         }
         guard page.count == 50 else { break }
         after = page.last?.id
       }
-      // Again, as the maker of one may not have had its lock before.
-      for name in left where isLeft(name, at: uptime) { remove(name) }
+      return left
     }
   }
 
@@ -111,9 +130,9 @@
   }
 
   extension Descriptor {
-    /// Throws ``RequestError/Code/unusableBody``.
-    convenience init(reading path: String) throws {
-      self.init(open(path, O_RDONLY | O_CLOEXEC))
+    /// Throws ``RequestError/Code/unusableBody``. Nobody is waited for who writes to a pipe of that name, unless `waits`.
+    convenience init(reading path: String, waits: Bool = true) throws {
+      self.init(open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)))
       guard number >= 0 else { throw RequestError(.disk("read", path)) }
       var status = stat()
       guard fstat(number, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {

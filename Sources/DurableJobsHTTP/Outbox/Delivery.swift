@@ -22,6 +22,10 @@
     let bodyPath: String?
     /// Told how many bytes of such a body have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
+    /// Whether an attempt before this one may have arrived.
+    let wasSentBefore: @Sendable () async -> Bool
+    /// It was sent once more within this one.
+    private let wasRepeated = Lock(false)
 
     /// The server does not do what was asked.
     enum Refusal: Error {
@@ -50,7 +54,8 @@
         let redaction = Redaction(secrets + (credentials?.secrets ?? []))
         let response = try await ask(url, way, credentials, file)
         let status = Int(response.status.code)
-        switch RequestVerdict(status: status, response.headers, to: request.method) {
+        let past = await past(of: status)
+        switch RequestVerdict(status: status, response.headers, to: request.method, past: past) {
         case .success:
           return try await success(response, url, redaction)
         case .failed(let reason):
@@ -78,6 +83,13 @@
         ))
     }
 
+    private func past(of status: Int) async -> RequestVerdict.Past {
+      guard [404, 409, 410].contains(status) else { return RequestVerdict.Past() }
+      let hasKey = request.idempotencyKey != nil || headers.contains { $0.name.lowercased() == "idempotency-key" }
+      let wasSentBefore = await wasSentBefore()
+      return RequestVerdict.Past(mayHaveArrived: wasRepeated.withLock { $0 } || wasSentBefore, hasKey: hasKey)
+    }
+
     private func refused(_ message: String) -> Refusal { .final(RequestError(.refused, message)) }
 
     // MARK: What is sent
@@ -90,7 +102,8 @@
         url: url, method: HTTPMethod(rawValue: request.method.rawValue), headers: headers(for: url, way, credentials),
         body: {
           file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
-        }, isStreamed: file != nil, caCertificates: request.caCertificates)
+        }, isStreamed: file != nil, caCertificates: request.caCertificates,
+        willRepeat: { wasRepeated.withLock { $0 = true } })
       if file?.length ?? 0 > 0 { standstill.moved() } else { standstill.awaitsAnswer() }
       return try await sent.response(by: clients, through: proxies)
     }

@@ -14,7 +14,7 @@
 
     /// Throws ``RequestError/Code/unusableBody``.
     init(path: String, onProgress: @escaping @Sendable (Int64, Int64) -> Void) throws {
-      file = try Descriptor(reading: path)
+      file = try Descriptor(reading: path, waits: false)
       self.path = path
       threads = DiskThreads.of(file: path)
       self.onProgress = onProgress

@@ -3,12 +3,13 @@
 
   /// A file of headers, one a line. Empty lines say nothing.
   package enum HeaderFile {
-    /// Throws ``DownloadError/Code/invalidDownload``, which tells of no value: it may be a secret.
+    /// Throws ``DownloadError/Code/invalidDownload``, which tells of no value, for it may be a secret; or
+    /// ``DownloadError/Code/noRoom``.
     package static func headers(_ path: String) throws -> [HTTPHeader] {
       func refuse(_ why: String) -> DownloadError {
         DownloadError(.invalidDownload, "no headers can be read from \(path): \(why)")
       }
-      guard let data = FileManager.default.contents(atPath: path) else { throw refuse("the file can't be read") }
+      let data = try AttemptFile.read(path, orThrow: refuse("the file can't be read"))
       guard var text = String(validating: data, as: UTF8.self) else { throw refuse("it is no UTF-8") }
       if text.hasPrefix("\u{feff}") { text.removeFirst() }
       let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

@@ -9,7 +9,7 @@
   ///
   /// - 2xx: it has arrived.
   /// - 408, 425, 429, 5xx but 501 and 505, any 4xx with `Retry-After`, and a connection that broke: again, not before
-  ///   `Retry-After`.
+  ///   `Retry-After`; likewise 409 where an earlier sending with the same key may be at work still.
   /// - 307 and 308 are followed with method and body, but not from https to http; 301, 302 and 303 for GET and HEAD only.
   /// - Anything else: it has failed.
   ///
@@ -48,6 +48,8 @@
     private let sent: UntilStored<String>
     private let subscription: StoreSignals.Subscription
     private let nextSweep = Lock(Duration.zero)
+    /// Jobs that were stopped while they may have been at a server, and have not been sent again here.
+    private let stopped = Lock<Set<JobID>>([])
 
     /// `secret` is asked for the value of a secret each time a request that names it is sent. Its values are put into
     /// headers and nowhere else: they are neither stored nor told. Where it returns nil the request is suspended; where it
@@ -84,6 +86,9 @@
     /// Lets `worker` send requests.
     public func register(with worker: JobWorker) {
       sent.keep(worker)
+      worker.whileRunning {
+        await withTaskExecutorPreference(DiskThreads.of(folder: self.bodies.path)) { await self.sweepIfDue() }
+      }
       worker.register(SendRequest.self) { request, context in
         let folder = self.bodies.path
         await withTaskExecutorPreference(DiskThreads.of(folder: folder)) { await self.sweepIfDue() }
@@ -101,7 +106,9 @@
         next = now + .seconds(3600)
         return true
       }
-      if isDue { try? await bodies.sweep(store, at: now) }
+      guard isDue else { return }
+      // It comes to an end by itself, also where the worker's run ends sooner.
+      await Task { [bodies, store] in try? await bodies.sweep(store, at: now) }.value
     }
 
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
@@ -129,8 +136,9 @@
     // MARK: Before it is sent
 
     private func delivery(of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt) async throws -> Delivery {
+      let wasStopped = stopped.withLock { $0.remove(attempt.context.id) != nil }
       var headers = request.headers
-      var secrets: [Data] = []
+      var secrets = request.url.secretFields
       do {
         for path in request.headerFiles {
           let read = try HeaderFile.headers(path)
@@ -142,18 +150,27 @@
         for index in headers.indices {
           headers[index].value = SecretNames.filled(headers[index].value, with: values)
         }
+        secrets += headers.filter { SecretPlaces.isSecret(header: $0.name) }.flatMap(\.secrets)
         let isAuthorized = headers.contains { $0.name.lowercased() == "authorization" }
-        let netrc = isAuthorized ? nil : try self.netrc.map { try Netrc(path: $0) }
+        let netrc = isAuthorized ? nil : try self.netrc.flatMap { try Netrc.read($0) }
         _ = try proxies.proxy(for: url)
         return Delivery(
           request: request, url: url, headers: headers, netrc: netrc,
           secrets: secrets, clients: clients, proxies: proxies, hosts: hosts,
           standstill: Standstill(after: stallTimeout, answerAfter: answerTimeout, clock: store.clock),
           bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
-          onProgress: attempt.sent)
-      } catch let error as DownloadError {
+          onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, wasStopped: wasStopped) })
+      } catch let error as DownloadError where error.code != .noRoom {
         throw Undelivered.held(error.message)
       }
+    }
+
+    /// Whether an attempt before this one may have arrived. One that was stopped is no attempt, and neither is one whose process
+    /// died.
+    private func wasSent(_ attempt: SendAttempt, wasStopped: Bool) async -> Bool {
+      if attempt.context.attempt > 1 || wasStopped { return true }
+      let job = try? await store.jobs(JobQuery(.id(attempt.context.id), limit: 1)).first
+      return job.map { $0.crashes > 0 } ?? false
     }
 
     private func secrets(named names: Set<String>) async throws -> [String: String] {
@@ -191,13 +208,16 @@
       case Delivery.Refusal.forNow(let error, let retryAfter, let origin):
         return again(error, attempt, retryAfter, by: origin)
       case let error as RequestError where error.code == .unusableBody: return attempt.fail(error)
+      case let error as RequestError where error.code == .shortage: return attempt.wait(error.message, .seconds(10))
       case let error as RequestError: return again(error, attempt)
       // The proxy's, or that of the file of certificates.
       case Setback.final(let error): return attempt.hold(error.message)
+      case let error as DownloadError where error.code == .noRoom: return attempt.wait(error.message, .seconds(10))
       case let error as DownloadError where error.code == .invalidDownload: return attempt.hold(error.message)
       case let error as DownloadError where error.isUnreached: return await offline(RequestError(error), attempt)
       case let error as DownloadError: return again(RequestError(error), attempt)
       default:
+        _ = stopped.withLock { $0.insert(attempt.context.id) }
         attempt.tell(.stopped)
         return error
       }

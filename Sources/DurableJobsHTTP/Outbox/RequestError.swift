@@ -7,7 +7,7 @@
       case invalidRequest
       /// The file of its body is missing, or can't be read or copied.
       case unusableBody
-      /// The system lacks what reading that takes for now, as open files.
+      /// The system lacks what sending it takes for now, as open files. The request waits for that by itself.
       case shortage
       /// The server's answer is an error: 404, 503; or leads elsewhere.
       case refused

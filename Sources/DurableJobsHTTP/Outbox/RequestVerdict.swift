@@ -12,7 +12,15 @@
     /// Another attempt may go better, not before that time, if the server said so.
     case failedForNow(String, RetryAfter?)
 
-    init(status: Int, _ headers: HTTPHeaders, to method: SendRequest.Method) {
+    /// What was known of the request before this answer.
+    struct Past {
+      /// An earlier sending may have arrived.
+      var mayHaveArrived = false
+      /// The server can tell by its key that it is the same.
+      var hasKey = false
+    }
+
+    init(status: Int, _ headers: HTTPHeaders, to method: SendRequest.Method, past: Past = Past()) {
       let reason = HTTPResponseStatus(statusCode: status).reasonPhrase
       let answer = "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")"
       let location = headers.location
@@ -27,7 +35,12 @@
           .failed(
             "\(answer), and leads to \(target.withoutSecrets). Whether it has done what was asked it does not say; if it "
               + "has not, send the request there")
+        case (409, _) where past.mayHaveArrived && past.hasKey:
+          .failedForNow("\(answer); an earlier sending with the same key may be at work still", retryAfter)
         case _ where RetryAfter.mayPass(status, retryAfter): .failedForNow(answer, retryAfter)
+        case (404, _) where past.mayHaveArrived && method == .delete,
+          (410, _) where past.mayHaveArrived && method == .delete:
+          .failed("\(answer); an earlier sending, whose answer did not come, may have done it")
         case (301...303, nil), (307...308, nil): .failed("\(answer), and doesn't say where to ask")
         default: .failed(answer)
         }

@@ -18,18 +18,12 @@
     var caCertificates: String?
     var decodes = false
 
+    /// Told when it is sent once more: the first sending may have arrived.
+    var willRepeat: () -> Void = {}
+
     /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. Of others another attempt is the job's, and counted.
     private var mayBeRepeated: Bool {
-      ![.POST, .PATCH, .CONNECT].contains(method) || headers.contains(name: "Idempotency-Key")
-    }
-
-    /// The connection ended before a word of the answer came.
-    private static func isLost(_ error: any Error) -> Bool {
-      switch error {
-      case let error as HTTPClientError: error == .remoteConnectionClosed
-      case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
-      default: false
-      }
+      [.GET, .HEAD, .PUT, .DELETE, .OPTIONS].contains(method) || headers.contains(name: "Idempotency-Key")
     }
 
     /// The head of the answer, with a body that is still to come. Throws ``Setback``, ``DownloadError``, or what the client
@@ -57,14 +51,7 @@
           .refused, "\(peer) wants a user and a password, or others than it got, as in http://USER:PASSWORD@HOST"))
       let response: HTTPClientResponse
       do {
-        do {
-          response = try await client.execute(request, deadline: .distantFuture)
-        } catch  where mayBeRepeated && Self.isLost(error) {
-          // A connection that was kept for another request may have been closed just before this one, or be forgotten by
-          // something on the way.
-          request.body = body()
-          response = try await client.execute(request, deadline: .distantFuture)
-        }
+        response = try await answer(to: request, by: client)
       } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
         throw unwelcome
       } catch {
@@ -72,6 +59,23 @@
       }
       if kind.asksProxy, response.status == .proxyAuthenticationRequired { throw unwelcome }
       return response
+    }
+
+    /// A connection that was kept for another request may have been closed just before this one, or be forgotten by something
+    /// on the way: then it is sent over another, once.
+    private func answer(to request: HTTPClientRequest, by client: HTTPClient) async throws -> HTTPClientResponse {
+      do {
+        do {
+          return try await client.execute(request, deadline: .distantFuture)
+        } catch is KeptConnection.Lost where mayBeRepeated {
+          willRepeat()
+          var request = request
+          request.body = body()
+          return try await client.execute(request, deadline: .distantFuture)
+        }
+      } catch let lost as KeptConnection.Lost {
+        throw lost.cause
+      }
     }
   }
 #endif

@@ -51,11 +51,13 @@
     private func configuration(_ kind: Kind) throws -> HTTPClient.Configuration {
       var tls = TLSConfiguration.makeClientConfiguration()
       if let path = kind.caCertificates {
-        do {
-          tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
-        } catch {
-          throw DownloadError(.invalidDownload, "no certificates can be read from \(path); it must be a file in PEM")
+        let refusal = DownloadError(
+          .invalidDownload, "no certificates can be read from \(path); it must be a file in PEM")
+        let text = try AttemptFile.read(path, orThrow: refusal)
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(Array(text)), !certificates.isEmpty else {
+          throw refusal
         }
+        tls.trustRoots = .certificates(certificates)
       }
       var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
       if kind.streamsBodies { configuration.httpVersion = .http1Only }
@@ -69,15 +71,18 @@
           let pipeline = channel.pipeline.syncOperations
           let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
           try pipeline.addHandler(LocationBytes(), position: .before(decoder))
+          try pipeline.addHandler(KeptConnection(on: channel), position: .after(decoder))
           try pipeline.addHandler(FinalHead(), position: .after(decoder))
           try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(decoder))
           try pipeline.addHandler(RequestTarget(), position: .after(decoder))
+          if kind.streamsBodies { try channel.takeLittleAhead() }
         }
       }
       configuration.http2StreamChannelDebugInitializer = { stream in
         stream.eventLoop.makeCompletedFuture {
           let pipeline = stream.pipeline.syncOperations
           let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+          try pipeline.addHandler(KeptConnection(on: stream.parent ?? stream), position: .after(codec))
           try pipeline.addHandler(FinalHead(), position: .after(codec))
           try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(codec))
           try pipeline.addHandler(RequestTarget(), position: .after(codec))
@@ -106,6 +111,17 @@
         }
       }
       return configuration
+    }
+  }
+
+  extension Channel {
+    /// Has the system take little more of a body than it sends: else it takes megabytes at once, and over a slow line nothing
+    /// seems to move while they go. Other systems take little by themselves.
+    fileprivate func takeLittleAhead() throws {
+      #if os(Linux)
+        let notSentLowAt = NIOBSDSocket.Option(rawValue: 25)  // TCP_NOTSENT_LOWAT
+        try syncOptions?.setOption(.tcpOption(notSentLowAt), value: 1 << 17)
+      #endif
     }
   }
 #endif

@@ -16,6 +16,10 @@
       case let error as DownloadError: error
       case let error as NIOConnectionError where error.connectionErrors.isEmpty:
         .unreached("can't find the host \(error.host)")
+      case let error as IOError where isShortage(error):
+        DownloadError(.noRoom, "can't connect to \(host) for now: \(reason(error))")
+      case let error as NIOConnectionError where isShortage(error.connectionErrors[0].error):
+        DownloadError(.noRoom, "can't connect to \(host) for now: \(reason(error.connectionErrors[0].error))")
       case let error as NIOConnectionError:
         .unreached("can't connect to \(host): \(reason(error.connectionErrors[0].error))")
       case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(error.errnoCode):
@@ -38,6 +42,10 @@
     /// What follows a gzip member that has ended is left unread: the client undoes one.
     static func isInPieces(_ error: any Error) -> Bool {
       String(reflecting: type(of: error)).hasSuffix(".ExtraDecompressionError") && "\(error)" == "invalidTrailingData"
+    }
+
+    private static func isShortage(_ error: any Error) -> Bool {
+      (error as? IOError).map { [EMFILE, ENFILE].contains($0.errnoCode) } ?? false
     }
 
     private static func unreached(_ message: String) -> DownloadError {

@@ -114,6 +114,16 @@
         return .failedForNow(
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
+      if question.offset > 0, question.known.hasStrongTag, status == 200, mark("ETag") == nil, lastModified == nil,
+        isOther(than: question, total: encoding == nil ? total : nil)
+      {
+        let size = total.map { "\($0) bytes" } ?? "something"
+        return .failedForNow(
+          DownloadError(
+            .unusableAnswer,
+            "the server sent \(size)\(contentType.isEmpty ? "" : " of \(contentType)") in place of the rest of the file, and doesn't say "
+              + "that the file has changed; if it has, remove what came of it"), retryAfter: nil)
+      }
       switch encoding {
       case "gzip" where isPackedByItself(question) && !isPackedTwice: break
       case "deflate" where isPackedBare:
@@ -151,6 +161,12 @@
       version.isPage = isPage ? true : nil
       // Nor can the rest of a decoded body be asked for.
       return .body(from: 0, until: total, version)
+    }
+
+    /// By its size or its type it can't be the file that has begun to come.
+    private func isOther(than question: Question, total: Int64?) -> Bool {
+      if let total, total < question.offset { return true }
+      return !contentType.isEmpty && question.known.type.map { $0 != contentType } ?? false
     }
 
     /// A range that nobody asked for is all of the file.
@@ -211,7 +227,7 @@
       guard status != 203 else { return FileVersion(total: total, place: place) }
       return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
-        place: place)
+        place: place, type: contentType.isEmpty ? nil : contentType)
     }
 
     /// The file may change once more within the second that its date names; nobody knows where the answer tells no time of

@@ -25,7 +25,7 @@
       self.hosts = hosts
       url = try download.address
       let isGiven = download.headers.contains { $0.name.lowercased() == "authorization" } || url.credentials != nil
-      self.netrc = isGiven ? nil : try netrc.map { try Netrc(path: $0) }
+      self.netrc = isGiven ? nil : try netrc.flatMap { try Netrc.read($0) }
     }
 
     /// For a person.

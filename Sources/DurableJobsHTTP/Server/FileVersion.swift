@@ -10,6 +10,8 @@
     /// Where the answer came from, without its query: a tag names a version of one resource, and another's file may have the
     /// same. RFC 9110, section 8.8.3.
     var place: String?
+    /// The type that its server gave it.
+    var type: String?
     /// It came as a page for people.
     var isPage: Bool?
 

@@ -13,13 +13,20 @@
 
     private var entries: [Entry] = []
 
-    /// Throws ``DownloadError/Code/invalidDownload``.
+    /// What is in that file; nil where the user's own, which need not be there, is not there any more. Throws as
+    /// ``init(path:)``.
+    static func read(_ path: String, home: String? = nil) throws -> Netrc? {
+      let home = home ?? ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+      if path == home + "/.netrc", access(path, F_OK) != 0, errno == ENOENT { return nil }
+      return try Netrc(path: path)
+    }
+
+    /// Throws ``DownloadError/Code/invalidDownload``, or ``DownloadError/Code/noRoom``.
     init(path: String) throws {
       func refuse(_ why: String) -> DownloadError {
         DownloadError(.invalidDownload, "no passwords can be read from \(path): \(why)")
       }
-      let data: Data
-      do { data = try Data(contentsOf: URL(filePath: path)) } catch { throw refuse("it can't be read") }
+      let data = try AttemptFile.read(path, orThrow: refuse("it can't be read"))
       guard let netrc = Netrc(data) else { throw refuse("a quoted word has no end") }
       self = netrc
     }

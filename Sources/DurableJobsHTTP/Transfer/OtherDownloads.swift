@@ -35,6 +35,26 @@
       return try await hasBrought(folder.path(of: name.description), since: job, besides: download)
     }
 
+    /// Whether one that asks for something else brought that very file, by its size and its time, whenever that was: among the
+    /// last ten thousand.
+    func broughtEver(_ name: FileName, _ file: FileStatus, in folder: Folder, besides download: Download) async throws
+      -> Bool
+    {
+      let path = folder.path(of: name.description)
+      var query = JobQuery(
+        .kind(Download.self) && .state(.succeeded), detail: [.payload, .output], order: .newestFirst, limit: 500)
+      for _ in 0..<20 {
+        let page = try await store.jobs(query)
+        let isFound = page.contains { job in
+          Self.brought(path, by: job, besides: download) { $0.size == file.size && $0.modified == file.modified }
+        }
+        if isFound { return true }
+        guard page.count == query.limit else { return false }
+        query.after = page.last?.id
+      }
+      return false
+    }
+
     /// A thousand in a row that had all ended before are as good as none.
     private func hasBrought(_ path: String, since job: JobSnapshot, besides download: Download) async throws -> Bool {
       var query = JobQuery(.kind(Download.self) && .state(.succeeded), order: .newestFirst, limit: 1000)
@@ -49,9 +69,11 @@
       }
     }
 
-    private static func brought(_ path: String, by job: JobSnapshot, besides download: Download) -> Bool {
+    private static func brought(
+      _ path: String, by job: JobSnapshot, besides download: Download, as isIt: (DownloadedFile) -> Bool = { _ in true }
+    ) -> Bool {
       guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
-        file.path == path, !file.wasThere
+        file.path == path, !file.wasThere, isIt(file)
       else { return false }
       return Download(of: job)?.isOther(than: download) ?? (job.key != download.identity)
     }

@@ -42,6 +42,8 @@
       {
         // It was not there when this one was asked for.
         isAnothers = try await cameSince(name, status, folder)
+        // Size and time may be the same of two files, where a server tells of each that it is of 1970.
+        if !isAnothers, !download.skipsExisting { isAnothers = try await cameEver(name, status, folder) }
         if !isAnothers {
           if !download.skipsExisting { dropMarks(of: status, folder) }
           return found
@@ -63,7 +65,7 @@
     private func cameFromElsewhere(_ name: FileName, _ folder: Folder) -> DownloadError {
       DownloadError(
         .fileExists,
-        "\(folder.path(of: name.description)) was brought by a download of another URL since this one was asked for; "
+        "\(folder.path(of: name.description)) was brought by a download of another URL; "
           + "get them into different folders, or name each with -O")
     }
 

@@ -16,6 +16,8 @@
     let ended: @Sendable () async throws -> [(job: KnownJob, isSame: Bool)]
     /// Whether another download here brought the file of that name after this one was asked for.
     let cameSince: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
+    /// Whether another download here brought that very file, whenever that was.
+    let cameEver: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
     /// What stood in the file's place when the job's first attempt looked: this, if it is the first.
     let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
     /// Told what the file has not got, though it was asked for, or that its server was not asked.
@@ -39,6 +41,7 @@
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, KnownJob)?,
       ended: @escaping @Sendable () async throws -> [(job: KnownJob, isSame: Bool)],
       cameSince: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
+      cameEver: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
       stoodAtFirst: @escaping @Sendable (StandingFile) async throws -> StandingFile,
       remark: @escaping @Sendable (String) -> Void, store: String?
     ) throws {
@@ -50,6 +53,7 @@
       self.recorded = recorded
       self.ended = ended
       self.cameSince = cameSince
+      self.cameEver = cameEver
       self.stoodAtFirst = stoodAtFirst
       self.remark = remark
       self.store = store
@@ -102,6 +106,7 @@
       }
       let before = try await standing(folder)
       let part = try part(in: folder, permissions: permissions(replacing: before))
+      try checkShortage(part)
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
         let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
@@ -109,6 +114,11 @@
       } catch is PartFile.Taken {
         throw isTaken(folder)
       } catch {
+        let shortage = isUntold(part) && (error as? DownloadError)?.isOfFullDisk == true ? part.giveWay() : nil
+        if let shortage, shortage.rounds >= Self.mostShortages {
+          part.discard()
+          throw Setback.final(hasNoEnd(shortage, folder))
+        }
         part.settle()
         // Of what was unpacked no rest can be asked for; only a whole file of another checksum is told to be there.
         if case Setback.final(let why) = error, why.code != .wrongContent, part.record.isDecoded { part.discard() }
@@ -287,24 +297,6 @@
 
     private func finalName(_ serverName: String?) -> FileName {
       download.name == nil ? serverName.map { FileName(ofServer: $0) } ?? name : name
-    }
-
-    private func checkRoom(_ part: PartFile, until total: Int64?) throws {
-      guard let total, total > part.length else { return }
-      while let (free, all, reserve) = part.folder.room, free - reserve < total - part.length {
-        guard total <= all else {
-          throw Setback.final(
-            DownloadError(
-              .noRoom,
-              "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(all); fetch it into a folder on "
-                + "another"))
-        }
-        guard !part.discardOther() else { continue }
-        throw Setback.heldUp(
-          by:
-            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others",
-          for: .seconds(10))
-      }
     }
 
     /// Returns the checksum, if one was asked for.

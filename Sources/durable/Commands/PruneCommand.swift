@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import DurableJobsSQLite
   import Foundation
 
@@ -42,12 +43,16 @@
       try Confirmation(verb: "Delete", count: ids.count, isNeeded: !yes && !ids.isEmpty).ask()
       var removed: [JobID] = []
       var refused = 0
+      let bodies = BodyFolder(of: store.store)
+      var copies: Set<String> = []
       for page in ids.pages(of: 400) {
+        copies.formUnion(try await bodies.copies(of: Array(page), in: store.store))
         let report = try await store.store.change(.remove, where: .ids(page) && filter, after: nil, limit: page.count)
         removed += report.changed
         refused += report.refused.count
         for id in report.changed { store.folder(id).removeIfFree() }
       }
+      try await bodies.removeCopies(copies, goneFrom: store.store)
       tell(removed, refused: refused, freed: compact ? try await (store.store as? SQLiteStore)?.compact() : nil)
     }
 

@@ -53,7 +53,7 @@
       case .waits(let reason, let time):
         courses[attempt.job] = nil
         let waited = waits.updateValue(reason, forKey: attempt.job)
-        guard reason != waited else { return nil }
+        guard reason.withoutNumbers != waited?.withoutNumbers else { return nil }
         line.mark = .waits
         line.detail = "\(time.roughly): \(reason)"
         return line
@@ -85,6 +85,11 @@
         return nil
       }
     }
+  }
+
+  extension String {
+    /// What is waited for stays the same while the free bytes of a disk change.
+    var withoutNumbers: String { filter { !$0.isNumber } }
   }
 
   extension WorkLine {

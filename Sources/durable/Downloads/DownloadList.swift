@@ -34,6 +34,9 @@
               throw ValidationError("an option stands below its URL; there is none above this one")
             }
             try urls[urls.count - 1].set(String(option.1), String(option.2))
+          } else if let option = text.prefixMatch(of: /(out|dir|checksum|header|size)=/)?.output.1 {
+            // What follows may be a secret.
+            throw ValidationError("\(option)= is an option; it stands below its URL, with spaces before it")
           } else {
             isLastBroken = true
             urls.append(Entry(url: try DownloadWords.url(text), place: line.place))

@@ -18,7 +18,7 @@
       case .began: break
       case .waits(let reason, let time):
         waits[attempt.job] = reason
-        guard reason != waited else { return nil }
+        guard reason.withoutNumbers != waited?.withoutNumbers else { return nil }
         line.mark = .waits
         line.detail = "\(time.roughly): \(reason)"
       case .held(let reason):

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import DurableJobsSchedules
   import Foundation
 
@@ -63,12 +64,15 @@
       to ids: [JobID], _ filter: JobFilter, in store: OpenStore
     ) async throws -> (ChangeReport, remains: [JobID: String]) {
       var all = ChangeReport()
+      let bodies = BodyFolder(of: store.store)
+      let copies = if case .remove = change { try await bodies.copies(of: ids, in: store.store) } else { Set<String>() }
       repeat {
         let bite = try await store.store.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
         all.changed += bite.changed
         all.refused += bite.refused
         all.next = bite.next
       } while all.next != nil
+      if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
       if case .complete(let output?) = change { try await refuse(&all, withoutOutput: output, in: store) }
       var remains: [JobID: String] = [:]
       for id in all.changed {

@@ -139,6 +139,71 @@
       #expect(copies == [needed.copy])
     }
 
+    @Test func `what nobody will send is deleted when a worker starts, though it sends nothing`() async throws {
+      let kept = try SendRequest.Body.file(file, copiedBeside: store)
+      // Its maker has gone.
+      try FileManager.default.copyItem(
+        atPath: folder.path("jobs.sqlite-outbox/\(copies[0])"), toPath: folder.path("jobs.sqlite-outbox/draft"))
+      try await worker.runUntilIdle()
+      #expect(copies == [kept.copy])
+    }
+
+    @Test func `a copy goes with the row of its job, unless another needs it`() async throws {
+      let bodies = BodyFolder(of: store)
+      let (first, second) = (
+        try SendRequest.Body.file(file, copiedBeside: store), try SendRequest.Body.file(file, copiedBeside: store)
+      )
+      var ids: [JobID] = []
+      for (path, body) in [("/1", first), ("/2", second), ("/3", second)] {
+        ids.append(try await queue.enqueue(SendRequest(.post, try server.at(path), body: body)).id)
+      }
+      try await queue.cancelAll(where: .all)
+      let gone = Array(ids.prefix(2))
+      let names = try await bodies.copies(of: gone, in: store)
+      #expect(names == [first.copy, second.copy])
+      for id in gone { try await queue.remove(id) }
+      try await bodies.removeCopies(names, goneFrom: store)
+      #expect(copies == [second.copy])
+    }
+
+    #if os(Linux)
+      @Test func `the system takes little more of a file than it sends`() async throws {
+        server.serve("/photos", .silence)
+        let job = try await queue.enqueue(SendRequest(.put, try server.at("/photos"), body: .file(inPlace: file)))
+        async let run: Void = worker.run()
+        await server.held("/photos")
+        let limits = (0..<4096).compactMap { unsentLimit(ofConnection: $0, to: server.port) }
+        #expect(limits.contains(1 << 17), "\(limits)")
+        try await queue.cancel(job.id)
+        await worker.stop(grace: .zero)
+        try await run
+      }
+
+      /// Nil for what is no connection of this process to that port.
+      private func unsentLimit(ofConnection number: Int32, to port: Int) -> Int32? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnection = withUnsafeMutablePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(number, $0, &length) == 0 }
+        }
+        guard isConnection, address.sin_family == AF_INET, address.sin_port == in_port_t(port).bigEndian else {
+          return nil
+        }
+        var limit: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(number, 6, 25, &limit, &size) == 0 ? limit : nil  // TCP_NOTSENT_LOWAT
+      }
+    #endif
+
+    @Test func `a pipe is no file to be sent where it is, and nobody is waited for who writes to it`() async throws {
+      let path = folder.path("pipe")
+      #expect(mkfifo(path, 0o600) == 0)
+      let job = try await queue.enqueue(
+        SendRequest(.post, try server.at("/photos"), body: .file(inPlace: URL(filePath: path))))
+      try await worker.runUntilIdle()
+      #expect(try await store.job(job.id, detail: .all).lastError.hasSuffix("it is no file"))
+    }
+
     @Test func `the copy of what is to follow a batch is kept as long as that is not done`() async throws {
       let body = try SendRequest.Body.file(file, copiedBeside: store)
       let batch = try await queue.openBatch("b", whenDone: SendRequest(.post, try server.at("/photos"), body: body))

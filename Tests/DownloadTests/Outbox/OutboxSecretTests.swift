@@ -122,6 +122,33 @@
       }
     }
 
+    @Test(arguments: [200, 400])
+    func `what is secret by its name is told as little as a secret`(status: Int) async throws {
+      let query = "/a?token=query%2Fvalue&page=seven"
+      server.serve(
+        query,
+        .page(status, "literal-value api-value query%2Fvalue query/value seven plain-value").with(
+          "Location", "/?t=query%2Fvalue"))
+      let setting = OutboxSetting()
+      let headers = [("Authorization", "Bearer literal-value"), ("X-Api-Key", "api-value"), ("X-Page", "plain-value")]
+      let request = SendRequest(
+        .post, try server.at(query), headers: headers.map { HTTPHeader($0.0, $0.1) })
+      let job = try await setting.attempt(request)
+      let told = status == 200 ? job.answer.map { String(decoding: $0.body, as: UTF8.self) } : job.lastError
+      #expect(told?.hasSuffix("*** *** *** *** seven plain-value") == true, "\(told ?? "")")
+      if status == 200 { #expect(job.answer?["Location"] == "/?t=***") }
+    }
+
+    @Test(arguments: ["Authorization", "Proxy-Authorization"])
+    func `of what is sent in base64 the password is not told either`(name: String) async throws {
+      let basic = Data("kim:basic-value".utf8).base64EncodedString()
+      server.serve("/a", .page(400, "kim:basic-value is no user, nor is basic-value"))
+      let setting = OutboxSetting(secrets: ["TOKEN": basic])
+      let job = try await setting.attempt(
+        SendRequest(.post, try server.at("/a"), headers: [HTTPHeader(name, "Basic {secret:TOKEN}")]))
+      #expect(job.lastError == "the server answered 400 Bad Request: *** is no user, nor is ***")
+    }
+
     @Test func `what a host that it is redirected to repeats of its own password is not told either`() async throws {
       let other = try await LyingServer(on: "127.0.0.2")
       let basic = Data("kim:other-value".utf8).base64EncodedString()

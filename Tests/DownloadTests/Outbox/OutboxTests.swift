@@ -254,6 +254,27 @@
 
     // MARK: No answer
 
+    #if os(Linux)
+      /// It can be opened, and reading it is an error of the system: nothing is at its beginning.
+      private static let unreadable = URL(filePath: "/proc/self/mem")
+
+      @Test(arguments: ["headers", "netrc", "certificates"])
+      func `a file that can't be read for now is waited for, and no attempt is used`(kind: String) async throws {
+        let setting = OutboxSetting(netrc: kind == "netrc" ? Self.unreadable : nil)
+        var request = SendRequest(.get, try server.at("/a"))
+        if kind == "headers" { request.headerFiles = [Self.unreadable.path] }
+        if kind == "certificates" {
+          request.url = try #require(URL(string: "https://127.0.0.1:\(server.port)/a"))
+          request.caCertificates = Self.unreadable.path
+        }
+        let job = try await setting.attempt(request)
+        #expect(job.state == .scheduled, "\(job)")
+        #expect(job.attempt == 0)
+        #expect(setting.waits == ["can't read /proc/self/mem for now: Input/output error"])
+        #expect(server.requests.isEmpty)
+      }
+    #endif
+
     @Test func `where nobody can be reached it waits without using an attempt, and arrives when somebody is there`()
       async throws
     {
@@ -290,20 +311,88 @@
     }
 
     @Test func `a request whose connection broke after it was sent is sent again, with the same key`() async throws {
-      // A connection that closes without a word is tried once more at once.
-      server.serve("/orders", .hangUp, .hangUp, .page(200))
+      server.serve("/orders", .hangUp, .page(200))
       let job = try await setting.send(try post())
       #expect(job.state == .succeeded, "\(job)")
       #expect(job.attempt == 2)
-      #expect(server.keys("/orders") == ["k-1", "k-1", "k-1"])
+      #expect(server.keys("/orders") == ["k-1", "k-1"])
     }
 
-    @Test func `a request that has no key, and may not arrive twice, goes once an attempt`() async throws {
-      server.serve("/orders", .hangUp, .page(200))
-      let id = try await setting.jobs.queue.enqueue(try post(key: nil)).id
+    /// Whether a connection ends, or is reset.
+    private static let losses: [LyingAnswer] = [.hangUp, .reset]
+
+    @Test(arguments: ["GET", "POST", "PUT", "DELETE", "CHARGE"], losses)
+    func `over a new connection a request goes once an attempt, whatever it is`(method: String, loss: LyingAnswer)
+      async throws
+    {
+      for key in ["k-1", nil] {
+        server.serve("/a", loss, .page(200))
+        let before = server.requests.count
+        let job = try await setting.attempt(
+          SendRequest(.init(rawValue: method), try server.at("/a"), idempotencyKey: key))
+        #expect(server.requests.count == before + 1)
+        #expect(job.attempt == 1)
+        #expect(job.state == .scheduled, "\(job)")
+        #expect(try await setting.passTime(for: job).state == .succeeded)
+        server.closeConnections()
+      }
+    }
+
+    @Test(
+      arguments: [
+        ("GET", nil, true), ("PUT", nil, true), ("DELETE", nil, true), ("OPTIONS", nil, true), ("POST", "k-1", true),
+        ("POST", nil, false), ("PATCH", nil, false), ("CHARGE", nil, false),
+      ] as [(String, String?, Bool)], losses)
+    func `a connection that was lost while it was kept is made anew at once for what may arrive twice`(
+      sent: (method: String, key: String?, again: Bool), loss: LyingAnswer
+    ) async throws {
+      server.serve("/first", .page(200))
+      server.serve("/a", loss, .page(200))
+      #expect(try await setting.attempt(SendRequest(.get, try server.at("/first"))).state == .succeeded)
+      let job = try await setting.attempt(
+        SendRequest(.init(rawValue: sent.method), try server.at("/a"), idempotencyKey: sent.key))
+      #expect(server.requests("/a").count == (sent.again ? 2 : 1))
+      #expect(job.state == (sent.again ? .succeeded : .scheduled), "\(job)")
+      #expect(job.attempt == 1)
+    }
+
+    @Test func `a server that is at work on the same key still is asked again`() async throws {
+      server.serve("/orders", .hangUp, .page(409, "at work"), .page(409, "at work"), .page(200, "done"))
+      let job = try await setting.send(try post())
+      #expect(job.answer?.body == Data("done".utf8), "\(job)")
+      #expect(setting.errors.map(\.code) == [.connection, .refused, .refused])
+      #expect(Set(server.keys("/orders")) == ["k-1"])
+    }
+
+    @Test func `without a key a conflict is one, also after an answer that was lost`() async throws {
+      server.serve("/orders", .hangUp, .page(409), .page(200))
+      let job = try await setting.send(try post(key: nil))
+      #expect(job.state == .failed)
+      #expect(server.requests.count == 2)
+    }
+
+    @Test func `an attempt that was stopped may have arrived, too`() async throws {
+      server.serve("/orders", .silence, .page(409), .page(200))
+      let id = try await setting.jobs.queue.enqueue(try post()).id
+      async let drained = setting.jobs.drain()
+      await server.held("/orders")
+      await setting.jobs.worker.stop(grace: .zero)
+      _ = try await drained
       try await setting.jobs.drain()
-      #expect(server.requests.count == 1)
-      #expect(try await setting.job(id).attempt == 1)
+      try await setting.jobs.advance(by: .seconds(60))
+      let job = try await setting.job(id)
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(server.requests.count == 3)
+    }
+
+    @Test(arguments: [404, 410], [true, false])
+    func `what is not there to be deleted may have been deleted by an answer that was lost`(status: Int, isLost: Bool)
+      async throws
+    {
+      server.serve("/a", (isLost ? [.hangUp] : []) + [.page(status)])
+      let job = try await setting.send(SendRequest(.delete, try server.at("/a"), idempotencyKey: nil))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("an earlier sending") == isLost, "\(job.lastError)")
     }
 
     @Test func `a request that is interrupted goes back uncounted, and is sent again with the same key`() async throws {

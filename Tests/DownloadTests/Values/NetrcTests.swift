@@ -5,6 +5,20 @@
   @testable import DurableJobsHTTP
 
   @Suite struct NetrcTests {
+    @Test func `The user's own file need not be there, and any other must be`() throws {
+      let folder = try TestFolder("netrc")
+      let path = folder.path(".netrc")
+      #expect(try Netrc.read(path, home: folder.url.path) == nil)
+      #expect(throws: DownloadError.self) { try Netrc.read(path, home: "/elsewhere") }
+      try folder.write("machine a login kim password word", to: ".netrc")
+      #expect(try Netrc.read(path, home: folder.url.path)?.credentials(for: "a", isNamed: true) != nil)
+    }
+
+    @Test func `What the system has too little of is for now, and what is wrong with a file is not`() {
+      for number in [EMFILE, ENFILE, EIO] { #expect(AttemptFile.failure(number, "/a")?.code == .noRoom) }
+      for number in [ENOENT, EACCES, EISDIR] { #expect(AttemptFile.failure(number, "/a") == nil) }
+    }
+
     private func found(_ host: String, in text: String, isNamed: Bool = false) throws -> String? {
       try #require(Netrc(text.utf8)).credentials(for: host, isNamed: isNamed).map {
         String(decoding: $0.user, as: UTF8.self) + ":" + String(decoding: $0.password, as: UTF8.self)

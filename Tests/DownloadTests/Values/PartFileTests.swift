@@ -118,6 +118,18 @@
       #expect(try folder.lock("a.bin.part.json") == nil, "somebody has it")
     }
 
+    @Test func `A lock on what is removed again and again is given up`() throws {
+      let path = testFolder.path("a.bin.part.json")
+      let folder = try Folder(
+        path: testFolder.url.path,
+        locking: { file in
+          unlink(path)
+          return flock(file, LOCK_EX | LOCK_NB)
+        })
+      let error = #expect(throws: DownloadError.self) { _ = try folder.lock("a.bin.part.json") }
+      #expect(error?.code == .disk)
+    }
+
     @Test func `A part with another name somewhere is not written to`() throws {
       do {
         let part = try part()

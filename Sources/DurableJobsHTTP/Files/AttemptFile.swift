@@ -1,0 +1,36 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// A file that each attempt reads anew: of passwords, of headers, of certificates.
+  enum AttemptFile {
+    /// Throws `refusal` for what can't be read, and ``DownloadError/Code/noRoom`` for what the system can't do for now.
+    static func read(_ path: String, orThrow refusal: DownloadError) throws -> Data {
+      let file = Descriptor(opened(path))
+      guard file.number >= 0 else { throw failure(errno, path) ?? refusal }
+      var data = Data()
+      while true {
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        let count = Foundation.read(file.number, &piece, piece.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw failure(errno, path) ?? refusal }
+        data += piece.prefix(count)
+        if count == 0 { return data }
+        guard data.count < 1 << 26 else { throw refusal }
+      }
+    }
+
+    private static func opened(_ path: String) -> Int32 {
+      while true {
+        let number = open(path, O_RDONLY | O_CLOEXEC)
+        if number >= 0 || errno != EINTR { return number }
+      }
+    }
+
+    /// Nil for what is wrong with the file itself.
+    static func failure(_ number: Int32, _ path: String) -> DownloadError? {
+      guard [EMFILE, ENFILE, ENOMEM, EIO].contains(number) else { return nil }
+      return DownloadError(.noRoom, "can't read \(path) for now: \(SystemError.words(number))")
+    }
+  }
+#endif

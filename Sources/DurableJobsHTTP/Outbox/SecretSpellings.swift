@@ -1,0 +1,56 @@
+#if HTTP
+  import Foundation
+
+  /// The ways in which a secret may stand in a text: as it is, in JSON, in a URL, in HTML, or in a mixture of these.
+  struct SecretSpellings {
+    /// The ways in which each of its characters may be written, or each byte of what is no UTF-8.
+    private let letters: [[[UInt8]]]
+
+    init(_ secret: Data) {
+      letters =
+        String(validating: secret, as: UTF8.self).map { $0.unicodeScalars.map(Self.spellings) }
+        ?? secret.map { [[$0], $0.escape, $0.escape.map(\.lowercase)] }
+    }
+
+    /// What it may begin with.
+    var firstBytes: Set<UInt8> { Set((letters.first ?? []).compactMap(\.first)) }
+
+    /// Where it ends if it stands at `start`, and whether the text may end within it.
+    func end(in text: [UInt8], at start: Int) -> (end: Int?, mayBeCut: Bool) {
+      var places = [start]
+      var mayBeCut = false
+      for letter in letters {
+        var next: [Int] = []
+        for place in places {
+          for spelling in letter {
+            let count = min(spelling.count, text.count - place)
+            guard (0..<count).allSatisfy({ text[place + $0] == spelling[$0] }) else { continue }
+            if count < spelling.count { mayBeCut = true } else { next.append(place + count) }
+          }
+        }
+        if next.isEmpty { return (nil, mayBeCut) }
+        places = next
+      }
+      return (places.max(), mayBeCut)
+    }
+
+    private static func spellings(of scalar: Unicode.Scalar) -> [[UInt8]] {
+      let bytes = Array(String(scalar).utf8)
+      let escape = bytes.flatMap(\.escape)
+      let units = String(scalar).utf16.map { String(format: "%04x", $0) }
+      var all = [bytes, escape, escape.map(\.lowercase)]
+      all += [units, units.map { $0.uppercased() }].map { $0.flatMap { Array(#"\u\#($0)"#.utf8) } }
+      all += (others[scalar] ?? []).map { Array($0.utf8) }
+      return Array(Set(all))
+    }
+
+    private static let others: [Unicode.Scalar: [String]] = [
+      "\"": [#"\""#, "&quot;", "&#34;"], "\\": [#"\\"#], "/": [#"\/"#], "\t": [#"\t"#], " ": ["+"], "&": ["&amp;"],
+      "<": ["&lt;"], ">": ["&gt;"], "'": ["&#39;", "&#x27;", "&apos;"], "+": ["&#43;"],
+    ]
+  }
+
+  extension UInt8 {
+    fileprivate var lowercase: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(self) ? self | 0x20 : self }
+  }
+#endif

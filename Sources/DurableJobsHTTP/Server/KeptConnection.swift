@@ -1,0 +1,79 @@
+#if HTTP
+  import AsyncHTTPClient
+  import NIOCore
+  import NIOHTTP1
+  import NIOPosix
+
+  /// Tells a connection that was kept for another request, and is lost before a word of the answer to that one, from one that
+  /// never brought an answer: the first was mostly closed before the request came, the second may be by what the request did.
+  /// It stands right before the client's own handler.
+  final class KeptConnection: ChannelDuplexHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// A connection that had brought an answer before ended without a word of this one.
+    struct Lost: Error {
+      let cause: any Error
+    }
+
+    private let answers: Answers
+    private var awaitsAnswer = false
+
+    /// For a connection, or a stream of one.
+    init(on connection: any Channel) throws { answers = try Answers.of(connection) }
+
+    private var isLost: Bool { awaitsAnswer && answers.haveCome }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      if case .head = unwrapOutboundIn(data) { awaitsAnswer = true }
+      guard let promise, isLost else { return context.write(data, promise: promise) }
+      let written = context.eventLoop.makePromise(of: Void.self)
+      written.futureResult.assumeIsolated().whenComplete { [self] result in
+        switch result {
+        case .success: promise.succeed()
+        case .failure(let error): promise.fail(told(error))
+        }
+      }
+      context.write(data, promise: written)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .head: awaitsAnswer = false
+      case .body: break
+      case .end: answers.haveCome = true
+      }
+      context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.fireErrorCaught(told(error)) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      if isLost { context.fireErrorCaught(Lost(cause: HTTPClientError.remoteConnectionClosed)) }
+      awaitsAnswer = false
+      context.fireChannelInactive()
+    }
+
+    private func told(_ error: any Error) -> any Error {
+      guard isLost, let error = error as? IOError, [ECONNRESET, EPIPE].contains(error.errnoCode) else { return error }
+      return Lost(cause: error)
+    }
+
+    /// Whether a connection has brought an answer, by whichever of its streams.
+    private final class Answers: ChannelInboundHandler {
+      typealias InboundIn = NIOAny
+
+      var haveCome = false
+
+      static func of(_ connection: any Channel) throws -> Answers {
+        let pipeline = connection.pipeline.syncOperations
+        if let known = try? pipeline.handler(type: Answers.self) { return known }
+        let new = Answers()
+        try pipeline.addHandler(new)
+        return new
+      }
+    }
+  }
+#endif

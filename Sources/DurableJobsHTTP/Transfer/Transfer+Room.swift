@@ -1,0 +1,50 @@
+#if HTTP
+  import Foundation
+
+  /// Room on the disk: for a file whose size is known before it comes, and for one whose size nobody tells.
+  extension Transfer {
+    /// So often a file that can't be gone on with, and may have no end, fills the disk.
+    static let mostShortages = 3
+
+    func isUntold(_ part: PartFile) -> Bool { part.record.version.total == nil && download.size == nil }
+
+    /// What did not fit once is not asked for again before there is more room than that.
+    func checkShortage(_ part: PartFile) throws {
+      guard let shortage = part.record.shortage, let (free, _, reserve) = part.folder.room,
+        free - reserve < shortage.room + Self.clearlyMore
+      else { return }
+      throw Setback.heldUp(
+        by:
+          "no room in \(part.folder.path): the file has more than \(shortage.room) bytes, and \(free) are free, of which "
+          + "\(reserve) are left to others", for: .seconds(10))
+    }
+
+    /// Others write to the disk, too.
+    private static let clearlyMore: Int64 = 1 << 20
+
+    func hasNoEnd(_ shortage: PartRecord.Shortage, _ folder: Folder) -> DownloadError {
+      DownloadError(
+        .noRoom,
+        "the file filled the disk of \(folder.path) \(shortage.rounds) times, at last with \(shortage.room) bytes; its server "
+          + "doesn't say how long it is, and begins it anew each time. Fetch it into a folder on a larger disk")
+    }
+
+    func checkRoom(_ part: PartFile, until total: Int64?) throws {
+      guard let total, total > part.length else { return }
+      while let (free, all, reserve) = part.folder.room, free - reserve < total - part.length {
+        guard total <= all else {
+          throw Setback.final(
+            DownloadError(
+              .noRoom,
+              "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(all); fetch it into a folder on "
+                + "another"))
+        }
+        guard !part.discardOther() else { continue }
+        throw Setback.heldUp(
+          by:
+            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others",
+          for: .seconds(10))
+      }
+    }
+  }
+#endif

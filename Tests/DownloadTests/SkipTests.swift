@@ -91,7 +91,7 @@
         try setting.download(server.url(path), keepsServerTime: true)
       }
       #expect(try await setting.fetch(download("/v1/a.bin")).state == .succeeded)
-      try await setting.jobs.advance(by: .seconds(24 * 3600))
+      try await setting.jobs.advance(by: .seconds(3600))
       let other = try await setting.fetch(download("/v2/a.bin"))
       #expect(other.state == .failed)
       #expect(other.lastError.contains("was brought by a download of another URL"), "\(other.lastError)")

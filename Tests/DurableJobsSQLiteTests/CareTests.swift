@@ -125,7 +125,7 @@ import Testing
     try await store.configure([limits])
     await store.close()
     let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
-    #expect(salvage == StoreSalvage(jobs: 6))
+    #expect(salvage == StoreSalvage(jobs: 7))
     let new = try folder.store("new.sqlite")
     #expect(try await new.settings() == [limits])
     _ = try await new.recover(RecoveryRequest())

@@ -33,11 +33,13 @@ import Testing
   func held(statement: WriterStatement) async throws {
     guard ![.begin, .commit, .rollback].contains(statement) else { return }
     let lines = try await plan(statement.sql).filter(isExpensive)
-    // There are as many routes as there are kinds in queues, and the lists are read only when they changed.
+    // There are as many routes as there are kinds in queues, and the lists are read only when they changed; of lanes, those
+    // that somebody set, when the clock was set back.
     // What runs is counted no further than to the limit.
     let short = [
       .limits: "SCAN durable_queue", .limitOf: "SCAN (subquery", .routes: "SCAN r ",
       .constraints: "SCAN durable_constraint", .dropRoutes: "SCAN durable_route",
+      .rebaseLanes: "SCAN durable_lane_width", .seats: "SCAN (subquery",
     ][statement]
     #expect(lines.allSatisfy { line in short.map { line.hasPrefix($0) } ?? false })
   }

@@ -297,7 +297,7 @@
       let printed = try Durable(store: server.string(database: other))
       #expect(try await printed("migrate").line == "version 6: nothing to do")
       #expect(try await durable("migrate").line == "made, version 6")
-      #expect(try await durable("migrate", "--json").json["before"] as? Int == 5)
+      #expect(try await durable("migrate", "--json").json["before"] as? Int == 6)
       var dumps: [String] = []
       for name in [database, other] {
         let dump = try await durable.shell(

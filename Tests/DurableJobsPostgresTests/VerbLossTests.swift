@@ -86,5 +86,23 @@
       await store.close()
       try WholeStore.expect(of: server, schema: schema, database: database)
     }
+
+    @Test(
+      "A call whose transaction has come, and whose connection is cut before anybody hears of it, is done once",
+      arguments: Verb.allCases)
+    func unheard(verb: Verb) async throws {
+      let server = try TestServer.shared.get()
+      let wire = try TestWire(before: server)
+      let schema = TestServer.schema()
+      let store = try await server.store(schema, "host=\(wire.folder)")
+      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
+      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      wire.cutAtEnd()
+      #expect(try await verb.run(store, held) == verb.reply)
+      #expect(wire.cuts == 1)
+      #expect(try await store.counts(where: .all) == JobCounts(verb.states))
+      await store.close()
+      try WholeStore.expect(of: server, schema: schema)
+    }
   }
 #endif

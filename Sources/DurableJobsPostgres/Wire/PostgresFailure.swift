@@ -102,6 +102,19 @@
       if words.contains("could not translate host name") {
         return (.unusableFile, "the store \(server) is on a host that nobody knows: \(words)")
       }
+      // Neither a certificate nor what a server allows gets better by waiting.
+      if words.contains("certificate") || words.contains("SSL was required") {
+        return (
+          .unusableFile,
+          "the store \(server) can't be reached as its TLS parameters ask: \(words). Check the host's name, sslmode and sslrootcert"
+        )
+      }
+      if words.contains("pg_hba.conf") {
+        return (
+          .unusableFile,
+          "the store \(server) refused the log-in: \(words). Check the user, the database, and sslmode; or allow it in pg_hba.conf"
+        )
+      }
       if words.contains("read-only") {
         return (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
       }

@@ -49,6 +49,13 @@
         }
       }
 
+      var writes: Bool {
+        switch self {
+        case .insert, .claim, .renew, .settle, .recover, .change, .configure, .transaction: true
+        case .jobs, .counts, .outstanding, .settings, .batches: false
+        }
+      }
+
       /// How many jobs are in each state then.
       var states: [JobState: Int] {
         switch self {
@@ -97,7 +104,7 @@
       let store = try await server.store(schema, "host=\(wire.folder)")
       _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
       let held = try #require(try await store.claim(.of(1)).jobs.first)
-      wire.cutAtEnd()
+      wire.cutAtEnd(isCommit: verb.writes)
       #expect(try await verb.run(store, held) == verb.reply)
       #expect(wire.cuts == 1)
       #expect(try await store.counts(where: .all) == JobCounts(verb.states))

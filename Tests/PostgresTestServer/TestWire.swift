@@ -15,10 +15,11 @@
     package let folder: String
     private let server: String
     private let listener: Int32
-    private let state = Lock((isArmed: false, cuts: 0))
+    private let state = Lock((awaited: [UInt8]?.none, cuts: 0))
 
-    /// ReadyForQuery, of a session that is in no transaction: what was sent has come.
+    /// ReadyForQuery, of a session that is in no transaction.
     private static let end: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5, UInt8(ascii: "I")]
+    private static let commit = [UInt8]("COMMIT\0".utf8)
     private static let name = "/.s.PGSQL.5432"
 
     package init(before server: TestServer) throws {
@@ -42,8 +43,8 @@
       try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// From now on, the first connection on which a transaction ends is cut before anybody hears of that.
-    package func cutAtEnd() { state.withLock { $0.isArmed = true } }
+    /// The next connection on which a transaction ends, or one is committed, is cut before anybody hears of that.
+    package func cutAtEnd(isCommit: Bool) { state.withLock { $0.awaited = isCommit ? Self.commit : Self.end } }
     package var cuts: Int { state.withLock { $0.cuts } }
 
     private func connect(_ client: Int32) {
@@ -74,8 +75,8 @@
 
     private func isToCut(_ bytes: [UInt8]) -> Bool {
       state.withLock { state in
-        guard state.isArmed, bytes.contains(Self.end) else { return false }
-        state = (false, state.cuts + 1)
+        guard let awaited = state.awaited, bytes.contains(awaited) else { return false }
+        state = (nil, state.cuts + 1)
         return true
       }
     }

@@ -1,5 +1,6 @@
 // What the branches for Apple's systems call of Darwin and Linux has not, or has in another shape: declared as the headers of
 // the macOS 15 SDK have it, by way of Swift's importer. For scripts/check-apple alone: nothing of it is ever run.
+import Dispatch
 @_exported import Glibc
 
 // sys/fcntl.h, sys/stdio.h, unistd.h
@@ -23,3 +24,16 @@ extension stat {
 
 // ObjectiveC's overlay, which Foundation brings along
 public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }
+
+// Dispatch's overlay, dispatch/source.h
+extension DispatchSource {
+  public struct ProcessEvent: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let exit = ProcessEvent(rawValue: 0x8000_0000)
+  }
+
+  public class func makeProcessSource(
+    identifier: pid_t, eventMask: ProcessEvent, queue: DispatchQueue? = nil
+  ) -> any DispatchSourceProtocol { fatalError() }
+}

@@ -275,7 +275,8 @@ extension StoreConformance {
 extension Trial {
   func limit(_ limits: JobLimits?) async throws { try await store.configure([.limits(queue: "q", limits)]) }
 
-  fileprivate func explain(_ id: JobID) async throws -> [JobExplanation.Reason] {
+  /// Why it does not run.
+  func explain(_ id: JobID) async throws -> [JobExplanation.Reason] {
     try await JobQueue(store: store).explain(id).reasons
   }
 }

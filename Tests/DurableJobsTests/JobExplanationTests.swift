@@ -27,33 +27,33 @@ import Testing
       ),
       (
         .circle([other, id]),
-        "Of the jobs 5, 7 each waits for the next, and the last for the first; Cancel one of them, or give a lane of theirs another seat"
+        "The jobs 5, 7 wait for each other in a circle; Cancel one of them, or give a lane of theirs another seat"
       ),
-      (.uniqueKey("u", other, .ready), "Job 5 of its unique key 'u' goes first, and is ready"),
+      (.uniqueKey("u", other, .ready), "Job 5 has its unique key 'u' and goes first; it is ready"),
       (.needs(other, .suspended, .succeeded), "It waits for job 5, which is suspended; Resume job 5"),
       (.needs(other, .running, .ended), "It waits for the end of job 5, which is running"),
       (
         .needsKey("k", .failed),
-        "It waits for a failure of the first job with the key 'k', and none has come; Enqueue a job with that key: 'k'"
+        "It waits for a failure of the first job with the key 'k', which nobody has enqueued yet; Enqueue a job with that key: 'k'"
       ),
       (.lane("l", other, .failed), "Job 5 failed and holds the lane 'l'; Retry or remove job 5"),
-      (.lane("l", other, .blocked), "Job 5 is before it in the lane 'l', and is blocked"),
+      (.lane("l", other, .blocked), "Job 5 is before it in the lane 'l'; it is blocked"),
       (.start(now), "It starts at 2027-01-15T08:00:00Z"),
       (.backOff(until: now, after: failure), "It runs again at 2027-01-15T08:00:00Z, after attempt 2 failed: refused"),
-      (.putOff(until: now, crashes: 0), "Its handler put it off until 2027-01-15T08:00:00Z"),
+      (.putOff(until: now, crashes: 0), "Its handler snoozed it until 2027-01-15T08:00:00Z"),
       (
         .putOff(until: now, crashes: 3),
         "It was put off until 2027-01-15T08:00:00Z, by its handler or since its process ended (3 so far)"
       ),
       (.paused("q"), "The queue 'q' is paused; Unpause it"),
       (.noWorker, "No worker is running; Start one"),
-      (.queueUnserved("q"), "No worker that lives serves the queue 'q'; Start a worker on that queue"),
-      (.kindUnknown("k"), "No worker that lives runs jobs of the kind 'k'; Register that kind with a worker"),
+      (.queueUnserved("q"), "No running worker serves the queue 'q'; Start a worker on that queue"),
+      (.kindUnknown("k"), "No running worker handles the kind 'k'; Register that kind with a worker"),
       (
         .constraint("vpn", .setByHand),
         "It requires 'vpn', which was set by hand to no; Set 'vpn' to yes, or leave it to the workers again"
       ),
-      (.constraint("vpn", .absent), "It requires 'vpn', which does not hold where it could run"),
+      (.constraint("vpn", .absent), "It requires 'vpn', which holds for no worker that could run it"),
       (
         .constraint("vpn", .unprovided),
         "It requires 'vpn', which no worker provides; Provide 'vpn' with a worker, or set it by hand"
@@ -62,19 +62,19 @@ import Testing
       (.slotsTaken(running: 8, workers: 2), "It waits for a free slot: the 2 workers that can run it run 8 jobs now"),
       (
         .running(by: dead, since: now, stopAsked: .cancelled),
-        "It runs since 2027-01-15T08:00:00Z in process 12, which has died and was asked to stop: cancelled; "
+        "It has been running since 2027-01-15T08:00:00Z in process 12, which has died and was asked to stop: cancelled; "
           + "A worker that starts gives it back"
       ),
       (.running(by: nil, since: nil, stopAsked: nil), "It runs in a process of which nothing is known"),
       (
         .limit("uploads", running: 4),
-        "4 of 4 jobs that the queue 'uploads' may run at once run now"
+        "The queue 'uploads' runs 4 jobs now, as many as its limit allows"
       ),
       (
         .rate("mail", JobRate(100, per: .seconds(60)), next: now),
-        "The queue 'mail' has 100 a minute begin, and the next one at 2027-01-15T08:00:00Z"
+        "The queue 'mail' starts at most 100 a minute; its next job may start at 2027-01-15T08:00:00Z"
       ),
-      (.ended(.succeeded, reason: nil), "It has ended, with success"),
+      (.ended(.succeeded, reason: nil), "It has ended"),
       (.ended(.failed, reason: "refused"), "It has ended: refused; Retry it to run it again"),
     ]
     for (reason, sentence) in expected { #expect(words(reason) == sentence) }

@@ -8,6 +8,11 @@ import Testing
 
   // MARK: Options
 
+  @Test func `Counts are printed as words`() {
+    #expect("\(JobCounts([.succeeded: 201, .ready: 2, .failed: 0]))" == "2 ready, 201 succeeded")
+    #expect("\(JobCounts())" == "none")
+  }
+
   @Test("Options that are set replace those that stood, the others stay, and tags add up")
   func options() {
     let kind = JobOptions(

@@ -202,3 +202,11 @@ public struct JobCounts: Hashable, Sendable {
   /// Jobs that have not ended.
   public var unfinished: Int { numbers.reduce(0) { $1.key.isFinished ? $0 : $0 + $1.value } }
 }
+
+extension JobCounts: CustomStringConvertible {
+  /// As in "2 ready, 201 succeeded"; "none" if there are no jobs.
+  public var description: String {
+    let words = JobState.allCases.compactMap { state in numbers[state].map { "\($0) \(state)" } }
+    return words.isEmpty ? "none" : words.joined(separator: ", ")
+  }
+}

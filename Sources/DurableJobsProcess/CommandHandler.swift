@@ -39,12 +39,13 @@
       ShellCommand.requireSupervision()
       guard let store = worker.store else { return }
       let remains = CommandRemains(store)
-      worker.register(ShellCommand.self) { [self] in try await run($0, store, remains, $1) }
+      let held = HeldCommands(store, remains)
+      worker.register(ShellCommand.self) { [self] in try await run($0, store, remains, held, $1) }
       worker.whileRunning {
         var sweep = FolderSweep(store, remains)
         await sweep.run()
       }
-      worker.whileRunning { [self] in await remains.watch { self.own } }
+      worker.whileRunning { [self] in await remains.watch(held) { self.own } }
     }
 
     /// Those whose commands this handler ends.
@@ -64,7 +65,8 @@
     }
 
     private func run(
-      _ command: ShellCommand, _ store: any JobStore, _ remains: CommandRemains, _ context: JobContext
+      _ command: ShellCommand, _ store: any JobStore, _ remains: CommandRemains, _ held: HeldCommands,
+      _ context: JobContext
     ) async throws -> ShellCommand.Output {
       let folder = JobFolder(context.id, in: store)
       let lock = folder.lock
@@ -80,8 +82,8 @@
           guard remains.isStoresOwn else { throw Refusal("the store was moved or removed; stop this worker", ESTALE) }
           isFree = await lock.endHolder()
         }
-        guard isFree else { throw Self.leftBehind(lock) }
-        try await clearTheWay(remains, store, context)
+        guard isFree else { throw held.hold(context.id, because: Self.leftBehind(lock)) }
+        try await clearTheWay(remains, held, store, context)
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt, jobCreatedAt: context.createdAt)
         // From here on, a run that another worker begins is seen by the supervisor.
@@ -141,7 +143,7 @@
         throw .permanent(error)
       }
       // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
-      if !isGone, case .stopped = result { throw Self.leftBehind(lock) }
+      if !isGone, case .stopped = result { throw held.hold(context.id, because: Self.leftBehind(lock)) }
       // The worker's own order to stop it would come after the grace.
       if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: isToldOfStops ? .zero : .seconds(1)) }
       return try result.output()
@@ -150,7 +152,7 @@
     /// A job that has ended, and whose command may live, had a lane or a unique key that is this job's now, or was waited
     /// for.
     private func clearTheWay(
-      _ remains: CommandRemains, _ store: any JobStore, _ context: JobContext
+      _ remains: CommandRemains, _ held: HeldCommands, _ store: any JobStore, _ context: JobContext
     ) async throws {
       let noted = remains.noted.subtracting([context.id])
       guard !noted.isEmpty else { return }
@@ -162,13 +164,14 @@
       if !others.isEmpty, context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
       // Who is to stop can't ask the store, and knows nothing.
       try Task.checkCancellation()
-      if let other = left.min() { throw Self.leftBehind(JobFolder(other, in: store).lock, of: other) }
+      if let other = left.min() {
+        throw held.hold(context.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
+      }
     }
 
-    private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> JobExit {
+    private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> String {
       let whose = other.map { "job \($0)" } ?? "this command"
-      let lives = "still lives\(other == nil ? "" : ", beside which this one must not run")"
-      return .suspend(because: "\(lock.livingWords(of: whose, lives)), then resume or cancel")
+      return lock.livingWords(of: whose, "still lives\(other == nil ? "" : ", beside which this one must not run")")
     }
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
@@ -214,15 +217,6 @@
       // The supervisor's last act is to kill its group. If it could not do that, it is done here.
       if report == nil { _ = await order.lock.killHolder { $0.session.number == supervisor.number } }
       return report
-    }
-  }
-
-  extension JobSnapshot {
-    /// Both were not to run at once, and it is this one's turn now.
-    fileprivate func comesAfter(_ other: JobSnapshot) -> Bool {
-      if let lane, lane.name == other.lane?.name { return true }
-      if let uniqueKey, uniqueKey == other.uniqueKey { return true }
-      return edges.contains { $0.target == .job(other.id) }
     }
   }
 #endif

@@ -45,6 +45,11 @@
     /// Of this start of the machine and this space of numbers: others can't be asked about from here.
     var isOfThisSpace: Bool { machine == Self.currentMachine }
 
+    /// Of this start of the machine and another space of numbers, as another container has: only there it is known what lives.
+    var isOfOtherSpace: Bool {
+      !isOfThisSpace && machine.split(separator: " ").first == Self.currentMachine.split(separator: " ").first
+    }
+
     /// Whether the command, anything of its session or who has strayed from it lives, but for `exception`.
     func lives(besides exception: pid_t? = nil) -> Bool {
       isOfThisSpace

@@ -6,7 +6,7 @@
     var hasStrays: Bool { holder?.strays?.contains(where: \.lives) ?? false }
 
     /// Who keeps it from being free, whose they are if not this user's, and what helps, as in "process 12 (of root) of job 3 still
-    /// lives: …; end it as that user".
+    /// lives: …; end it with 'sudo kill 12'".
     package func livingWords(of whose: String, _ lives: String = "still lives") -> String {
       let processes = processes
       guard !processes.isEmpty else {
@@ -17,7 +17,8 @@
       let owners = processes.map { ProcessEntry.otherOwner(of: $0) }
       let names = zip(processes, owners).map { "\($0)" + ($1.map { " (of \($0))" } ?? "") }.joined(separator: ", ")
       guard owners.contains(where: { $0 != nil }) else {
-        return "process \(names) of \(whose) \(lives): it has left its group, or can't end; end it"
+        let kill = processes.map(\.description).joined(separator: " ")
+        return "process \(names) of \(whose) \(lives): it has left its group, or can't end; end it with 'kill \(kill)'"
       }
       let number = zip(processes, owners).first { $1 != nil }?.0 ?? 0
       return "process \(names) of \(whose) \(lives), and this user may not end it; end it with 'sudo kill \(number)'"

@@ -156,9 +156,11 @@
       let all = known + living.filter { !known.contains($0) }
       guard all != holder.strays else { return }
       holder.strays = Array(all.prefix(Self.mostStrays))
-      guard let data = try? JSONEncoder().encode(holder) else { return }
+      var status = stat()
+      guard var data = try? JSONEncoder().encode(holder), fstat(file, &status) == 0 else { return }
+      // One write, with spaces over what was longer: whoever reads it, and whenever this dies, it names the holder.
+      data += Data(repeating: UInt8(ascii: " "), count: max(0, Int(status.st_size) - data.count))
       _ = data.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
-      ftruncate(file, off_t(data.count))
     }
 
     /// Those that are written down. All of them are waited for, and a few keep a lock as well as many.

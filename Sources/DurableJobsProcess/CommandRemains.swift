@@ -97,8 +97,8 @@
       }
     }
 
-    /// Ends what is left, and what will be, until the task is cancelled.
-    func watch(own: @Sendable () -> Set<JobID>) async {
+    /// Ends what is left, and what will be, and lets go on what was `held` because of that, until the task is cancelled.
+    func watch(_ held: HeldCommands, own: @Sendable () -> Set<JobID>) async {
       let gate = Gate()
       let subscription = store.signals.listen { signal in
         if case .committed(let changes) = signal,
@@ -114,7 +114,10 @@
         let ids = own()
         _ = await Task { [self] in await end(noted, except: ids) }.value
         if isLast { break }
+        let areHeld = await held.letGo()
+        let timer = areHeld ? store.clock.schedule(after: HeldCommands.interval) { gate.open() } : nil
         await gate.pass()
+        timer?.cancel()
         // What changes often is looked at now and then.
         try? await Task.sleep(for: .milliseconds(500))
       }

@@ -59,6 +59,104 @@
       }
     }
 
+    @Test(arguments: ["of its own", "of the job before it"])
+    func `what was suspended beside something that lived goes on once that has ended`(_ what: String) async throws {
+      let place = try Place()
+      let lane = JobOptions(lane: "deploy")
+      let first = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
+      let second = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
+      let folder = JobFolder(what == "of its own" ? second.id : first.id, in: place.store)
+      try folder.create()
+      let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(flock(lock, LOCK_EX) == 0)
+      let remains = CommandRemains(place.store)
+      if what != "of its own" { try remains.note(first.id) }
+      try await first.cancel()
+      #expect(try place.work().wait() == .exited(0))
+      #expect(try await second.snapshot.state == .suspended)
+      #expect(try await second.snapshot.reason?.hasSuffix(", and the job goes on") == true)
+      let held = HeldCommands(place.store, remains)
+      #expect(await held.letGo(), "one is left")
+      #expect(try await second.snapshot.state == .suspended)
+      close(lock)
+      #expect(await !held.letGo())
+      #expect(try await second.snapshot.state == .ready)
+      #expect(try place.work().wait() == .exited(0))
+      #expect(try await second.snapshot.state == .succeeded)
+    }
+
+    @Test func `what another container has left behind is let go by a worker there`() async throws {
+      let place = try Place()
+      let job = try await place.add("true")
+      let folder = JobFolder(job.id, in: place.store)
+      try folder.create()
+      let mark = CommandHolder.Mark(number: 7, start: 7)
+      let machine = CommandHolder.currentMachine.split(separator: " ").first.map { "\($0) pid:[1]" } ?? ""
+      let holder = CommandHolder(machine: machine, session: mark, command: mark)
+      try JSONEncoder().encode(holder).write(to: URL(fileURLWithPath: folder.lock.path))
+      let held = HeldCommands(place.store, CommandRemains(place.store))
+      _ = held.hold(job.id, because: "process 7 lives")
+      try await place.queue.suspend(job.id, reason: "process 7 lives, and the job goes on")
+      #expect(await held.letGo())
+      #expect(try await job.snapshot.state == .suspended)
+      try Data().write(to: URL(fileURLWithPath: folder.lock.path))
+      #expect(await !held.letGo())
+      #expect(try await job.snapshot.state == .ready)
+    }
+
+    @Test func `what a person has suspended since stays so`() async throws {
+      let place = try Place()
+      let job = try await place.add("true")
+      try JobFolder(job.id, in: place.store).create()
+      let held = HeldCommands(place.store, CommandRemains(place.store))
+      _ = held.hold(job.id, because: "process 7 lives")
+      try await place.queue.suspend(job.id, reason: "not today")
+      #expect(await !held.letGo())
+      #expect(try await job.snapshot.state == .suspended)
+    }
+
+    @Test func `a worker that is up lets it go on by itself`() async throws {
+      let place = try Place()
+      let job = try await place.add("true")
+      let go = try place.pipe("go")
+      let folder = JobFolder(job.id, in: place.store)
+      try folder.create()
+      let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(flock(lock, LOCK_EX) == 0)
+      // It keeps the worker, which ends when it is idle.
+      let other = try await place.add("read line < go")
+      let worker = try place.work(concurrency: 2)
+      await until { (try? await job.snapshot.state) == .suspended }
+      close(lock)
+      #expect(try await job.value.exitCode == 0)
+      await go.write("go")
+      _ = try await other.value
+      #expect(worker.wait() == .exited(0))
+    }
+
+    @Test
+    func `fewer strays are written over more in one step, so that who dies there leaves a lock that names its holder`()
+      throws
+    {
+      let place = try Place()
+      let lock = CommandLock(path: place.folder + "/lock")
+      let stray = try ChildProcess("/bin/sleep", ["600"])
+      defer { stray.send(SIGKILL) }
+      func mark(_ number: pid_t) throws -> UInt64 { try #require(ProcessEntry(number)).start }
+      let own = CommandHolder.Mark(number: getpid(), start: try mark(getpid()))
+      let holder = CommandHolder(
+        machine: CommandHolder.currentMachine, session: own, command: own,
+        strays: (1...60).map { Stray(number: pid_t($0), start: .max) })
+      let whole = try JSONEncoder().encode(holder)
+      try whole.write(to: URL(fileURLWithPath: lock.path))
+      var found = CommandStrays()
+      found.add([Stray(number: stray.pid, start: try mark(stray.pid))])
+      lock.note(found) { $0 == holder }
+      #expect(lock.holder?.strays == found.living)
+      // A second step would be to cut it.
+      #expect(FileManager.default.contents(atPath: lock.path)?.count == whole.count)
+    }
+
     @Test func `the time in which others are ended is none of a command's own`() async throws {
       let place = try Place()
       let said = try place.pipe("said")

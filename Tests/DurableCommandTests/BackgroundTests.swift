@@ -42,6 +42,13 @@
       #expect(flock(file, LOCK_EX | LOCK_NB) == 0, "it has ended")
     }
 
+    @Test("is ended also where somebody has stopped it meanwhile")
+    func stopped() async throws {
+      let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
+      kill(pid_t(process), SIGSTOP)
+      #expect(try await durable("work", "stop").text == "\(process) has stopped\n")
+    }
+
     @Test("that is no process here, as one in another container is not, is told of")
     func elsewhere() async throws {
       let file = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -179,7 +186,7 @@
         let path = durable.folder + "/config/systemd/user/durable.service"
         let unit = try String(contentsOfFile: path, encoding: .utf8)
         let asked = try String(contentsOfFile: durable.folder + "/asked", encoding: .utf8)
-        #expect(asked.contains("--user daemon-reload\n--user enable --now durable.service\n"))
+        #expect(asked.contains("--user daemon-reload\n--user enable durable.service\n--user restart durable.service\n"))
         // The line works as it stands there.
         let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") }).dropFirst(10)
         let id = try await durable.add("--", "true")
@@ -191,6 +198,53 @@
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try await run("service", "status", in: environment).status == .exited(1))
         #expect(try await run("service", "remove", in: environment).status == .exited(3))
+      }
+
+      /// A user's systemd needs a `/run` of its own, as this test gives it, and somebody who may do that.
+      private static let canRunSystemd =
+        getuid() == 0
+        && ["/lib/systemd/systemd", "/usr/bin/systemctl", "/usr/bin/unshare"].allSatisfy {
+          FileManager.default.isExecutableFile(atPath: $0)
+        }
+
+      @Test(
+        "under systemd itself it works, is started again after a kill, and is gone when it is removed",
+        .enabled(if: canRunSystemd, "needs root and systemd"))
+      func systemd() async throws {
+        let script = #"""
+          set -e
+          mount -t tmpfs none /run
+          mkdir -p /run/systemd/system
+          mkdir -m 700 -p /run/user/0 home
+          export XDG_RUNTIME_DIR=/run/user/0 HOME=$PWD/home XDG_CONFIG_HOME=$PWD/home/config
+          /lib/systemd/systemd --user --unit=basic.target > systemd.log 2>&1 &
+          manager=$!
+          trap 'kill $manager; wait $manager || true' EXIT
+          until [ -S /run/user/0/systemd/private ]; do kill -0 $manager; sleep 0.02; done
+          systemctl --user is-system-running --wait > /dev/null || true
+          "$DURABLE" service install
+          "$DURABLE" add -- true
+          "$DURABLE" wait 1 > /dev/null
+          kill -9 $(systemctl --user show durable --property MainPID --value)
+          "$DURABLE" add -- true
+          "$DURABLE" wait 2 > /dev/null
+          systemctl --user show durable --property NRestarts
+          "$DURABLE" service remove
+          "$DURABLE" service status || true
+          "$DURABLE" status 2>&1 | grep Workers
+          """#
+        let outcome = try await durable.shell("unshare --mount bash -c \"$SCRIPT\"", environment: ["SCRIPT": script])
+        #expect(
+          outcome.text == """
+            durable: active
+            1
+            2
+            NRestarts=1
+            durable: not installed
+            durable: not installed
+            Workers: none. Start one with: durable work
+
+            """, "\(outcome.stderr)")
       }
 
       @Test("a system that refuses is quoted, and the unit stays for a person")

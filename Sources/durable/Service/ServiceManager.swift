@@ -41,8 +41,8 @@
         try await run(["bootstrap", "gui/\(getuid())", path(of: file)])
       #else
         try await run(["--user", "daemon-reload"])
-        try await run(["--user", "enable", "--now", file.unitName])
-        // One that is there already takes on what has changed.
+        try await run(["--user", "enable", file.unitName])
+        // It starts one that does not work yet, and one that does takes on what has changed.
         try await run(["--user", "restart", file.unitName])
       #endif
     }

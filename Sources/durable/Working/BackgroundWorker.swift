@@ -141,6 +141,8 @@
       guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
         throw JobError(.unusableFile, SystemError("process \(process) can't be asked to stop", errno).description)
       }
+      // One that somebody has stopped would hear it only when it goes on.
+      kill(process, SIGCONT)
       let late = DispatchWorkItem { [process] in
         Talk.line("Process \(process) has not stopped yet; it is waited for")
       }

@@ -16,8 +16,10 @@
     package mutating func replace(with new: [String], below finished: [String] = [], width: Int, height: Int) -> String
     {
       guard !(lines.isEmpty && new.isEmpty && finished.isEmpty) else { return "" }
+      // What was wider than the terminal was cut by it, and takes no more than one of the rows that it had then.
       let rows =
-        isReflowed ? lines.reduce(0) { $0 + max(1, ($1.columnsShown + width - 1) / max(width, 1)) } : lines.count
+        isReflowed
+        ? lines.reduce(0) { $0 + max(1, (min($1.columnsShown, self.width) + width - 1) / max(width, 1)) } : lines.count
       let up = min(rows, max(height - 1, 0))
       // What is wider than thought is cut by the terminal, and doesn't break the line.
       var text = "\u{1b}[?7l\r" + (up > 0 ? "\u{1b}[\(up)A" : "")

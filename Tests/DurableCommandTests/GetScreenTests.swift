@@ -213,6 +213,9 @@
       let text = block.replace(with: ["x", "all"], width: 10, height: 24)
       #expect(text.contains("\u{1b}[5A"))
       #expect(block.replace(with: ["x", "all"], width: 10, height: 24).contains("\u{1b}[2A"))
+      // What the terminal has cut is one row there.
+      _ = block.replace(with: [String(repeating: "x", count: 35), "all"], width: 10, height: 24)
+      #expect(block.replace(with: ["x"], width: 10, height: 24).contains("\u{1b}[2A"))
       // Colours have no columns.
       _ = block.replace(with: ["\u{1b}[32mxxxxxxxxx\u{1b}[0m"], width: 10, height: 24)
       #expect(block.replace(with: ["x"], width: 10, height: 24).contains("\u{1b}[1A"))

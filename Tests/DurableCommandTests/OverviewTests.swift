@@ -68,6 +68,26 @@
       #expect(lines.contains { $0.contains("exited") }, "\(lines)")
     }
 
+    @Test("on a narrow terminal no line is broken within a word")
+    func narrow() async throws {
+      let long = "/a/folder/with/a/long/name/and/a/file/in/it"
+      for delay in ["0", "1h"] { _ = try await durable.add("--delay", delay, "--", "cat", long) }
+      for id in ["1", "2", "3"] { _ = try await durable.add("--after", id, "--", "cat", long) }
+      try await durable("suspend", "2")
+      try await durable("cancel", "1")
+      let status = try await durable.onTerminal("status", columns: 40, rows: 40) { _ in }
+      #expect(status.text.lines.contains("1 blocked, 1 suspended, 1 cancelled,"), "\(status.text.lines)")
+      #expect(status.text.lines.contains("2 skipped"), "\(status.text.lines)")
+      let tree = try await durable.onTerminal("tree", "2", columns: 40) { _ in }
+      #expect(tree.text.lines.count == 2, "\(tree.text.lines)")
+    }
+
+    @Test("where there is no store yet, --watch --json has one line, of the same kind")
+    func watchNothing() async throws {
+      let watched = try await durable("status", "--watch", "--json")
+      #expect(watched.text.hasPrefix(#"{"event":"status","status":{"store""#), "\(watched.text)")
+    }
+
     @Test("--watch writes a line of JSON for each change")
     func watch() async throws {
       _ = try await durable.add("--", "true")

@@ -10,14 +10,14 @@
       abstract: "Show where everything stands.",
       discussion: """
         What runs, then what failed, what waits and what ended last, each with its time and its reason, and how many there are \
-        in each state; then the queues that are paused, what jobs require and does not hold, and who works on what.
+        in each state; then the paused queues, what jobs require that does not hold, and who works on what.
         """)
 
     @Flag(help: "List every job, and not only a few of each.") var all = false
     @OptionGroup(title: "Which jobs") var filter: FilterArguments
     @Option(parsing: .unconditional, help: ArgumentHelp("List no more than this many.", valueName: "number"))
     var limit: Int?
-    @Flag(name: .shortAndLong, help: "Show it anew when something changes, until Ctrl-C.") var watch = false
+    @Flag(name: .shortAndLong, help: "Keep showing it as it changes, until Ctrl-C.") var watch = false
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -32,7 +32,8 @@
       let place = try options.place.name
       guard let store = try await options.existing() else {
         if options.json {
-          Screen.out.json(StatusRecord(store: place))
+          let record = StatusRecord(store: place)
+          watch ? Screen.out.json(StatusLine(status: record)) : Screen.out.json(record)
         } else {
           Talk.line("Store: \(place.withVisibleControls) (not created yet)")
           Screen.out.line("no jobs")

@@ -87,7 +87,11 @@
           guard let job = jobs[id] else { continue }
           let isNew = drawn.insert(id).inserted
           let state = screen.coloured(job.state.rawValue, job.state.colour)
-          let line = "\(indent)\(branch)\(id) \(state) \(job.title.withVisibleControls)\(isNew ? "" : " …")"
+          let place = "\(indent)\(branch)\(id) "
+          // With room for two marks behind it.
+          let room = screen.width.map { max($0 - place.columns - job.state.rawValue.count - 6, 8) } ?? .max
+          let title = job.title.withVisibleControls.shortened(to: room)
+          let line = "\(place)\(state) \(title)\(isNew ? "" : " …")"
           screen.line(line + (id == chosen ? screen.coloured("  ←", .bold) : ""))
           guard isNew else { continue }
         }

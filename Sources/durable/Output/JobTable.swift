@@ -147,9 +147,21 @@
 
   extension JobCounts {
     /// As in "3 ready, 1 running, 20 succeeded".
-    var forPeople: String {
+    var forPeople: String { lines(width: .max)[0] }
+
+    /// The same, in as many lines as it takes.
+    func lines(width: Int) -> [String] {
       let parts = JobState.allCases.filter { self[$0] > 0 }.map { "\(self[$0]) \($0.rawValue)" }
-      return parts.isEmpty ? "no jobs" : parts.joined(separator: ", ")
+      return parts.dropFirst().reduce(into: [parts.first ?? "no jobs"]) { lines, part in
+        // With room for a comma behind it.
+        let longer = "\(lines.last!), \(part)"
+        if longer.count < width {
+          lines[lines.count - 1] = longer
+        } else {
+          lines[lines.count - 1] += ","
+          lines.append(part)
+        }
+      }
     }
   }
 #endif

@@ -74,7 +74,7 @@
         lines += table.lines(for: screen, width: width, columns)
         if let rest { lines.append(screen.coloured(rest.cut(to: width ?? .max), .dim)) }
       }
-      return lines + [counts.forPeople]
+      return lines + counts.lines(width: width ?? .max)
     }
   }
 #endif

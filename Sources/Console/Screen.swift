@@ -50,6 +50,9 @@
     /// What to do when the reader has gone. By default the process ends, quietly.
     package static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
 
+    /// From now on, who reads no further still gets the exit code.
+    package static func goOnWithoutReader() { onClosed.withLock { $0 = {} } }
+
     /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.
     package static let stopsWaiting = Lock<(@Sendable () -> Bool)?>(nil)
 

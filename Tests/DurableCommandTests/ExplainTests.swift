@@ -32,6 +32,23 @@
       #expect(try await durable("explain", "99").status == .exited(3))
     }
 
+    @Test("what helps is told for the store that was named")
+    func namedStore() async throws {
+      let id = try await durable.add("--queue", "q", "--", "true")
+      let place = "--store \(durable.store)"
+      try await durable("suspend", "\(id)")
+      #expect(
+        try await durable("explain", "\(id)", "--store", durable.store).text
+          == "Job \(id) is suspended; 'durable resume \(id) \(place)' lets it go on\n")
+      let lane = try await durable.add("--lane", "l", "--", "false")
+      _ = try await durable.add("--lane", "l", "--", "true")
+      try await durable("fail", "\(lane)")
+      let waited = try await durable("wait", "--store", durable.store)
+      #expect(
+        waited.stderr.contains("'durable retry \(lane) \(place)' or 'durable remove \(lane) \(place)' lets it go on"),
+        "\(waited.stderr)")
+    }
+
     @Test("tells when a job is given up")
     func givenUp() async throws {
       let id = try await durable.add("--deadline", "2099-01-02T08:00", "--", "true")

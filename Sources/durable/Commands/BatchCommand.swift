@@ -125,6 +125,7 @@
 
       func run() async throws {
         let limit = try timeout.map { try DurationArgument.parse($0).duration }
+        Screen.goOnWithoutReader()
         let (store, batch) = try await name.batch(options)
         if try await batch.status.batch.isOpen {
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")

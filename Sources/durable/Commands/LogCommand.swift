@@ -25,9 +25,9 @@
       if let attempt, attempt < 1 { throw ValidationError("--attempt is \(attempt); the first one is 1") }
     }
 
-    private func what(_ job: JobSnapshot, _ id: JobID) -> String {
+    private func what(_ job: JobSnapshot, _ id: JobID, _ store: OpenStore) -> String {
       let names = [Download.kind: "a download", SendRequest.kind: "a request"]
-      return names[job.kind].map { "\($0); 'durable show \(id)' tells about it" } ?? "no command"
+      return names[job.kind].map { "\($0); '\(store.command("show \(id)"))' tells about it" } ?? "no command"
     }
 
     func run() async throws {
@@ -46,7 +46,7 @@
         Talk.line("Job \(id) has no log of attempt \(attempt)")
       } else {
         Talk.line(
-          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and \(what(job, id))")"
+          "Job \(id) has no log: it is \(job.state.rawValue)\(job.kind == ShellCommand.kind ? "" : ", and \(what(job, id, store))")"
         )
       }
     }

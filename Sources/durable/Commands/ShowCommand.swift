@@ -123,7 +123,7 @@
       } else if let output = job.output {
         facts.append(("output", String(decoding: output, as: UTF8.self)))
       }
-      if !store.folder(job.id).runs(of: job).isEmpty { facts.append(("log", "durable log \(job.id)")) }
+      if !store.folder(job.id).runs(of: job).isEmpty { facts.append(("log", store.command("log \(job.id)"))) }
       return facts
     }
   }

@@ -9,13 +9,14 @@
       commandName: "wait",
       abstract: "Wait until jobs have ended, or until nothing is left to do.",
       discussion: """
-        With ids and ranges, until these jobs have ended; exits with 1 if one of them did not succeed, also if that was before. \
-        With --tag and so on, the same for those that have not ended yet. Without, or \
-        with --queue alone, until a queue is idle: \
-        neither a worker that lives nor one that you would start could do anything more now. A first start that is \
-        ahead, a paused queue and what is suspended are not waited for then; exits with 1 where a job that failed holds a \
-        lane. What is waited for goes to stderr, once: a \
-        time, a queue that is paused, a worker.
+        With ids and ranges: until these jobs have ended. Exits with 1 if one of them did not succeed, even if it had ended \
+        before. With --tag and so on: the same for those that have not ended yet.
+
+        Without any, or with --queue alone: until the queue is idle, which means that neither a worker that runs nor one that \
+        you would start has anything left to do now. Jobs that start later, paused queues and suspended jobs are not waited \
+        for. Exits with 1 where a failed job holds a lane.
+
+        What it waits for (a time, a paused queue, a worker) is said once, on stderr.
         """)
 
     @OptionGroup var selection: JobSelection
@@ -30,8 +31,7 @@
 
     func run() async throws {
       let limit = try timeout.map { try DurationArgument.parse($0).duration }
-      // Who reads no further still gets the verdict.
-      Screen.onClosed.withLock { $0 = {} }
+      Screen.goOnWithoutReader()
       let named = selection.isByName ? selection.ids.map(\.ids.lowerBound) : []
       guard let store = try await named.isEmpty ? options.existing() : options.existing(for: named) else { return }
       let queues = selection.filter.queue.isEmpty ? ["default"] : selection.filter.queue
@@ -41,7 +41,7 @@
         : try await selection.jobs(in: store, states: selection.ids.isEmpty ? Deed.unfinished : Set(JobState.allCases))
       for id in named { _ = try await store.store.job(id, detail: []) }
       if !isForQueues, ids.isEmpty {
-        Talk.line("No such job is unfinished")
+        Talk.line("No unfinished job matches")
         return try report([])
       }
       if try await !Self.hasEnded(ids, queues, in: store) {
@@ -100,7 +100,7 @@
       guard left.unfinished > 0 else { return false }
       let heads = try await store.failedHeads(.queue(queue))
       Talk.line("\(heads.isEmpty ? "Idle" : "Stuck"), with \(left.unfinishedForPeople) left")
-      for head in heads { Talk.line(head.forPeople.withVisibleControls) }
+      for head in heads { Talk.line(head.forPeople(in: store).withVisibleControls) }
       let ready = JobQuery(.queue(queue) && .state(.ready), limit: 1)
       if let job = try await store.store.jobs(ready).first {
         var report = ObstacleReport(store)

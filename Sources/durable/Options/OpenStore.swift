@@ -164,7 +164,8 @@
       let job = try await store.job(id, detail: [])
       guard job.kind == kind else {
         Talk.error(
-          "job \(id) is of the kind '\(job.kind)', and can't be run by this command; 'durable wait \(id)' waits for it")
+          "job \(id) is of the kind '\(job.kind)', and can't be run by this command; '\(command("wait \(id)"))' waits for it"
+        )
         throw ExitCode(.jobFailed)
       }
       return job.queue

@@ -18,13 +18,15 @@
     }
 
     /// What lets the lane go on, if only a person can do that.
-    var advice: String? {
-      state == .failed ? "'durable retry \(job)' or 'durable remove \(job)' lets it go on" : nil
+    func advice(in store: OpenStore) -> String? {
+      state == .failed
+        ? "'\(store.command("retry \(job)"))' or '\(store.command("remove \(job)"))' lets it go on" : nil
     }
 
     /// As in "Lane deploy: job 1 failed and holds 2 others; 'durable retry 1' …".
-    var forPeople: String {
-      "Lane \(lane): job \(job) failed and holds \(waiting) other\(waiting == 1 ? "" : "s")\(advice.map { "; \($0)" } ?? "")"
+    func forPeople(in store: OpenStore) -> String {
+      "Lane \(lane): job \(job) failed and holds \(waiting) other\(waiting == 1 ? "" : "s")"
+        + (advice(in: store).map { "; \($0)" } ?? "")
     }
   }
 

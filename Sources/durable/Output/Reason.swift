@@ -88,20 +88,21 @@
       if isLackOfWorker { return "'\(store.command("work", queue: queue))' starts one" }
       return switch self {
       case .circle(let jobs):
-        "'durable cancel' of one of \(jobs.list) lets the others go on, but for those that need that one"
+        "'\(store.command("cancel ID"))' of one of \(jobs.list) lets the others go on, but for those that need that one"
       case .paused(let queue): "'\(store.command("unpause", queue: queue))' lets it go on"
       case .limit(let queue, _), .rate(let queue, _, _):
         "'\(store.command("limits set", queue: queue))' sets others, and 'clear' none"
       case .laneRate(let lane, _, _):
         "'\(store.command("limits set --lane \(SystemText(lane).shellQuoted)"))' sets another for those after it"
-      case .held: "'durable resume \(id)' lets it go on"
-      case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).advice
+      case .held: "'\(store.command("resume \(id)"))' lets it go on"
+      case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).advice(in: store)
       case .needs(let job, .suspended, _), .uniqueKey(_, let job, .suspended):
-        "'durable resume \(job)' lets that go on"
+        "'\(store.command("resume \(job)"))' lets that go on"
       case .constraint(let name, .setByHand):
-        "'durable constraint set \(name) yes' says that it holds, and 'clear' leaves it to the workers"
-      case .constraint(let name, .unprovided): "'durable constraint set \(name) yes' says that it holds"
-      case .ended(.failed, _), .ended(.cancelled, _): "'durable retry \(id)' runs it again"
+        "'\(store.command("constraint set \(name.quoted) yes"))' says that it holds, and 'clear' leaves it to the workers"
+      case .constraint(let name, .unprovided):
+        "'\(store.command("constraint set \(name.quoted) yes"))' says that it holds"
+      case .ended(.failed, _), .ended(.cancelled, _): "'\(store.command("retry \(id)"))' runs it again"
       default: nil
       }
     }
@@ -113,6 +114,10 @@
       }
       return "Job \(id) \(cause(in: store))" + (advice(for: id, in: store, queue: queue).map { "; \($0)" } ?? "")
     }
+  }
+
+  extension JobConstraint {
+    fileprivate var quoted: String { SystemText(rawValue).shellQuoted }
   }
 
   extension [JobID] {

@@ -54,7 +54,7 @@
         let heads = try await store.failedHeads(here)
         let others = left.unfinished > left[.blocked]
         lines.append("\(left[.blocked]) blocked\(heads.isEmpty ? others ? " by these" : "" : ":")")
-        lines += heads.map { "  " + $0.forPeople }
+        lines += heads.map { "  " + $0.forPeople(in: store) }
       }
       self.lines = lines
     }

@@ -43,8 +43,9 @@
         return try await group.next() ?? ShownOutput()
       }
       let job = try await store.store.job(id)
+      let (log, cancel) = (store.command("log \(id)"), store.command("cancel \(id)"))
       if stdout.isBrokenOff, job.state.isFinished {
-        Talk.line("Job \(id) has ended (\(job.state.rawValue)); 'durable log \(id)' shows the rest of what it wrote")
+        Talk.line("Job \(id) has ended (\(job.state.rawValue)); '\(log)' shows the rest of what it wrote")
         throw ExitCode(.interrupted)
       }
       if json { Screen.out.json(JobRecord(job, inStream: true)) }
@@ -76,10 +77,11 @@
         throw ExitCode(.jobFailed)
       case .running:
         Talk.line(
-          "Job \(id) goes on in another process: 'durable log -f \(id)' shows it, 'durable cancel \(id)' ends it")
+          "Job \(id) goes on in another process: '\(store.command("log -f \(id)"))' shows it, '\(cancel)' ends it")
         throw ExitCode(.interrupted)
       case .ready, .scheduled, .blocked:
-        Talk.line("Job \(id) stays in the store: 'durable work' goes on with it, 'durable cancel \(id)' ends it")
+        let work = store.command("work", queue: queue)
+        Talk.line("Job \(id) stays in the store: '\(work)' goes on with it, '\(cancel)' ends it")
         throw ExitCode(.interrupted)
       }
     }

@@ -7,20 +7,33 @@
     /// What errors begin with.
     package static let program = Lock("durable")
 
-    /// Whether errors are lines of JSON, too.
+    /// Whether all that is said is lines of JSON, too.
     package static let isJSON = Lock(false)
 
-    package static func line(_ text: String) { Screen.error.line(text) }
+    package static func line(_ text: String) {
+      Screen.error.line(
+        isJSON.withLock { $0 } ? Line(event: "note", message: text.trimmingCharacters(in: .whitespaces)).text : text)
+    }
+
     /// `code` is a word for programs: that of a ``JobError``, or "usage", or "failed".
     package static func error(_ text: String, code: String = "failed") {
-      guard isJSON.withLock({ $0 }) else {
-        Screen.error.line("\(program.withLock { $0 }): \(text.withVisibleControls)")
-        return
+      Screen.error.line(
+        isJSON.withLock { $0 }
+          ? Line(event: "error", code: code, message: text).text
+          : "\(program.withLock { $0 }): \(text.withVisibleControls)")
+    }
+
+    private struct Line: Encodable {
+      var event: String
+      var code: String?
+      var message: String
+
+      var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Texts can all be encoded.
+        return String(decoding: try! encoder.encode(self), as: UTF8.self)
       }
-      let words = [code, text].map { word in
-        (try? JSONEncoder().encode(word)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
-      }
-      Screen.error.line("{\"event\":\"error\",\"code\":\(words[0]),\"message\":\(words[1])}")
     }
   }
 #endif

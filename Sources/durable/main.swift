@@ -5,7 +5,7 @@
   ShellCommand.superviseIfAsked()
   _ = BackgroundWorker.wasStarted
   await DurableCommand.runProgram(reading: {
-    SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0)))
+    EditCommand.partingCommand(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0))))
   }) {
     await OpenStore.closeAll()
   }

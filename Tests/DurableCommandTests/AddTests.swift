@@ -21,7 +21,7 @@
       #expect(piped.text.split(separator: "\n").count == 1000)
       let broken = try await durable.shell(#"printf 'true\n\377\n' | "$DURABLE" add -i -"#)
       #expect(broken.status == .exited(2))
-      #expect(broken.stderr.contains("standard input:2: this line is no UTF-8"), "\(broken.stderr)")
+      #expect(broken.stderr.contains("standard input:2: this line is not UTF-8"), "\(broken.stderr)")
       #expect(try await durable("status", "--json").json["counts"] as? [String: Int] != nil)
       #expect(try await durable("add", "-i", "list", "--unique", "u").status == .exited(2))
       #expect(try await durable("add", "-i", "list", "--", "true").status == .exited(2))

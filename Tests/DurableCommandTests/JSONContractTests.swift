@@ -48,6 +48,7 @@
       try check(try await durable("add", "--json", "--requires", "vpn", "--delay", "1h", "--", "true"), "job")
       try check(try await durable("send", "--json", "--delay", "1h", "GET", "http://127.0.0.1:9/"), "job")
       try check(try await durable("edit", "4", "--json", "--", "false"), "job")
+      try check(try await durable("edit", "2-4", "--json", "--priority", "3"), "job")
       try check(try await durable("work", "--drain", "--json"), "event")
       try check(try await durable("add", "--queue", "q", "--follow", "--json", "--", "echo", "x"), "job", "log", "run")
       try check(try await durable.shell(#"printf 'true\nfalse\n' | "$DURABLE" add --json -i -"#), "job")
@@ -72,6 +73,7 @@
       }
       try check(try await durable("prune", "--json"), "prune")
       try check(try await durable("pause", "--json"), "pause")
+      try check(try await durable("pause", "--all", "--json"), "pause")
       try check(try await durable("unpause", "--json"), "pause")
       try check(try await durable("limits", "set", "--running", "4", "--json"), "limit")
       try check(try await durable("limits", "set", "--queue", "q", "--rate", "5/1m", "--json"), "limit")
@@ -134,6 +136,25 @@
       let line = try #require(outcome.stderr.split(separator: "\n").first)
       let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
       #expect(schema.complaints(value, "error") == [], "\(line)")
+    }
+
+    @Test("of what is told on the way, which is lines on stderr too; and --json of a command is the command's")
+    func notes() async throws {
+      try await durable("pause")
+      _ = try await durable("add", "--requires", "vpn", "--", "true")
+      for arguments in [["work", "--drain"], ["wait"], ["log", "1"], ["status"]] {
+        let outcome = try await durable.run((arguments + ["--json"]).map { Array($0.utf8) })
+        for line in outcome.stderr.split(separator: "\n") {
+          let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+          #expect(schema.complaints(value, "note") == [], "\(line)")
+        }
+        #expect(outcome.stderr.isEmpty == (arguments == ["status"]), "\(arguments)")
+      }
+      let outcome = try await durable("add", "--unique", "u", "echo", "--json")
+      #expect(outcome.text == "2\n")
+      #expect(
+        try await durable("add", "--unique", "u", "echo", "--json").stderr
+          == "Job 2 has the unique key 'u': nothing was added\n")
     }
 
     @Test("and the schema would tell of a field that is missing, is new or has changed")

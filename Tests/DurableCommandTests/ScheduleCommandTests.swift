@@ -109,9 +109,10 @@
         (["@daily", "--time-zone", "Berlin"], "there is no time zone 'Berlin'; did you mean 'Europe/Berlin'?"),
         (["@daily", "--every", "5m"], "--every and a cron expression exclude each other"),
         (["--every", "0.5s"], "it must be whole seconds"), (["--every", "soon"], "'soon' is no length of time"),
-        (["--every", "5m", "--seconds"], "--seconds is of a cron expression"),
-        (["@daily", "--from", "18:30"], "--from is of --every"),
-        (["@daily", "--key", "k"], "--key is of one job"), (["@daily", "--after", "1"], "--after is of one job"),
+        (["--every", "5m", "--seconds"], "--seconds goes with a cron expression"),
+        (["@daily", "--from", "18:30"], "--from goes with --every"),
+        (["@daily", "--key", "k"], "--key goes with one job"),
+        (["@daily", "--after", "1"], "--after goes with one job"),
         (["@daily", "--catch-up", "some"], "some"),
         (["@daily", "--deadline", "2099-01-01"], "is a time after each tick, and not a date"),
       ])

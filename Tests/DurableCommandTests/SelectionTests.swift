@@ -60,6 +60,13 @@
       #expect((try await durable.job(2)["output"] as? [String: Int]) == ["x": 1])
     }
 
+    @Test("who reads no further gets the exit code all the same")
+    func closedOutput() async throws {
+      try await addSix()
+      let outcome = try await durable.shell("\"$DURABLE\" suspend 1 9 | true; exit ${PIPESTATUS[0]}")
+      #expect(outcome.status == .exited(3))
+    }
+
     @Test("a range without a job is exit code 3, and nothing at all is 2")
     func nothing() async throws {
       try await addSix()
@@ -146,6 +153,51 @@
       #expect(late.status == .exited(2))
       #expect(late.stderr.contains("job \(id) has ended already: succeeded"))
       #expect(try await durable("edit", "\(id)").status == .exited(2))
+    }
+
+    @Test("several are edited at once, by ids, ranges and what they are; what can't be is told, and the others are")
+    func editMany() async throws {
+      for tag in ["a", "b", "a"] { _ = try await durable.add("--tag", tag, "--", "false") }
+      _ = try await durable("send", "--delay", "1h", "GET", "http://127.0.0.1:9/")
+      let all = try await durable("edit", "1-3", "--", "echo", "x")
+      #expect(all.text == "1 echo x\n2 echo x\n3 echo x\n")
+      #expect(all.stderr == "3 jobs changed\n")
+      #expect(
+        try await durable("edit", "--tag", "a", "--priority", "5", "--delay", "1h").text == "1 echo x\n3 echo x\n")
+      let json = try await durable("edit", "--all", "--priority", "-7", "--json").text.split(separator: "\n")
+      let jobs = try json.map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
+      #expect(jobs.map { $0["priority"] as? Int } == [-7, -7, -7, -7])
+      #expect(jobs.allSatisfy { $0["event"] as? String == "job" })
+      #expect(try await durable.state(1) == "scheduled")
+      #expect(try await durable.state(2) == "ready")
+      let mixed = try await durable("edit", "2", "4", "9", "--cwd", "/")
+      #expect(mixed.status == .exited(3))
+      #expect(mixed.text == "2 echo x\n")
+      #expect(mixed.stderr.contains("there is no job 9"))
+      #expect(mixed.stderr.contains("job 4 is no command: only its priority and its start can be changed"))
+      #expect(try await durable("edit", "--tag", "none", "--delay", "0").stderr == "No job matches\n")
+      #expect(try await durable("edit", "--priority", "1").stderr.contains("which jobs? Give ids"))
+      #expect(try await durable("edit", "--all").stderr.contains("what is to be changed?"))
+      let refused = try await durable.onTerminal("edit", "--all", "--priority", "9") { terminal in
+        try await terminal.shows("Change 4 jobs? [y/N]")
+        terminal.press("n\n")
+      }
+      #expect(refused.status == .exited(130))
+      #expect(try await durable.job(1)["priority"] as? Int == -7)
+    }
+
+    @Test("all queues are paused at once, and go on")
+    func pauseAll() async throws {
+      #expect(try await durable("pause", "--all").stderr == "No queue is there yet\n")
+      for queue in ["b", "a", "b"] { _ = try await durable.add("--queue", queue, "--", "true") }
+      let paused = try await durable("pause", "--all")
+      #expect(paused.text == "a paused\nb paused\n")
+      #expect(paused.stderr == "2 queues paused\n")
+      try await durable("unpause", "--queue", "a")
+      #expect(try await durable("unpause", "--all").text == "b goes on\n")
+      #expect(try await durable("unpause", "--all").stderr == "No queue is paused\n")
+      #expect(try await durable("pause", "--queue", "a", "--queue", "c").text == "a paused\nc paused\n")
+      #expect(try await durable("pause", "--all", "--queue", "a").status == .exited(2))
     }
 
     @Test("prune deletes what has ended and is needed by nobody, with its logs, and what failed only if asked")

@@ -42,7 +42,7 @@
         (["add", "--after", "", "--", "true"], "--after names no job"),
         (["add", "--after-end", "", "--", "true"], "--after names no job"),
         (["add", "--key", "12", "--", "true"], "--key 12: a number is a job's id"),
-        (["add", "--lane-goes-on", "--", "true"], "--lane-goes-on is of --lane"),
+        (["add", "--lane-goes-on", "--", "true"], "--lane-goes-on goes with --lane"),
         (["cancel", "backup"], "a job with a key is found with: durable status --key"),
         (["show", "backup"], "a job with a key is found with: durable status --key"),
       ])
@@ -85,7 +85,8 @@
         (["statsu"], "there is no command 'statsu'; did you mean 'status'?"),
         (["sus"], "there is no command 'sus'; did you mean 'suspend'?"),
         (["help", "unpuase"], "there is no command 'unpuase'; did you mean 'unpause'?"),
-        (["edit", "2", "--lane", "x"], "unknown option '--lane'"), (["cancel", "3-1"], "the range runs backwards"),
+        (["edit", "2", "--max-attempts", "3"], "unknown option '--max-attempts'"),
+        (["cancel", "3-1"], "the range runs backwards"),
         (["frobnicate"], "there is no command 'frobnicate'"), (["status", "--jsn"], "Did you mean '--json'?"),
         (["add", "--envi=TOKEN=secret", "--", "true"], "unknown option '--envi'; did you mean '--env'?"),
         (["add", "--priorty", "5", "--", "true"], "unknown option '--priorty'; did you mean '--priority'?"),

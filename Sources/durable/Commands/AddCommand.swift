@@ -11,11 +11,11 @@
       abstract: "Store a command, to be run by a worker.",
       usage: "durable add [options] -- CMD ARG…",
       discussion: """
-        The arguments are stored as given, and no shell reads them unless you ask for it. The command runs in the \
-        folder in which you add it, with its umask, an empty standard input, and PATH, HOME, USER, LANG, LC_*, TZ, TERM, \
-        XDG_*, SSH_AUTH_SOCK, the proxies and what --env names from its environment: a secret whose name is given alone is in \
-        no process list. It has one attempt unless --max-attempts says more. Prints the job's id; with --follow stdout is the command's, and the id \
-        goes to stderr.
+        Prints the job's id. The arguments are stored as given, and no shell reads them unless you ask for --shell.
+
+        The command runs in the folder in which you add it, with an empty standard input. Of your environment it gets PATH, \
+        HOME, USER, LANG, LC_*, TZ, TERM, XDG_*, SSH_AUTH_SOCK and the proxies, and what --env names. Give a secret as \
+        --env NAME, without its value: then it is in no process list. A command has one attempt unless --max-attempts says more.
 
         durable add -- rsync -a photos/ backup:photos
         durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso
@@ -35,8 +35,8 @@
     var list: String?
     @Flag(
       help: """
-        Run it here and now, and show what it writes. Exits with its exit code, 128 and the signal that killed it, or 1 \
-        if it had no end of its own.
+        Run it here and now, and show what it writes; the id goes to stderr. Exits with the command's exit code, with 128 \
+        and the signal that killed it, or with 1 if it had no end of its own.
         """)
     var follow = false
     @OptionGroup var options: StoreOptions
@@ -78,18 +78,12 @@
       var jobOptions = try job.options(isFollowed: follow)
       jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
       try NewJob(
-        queue: job.queue, kind: ShellCommand.kind, payload: Self.encoder.encode(command),
+        queue: job.queue, kind: ShellCommand.kind, payload: JSONEncoder.ofPayloads.encode(command),
         terms: JobTerms(
           maxAttempts: jobOptions.maxAttempts ?? 1, timeout: jobOptions.timeout, key: job.key,
           unique: jobOptions.unique, lane: jobOptions.lane, tags: jobOptions.tags, requires: jobOptions.requires)
       ).check()
       return jobOptions
-    }
-
-    private static var encoder: JSONEncoder {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return encoder
     }
 
     /// What follows the options.
@@ -113,14 +107,14 @@
     /// Stores a command for each line, all of them or none, and prints their ids.
     private func addAll(of path: String) async throws {
       guard command.isEmpty else { throw ValidationError("--input has the commands; leave out '\(command[0])'") }
-      guard !follow else { throw ValidationError("--follow is of one command; leave out --input, or --follow") }
+      guard !follow else { throw ValidationError("--follow runs one command; leave out --input, or --follow") }
       for (option, isGiven) in [("--key", job.key != nil), ("--unique", job.unique != nil)] where isGiven {
-        throw ValidationError("\(option) is of one job; leave out --input, or \(option)")
+        throw ValidationError("\(option) goes with one job; leave out --input, or \(option)")
       }
       var line = place
       line.shell = true
       let commands = try TextLines(of: path, "--input \(path)").compactMap { entry -> ShellCommand? in
-        guard let text = entry.text else { throw ValidationError("\(entry.place): this line is no UTF-8") }
+        guard let text = entry.text else { throw ValidationError("\(entry.place): this line is not UTF-8") }
         return text.hasPrefix("#") ? nil : try line.command([SystemText(text)])
       }
       guard let first = commands.first else {

@@ -7,13 +7,14 @@
 
   struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "check", abstract: "See whether a store's file contradicts itself, and put it right if asked to.",
+      commandName: "check", abstract: "Check a store's file for damage and contradictions, and mend these if asked to.",
       discussion: "Exits with 0 if nothing was found or all was put right, and else with 5.")
 
-    @Flag(help: "Put right what does not fit the jobs. Others wait meanwhile.") var mend = false
+    @Flag(help: "Mend what contradicts the jobs. Others wait meanwhile.") var mend = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+      Screen.goOnWithoutReader()
       _ = try options.place.file(
         instead:
           "The server looks after its files itself: pg_amcheck checks them, and backups of the database have the jobs")
@@ -37,10 +38,10 @@
 
   struct RepairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "repair", abstract: "Write what can be read of a damaged store into a new file.",
+      commandName: "repair", abstract: "Save what can be read of a damaged store into a new file.",
       discussion: """
-        The old file stays as it is. End all that uses it first. The logs of commands and the bodies of requests that are in \
-        files beside it are copied, too.
+        The old file stays as it is. First end all programs that use it. The logs of commands and the bodies of requests, which \
+        are in files beside it, are copied too.
         """)
 
     @Argument(help: ArgumentHelp("The new file.", valueName: "path")) var path: String
@@ -50,7 +51,10 @@
       let damaged = try options.place.file(instead: "Put it back from a backup of the database, with pg_restore")
       let (source, target) = (StorePlace.resolved(damaged), StorePlace.resolved(path))
       if let folder = BesideStore.folders(of: target).first {
-        throw JobError(.unusableFile, "nothing may be at \(folder) yet: it is made anew, beside the new file")
+        throw JobError(
+          .unusableFile,
+          "there is something at \(folder) already, where the logs or bodies of the new store would be; name another file"
+        )
       }
       let salvage = try await SQLiteStore.repair(from: damaged, to: path)
       var refusal: JobError?
@@ -64,15 +68,18 @@
           SalvageRecord(jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), cutTables: salvage.cutTables))
       } else {
         Screen.out.line("\(salvage.jobs) job\(salvage.jobs == 1 ? "" : "s") whole in \(path.withVisibleControls)")
-        if !salvage.damaged.isEmpty { Talk.line("\(salvage.damaged.count) are damaged") }
+        if !salvage.damaged.isEmpty {
+          let count = salvage.damaged.count == 1 ? "1 job is" : "\(salvage.damaged.count) jobs are"
+          Talk.line("\(count) damaged; what is left of it is suspended once a worker comes to it")
+        }
         if !salvage.cutTables.isEmpty {
-          Talk.line("Not read to their end: \(salvage.cutTables.joined(separator: ", "))")
+          Talk.line("These tables could not be read to their end: \(salvage.cutTables.joined(separator: ", "))")
         }
       }
       if let refusal {
         Talk.error(refusal.message)
         let folders = BesideStore.folders(of: source).joined(separator: " and ")
-        Talk.line("Copy \(folders) before a worker begins: logs and bodies of requests are there")
+        Talk.line("Copy \(folders) yourself before a worker begins: logs and bodies of requests are there")
         throw ExitCode(.storeNotUsable)
       }
     }

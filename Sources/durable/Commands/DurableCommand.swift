@@ -20,26 +20,26 @@
       subcommands: [ManualCommand.self],
       groupedSubcommands: [
         CommandGroup(
-          name: "Run:",
+          name: "Run",
           subcommands: [
             GetCommand.self, SendCommand.self, AddCommand.self, ScheduleCommand.self, BatchCommand.self,
             WorkCommand.self, ServiceCommand.self,
           ]),
         CommandGroup(
-          name: "Look:",
+          name: "Look",
           subcommands: [
             StatusCommand.self, ShowCommand.self, ExplainCommand.self, TreeCommand.self, LogCommand.self,
             WaitCommand.self,
           ]),
         CommandGroup(
-          name: "Act:",
+          name: "Act",
           subcommands: [
             RetryCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self, CompleteCommand.self,
             FailCommand.self, RemoveCommand.self, PauseCommand.self, UnpauseCommand.self, LimitsCommand.self,
             ConstraintCommand.self, EditCommand.self,
           ]),
         CommandGroup(
-          name: "Look after:",
+          name: "Look after",
           subcommands: [
             CheckCommand.self, RepairCommand.self, PruneCommand.self, MigrateCommand.self, MoveCommand.self,
           ]),

@@ -8,19 +8,19 @@
   struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "edit",
-      abstract:
-        "Change a job that does not run now: when and before whom it starts; a command's words, folder, variables.",
-      usage: "durable edit ID [options] [-- CMD ARG…]",
+      abstract: "Change jobs that do not run now: their priority and start; a command's words, folder and variables.",
+      usage: "durable edit ID… [options] [-- CMD ARG…]",
       discussion: """
         What is not named stays as it was added. A job keeps its id, its place, and what waits for it. One that runs, or has \
-        ended, is left as it is.
+        ended, is left as it is. --queue, --tag and so on say which jobs are meant; they are not changed.
 
         durable edit 7 -- rsync -a photos/ backup:photos
         durable edit 7 --cwd ../site --env TOKEN
-        durable edit 7 --priority 10 --delay 0
+        durable edit 3-7 --priority 10 --delay 0
+        durable edit --tag photos --at 18:30
         """)
 
-    @Argument(help: ArgumentHelp("The job.", valueName: "id")) var id: JobID
+    @OptionGroup var selection: JobSelection
     @OptionGroup var place: CommandArguments
     @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
     @Option(
@@ -31,53 +31,115 @@
       parsing: .unconditional, help: ArgumentHelp("Start it at this time: 18:30, 2026-12-24T18:00.", valueName: "date"))
     var at: String?
     @OptionGroup var options: StoreOptions
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("What it is to run.", valueName: "cmd"))
-    var command: [String] = []
 
-    func validate() throws { _ = try StartArgument.parse(delay: delay, at: at) }
+    /// How many words stand behind `--`. The parser would take them for ids, and does not see them.
+    private static let countOfWords = Lock(0)
 
-    private func checkSomethingIsGiven() throws {
-      guard !changesCommand, priority == nil, delay == nil, at == nil else { return }
-      throw ValidationError(
-        "what is to be changed? As in: durable edit \(id) -- sleep 10, or: durable edit \(id) --cwd FOLDER")
-    }
-
-    private var changesCommand: Bool {
-      !command.isEmpty || place.cwd != nil || !place.env.isEmpty || place.envAll || place.shell
+    static func partingCommand(_ words: [String]) -> [String] {
+      guard words.first == "edit", let end = words.firstIndex(of: "--") else { return words }
+      countOfWords.withLock { $0 = words.count - end - 1 }
+      return Array(words[..<end])
     }
 
     func run() async throws {
+      Screen.goOnWithoutReader()
+      try selection.check()
       let start = try StartArgument.parse(delay: delay, at: at)
-      try checkSomethingIsGiven()
-      let store = try await options.existing(for: [id])
-      if changesCommand { try await editCommand(in: store) }
-      if let priority { try await store.store.change(.setPriority(JobPriority(rawValue: priority)), id) }
-      if let start { try await store.store.change(.setStart(start), id) }
-      let job = try await store.store.job(id)
-      if options.json { return Screen.out.json(JobRecord(job)) }
-      Screen.out.line("\(id) \(ShellCommand(job.withoutSecrets)?.typed ?? job.kind)".withVisibleControls)
+      let edit = try CommandEdit(SystemText.lastArguments(Self.countOfWords.withLock { $0 }), place)
+      let changes = [priority.map { JobChange.setPriority(JobPriority(rawValue: $0)) }, start.map { .setStart($0) }]
+        .compactMap(\.self)
+      guard edit != nil || !changes.isEmpty else {
+        throw ValidationError(
+          "what is to be changed? As in: durable edit 7 -- sleep 10, or: durable edit 7 --cwd FOLDER")
+      }
+      let named = selection.ids.map(\.ids.lowerBound)
+      guard let store = try await selection.isByName ? options.existing(for: named) : options.existing() else {
+        return report([], [:], Refusals())
+      }
+      let states = Deed.unfinished.subtracting([.running])
+      let ids = try await selection.jobs(in: store, states: states)
+      try selection.ask("Change", ids.count)
+      let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
+      var changed: [JobID] = []
+      var jobs: [JobID: JobSnapshot] = [:]
+      var refusals = Refusals()
+      for page in ids.pages(of: 400) {
+        var left = Array(page)
+        if let edit { left = try await edit.apply(to: left, filter, in: store, &refusals) }
+        for change in changes {
+          let answer = try await store.store.changeAll(change, left, where: filter)
+          refusals.refused += answer.refused
+          if selection.isByName { refusals.noteMissing(left, answer) }
+          left = answer.changed
+        }
+        changed += left
+        jobs.merge(try await store.store.jobs(left, detail: .all)) { $1 }
+      }
+      report(changed, jobs, refusals)
+      if let code = refusals.exitCode { throw code }
     }
 
-    private func editCommand(in store: OpenStore) async throws {
-      let words = SystemText.lastArguments(command.count)
-      let (named, given) = (try place.named(), command.isEmpty ? nil : try place.command(words))
-      let folder = place.cwd == nil ? nil : try place.folder()
-      let job = try await store.store.job(id)
-      guard var edited = ShellCommand(job) else {
-        throw JobError(.wrongState, "job \(id) is no command; only commands can be edited")
+    private func report(_ changed: [JobID], _ jobs: [JobID: JobSnapshot], _ refusals: Refusals) {
+      let isOne = selection.isByName && selection.ids.count == 1
+      refusals.tell()
+      for job in changed.compactMap({ jobs[$0] }) {
+        if options.json {
+          Screen.out.json(JobRecord(job, inStream: !isOne))
+        } else {
+          Screen.out.line("\(job.id) \(ShellCommand(job.withoutSecrets)?.typed ?? job.kind)".withVisibleControls)
+        }
       }
-      if let given {
-        edited.arguments = given.arguments
-        edited.shell = place.shell
-      } else if place.shell {
-        throw ValidationError("--shell is of a command; give it with one")
+      if !selection.isByName { Refusals.tellCounts([(changed.count, "changed"), (refusals.refused.count, "refused")]) }
+    }
+  }
+
+  /// What of a command becomes another.
+  private struct CommandEdit {
+    private let given: ShellCommand?
+    private let folder: SystemText?
+    private let variables: [String: SystemText]
+    private let hasAllVariables: Bool
+
+    /// Nil if nothing does.
+    init?(_ words: [SystemText], _ place: CommandArguments) throws {
+      if words.isEmpty, place.shell { throw ValidationError("--shell goes with a command, which stands after '--'") }
+      given = words.isEmpty ? nil : try place.command(words)
+      folder = place.cwd == nil ? nil : try place.folder()
+      variables = (place.envAll ? SystemText.wholeEnvironment : [:]).merging(try place.named()) { $1 }
+      hasAllVariables = place.envAll
+      guard given != nil || folder != nil || !variables.isEmpty else { return nil }
+    }
+
+    /// Answers which have changed.
+    func apply(
+      to ids: [JobID], _ filter: JobFilter, in store: OpenStore, _ refusals: inout Refusals
+    ) async throws -> [JobID] {
+      let jobs = try await store.store.jobs(ids, detail: .payload)
+      var changed: [JobID] = []
+      for id in ids {
+        guard let job = jobs[id] else {
+          refusals.missing.append(id)
+          continue
+        }
+        guard let command = ShellCommand(job) else {
+          refusals.refused.append(
+            .init(job: id, message: "is no command: only its priority and its start can be changed"))
+          continue
+        }
+        let payload = try JSONEncoder.ofPayloads.encode(edited(command))
+        let answer = try await store.store.changeAll(.replacePayload(payload), [id], where: filter)
+        changed += answer.changed
+        refusals.refused += answer.refused
       }
-      if let folder { edited.cwd = folder }
-      if place.envAll { edited.env = SystemText.wholeEnvironment }
-      edited.env.merge(named) { $1 }
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      try await store.store.change(.replacePayload(try encoder.encode(edited)), id)
+      return changed
+    }
+
+    private func edited(_ command: ShellCommand) -> ShellCommand {
+      var command = command
+      if let given { (command.arguments, command.shell) = (given.arguments, given.shell) }
+      if let folder { command.cwd = folder }
+      command.env = hasAllVariables ? variables : command.env.merging(variables) { $1 }
+      return command
     }
   }
 #endif

@@ -8,7 +8,7 @@
     static let configuration = CommandConfiguration(
       commandName: "explain",
       abstract: "Say why a job does not run, and what helps.",
-      discussion: "A line for each thing that keeps it; what must change first is first.")
+      discussion: "One line for each thing that keeps it from running; what must change first comes first.")
 
     @Argument(help: ArgumentHelp("The job; without it, the last one.", valueName: "id")) var job: JobID?
     @OptionGroup var options: StoreOptions

@@ -7,7 +7,7 @@
   struct LimitsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "limits",
-      abstract: "Say how many jobs of a queue run at once, and how many begin in a time.",
+      abstract: "Limit how many jobs of a queue run at once, and how many begin in a given time.",
       discussion: """
         A limit holds for all workers on the store together, whatever each has room for.
 
@@ -40,15 +40,15 @@
 
       @OptionGroup var limited: LimitedArguments
       @Option(
-        parsing: .unconditional, help: ArgumentHelp("So many jobs of it run at once at most.", valueName: "number"))
+        parsing: .unconditional, help: ArgumentHelp("At most so many of its jobs run at once.", valueName: "number"))
       var running: Int?
       @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("So many begin in that time at most, as in 100/1m.", valueName: "number/time"))
+        help: ArgumentHelp("At most so many begin in a time, as in 100/1m.", valueName: "number/time"))
       var rate: String?
       @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("So many of them begin at once after a rest (default: 1).", valueName: "number"))
+        help: ArgumentHelp("How many of them may begin at once after a rest (default: 1).", valueName: "number"))
       var burst: Int?
       @OptionGroup var options: StoreOptions
 

@@ -9,11 +9,11 @@
 
   struct MoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "move", abstract: "Take all that a store in a file has to a server.",
+      commandName: "move", abstract: "Move all that is in a store's file to a server.",
       discussion: """
         Every job with its number, state, errors, output, edges, lane, keys, batch, steps and tags, what is paused and set, and \
         the logs. The new store must be empty, and nobody may work on either. All of it comes or nothing does: if it is \
-        interrupted, do it again. What came is counted before it holds. The file stays as it is.
+        interrupted, do it again. What has arrived is counted before it takes effect. The file stays as it is.
 
         durable move --from jobs.sqlite --to postgres://jobs@db.example.com/app
         """)

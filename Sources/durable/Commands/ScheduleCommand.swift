@@ -15,7 +15,7 @@
         durable schedule add mirror --every 15m --unique mirror -- rsync -a photos/ backup:photos
         durable schedule list
 
-        A worker has to be up: durable work, or durable service install. What became due while none was, --catch-up says.
+        It needs a worker that is up: durable work, or durable service install. --catch-up says what becomes of ticks that none saw.
         """,
       subcommands: [List.self, Add.self, Pause.self, Resume.self, Remove.self], defaultSubcommand: List.self)
 
@@ -65,7 +65,8 @@
       @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-          "Of ticks at which no worker was there: none, the latest, or all.", valueName: "none|latest|all"))
+          "Which ticks to make up for that came while no worker was up: none, the latest, or all.",
+          valueName: "none|latest|all"))
       var catchUp = CatchUp.latest
       @OptionGroup var place: CommandArguments
       @OptionGroup var job: JobArguments
@@ -79,7 +80,7 @@
           ("--key", job.key != nil), ("--at", job.at != nil), ("--after", job.connections.isWaiting),
           ("--batch", job.connections.batch != nil),
         ] where isGiven {
-          throw ValidationError("\(option) is of one job, and not of each that a schedule stores")
+          throw ValidationError("\(option) goes with one job, and a schedule stores many")
         }
         let command = try place.command(SystemText.lastArguments(command.count))
         var jobOptions = try job.options(isFollowed: false)
@@ -104,12 +105,12 @@
         if let every {
           guard rule == nil else { throw ValidationError("--every and a cron expression exclude each other") }
           for (option, isGiven) in [("--time-zone", timeZone != nil), ("--seconds", seconds)] where isGiven {
-            throw ValidationError("\(option) is of a cron expression; leave out --every, or \(option)")
+            throw ValidationError("\(option) goes with a cron expression; leave out --every, or \(option)")
           }
           return try .every(
             DurationArgument.parse(every).duration, from: try from.map { try DateArgument.parse($0).date })
         }
-        guard from == nil else { throw ValidationError("--from is of --every") }
+        guard from == nil else { throw ValidationError("--from goes with --every") }
         guard let rule else {
           throw ValidationError("when? As in: durable schedule add \(name) '0 4 * * *' -- …, or with --every 15m")
         }

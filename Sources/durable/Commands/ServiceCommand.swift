@@ -9,15 +9,15 @@
   struct ServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "service",
-      abstract: "A worker after each log-in: a user unit of systemd, or an agent of launchd.",
+      abstract: "Have a worker after each log-in: a user unit of systemd, or an agent of launchd.",
       discussion: """
-        Under systemd it begins with the log-in and ends with the last log-out; 'loginctl enable-linger' has it begin when the \
-        machine does.
+        Under systemd it begins with your log-in and ends with your last log-out, unless 'loginctl enable-linger' has it \
+        run from the start of the machine on.
         """,
       subcommands: [Install.self, Remove.self, Status.self], defaultSubcommand: Status.self)
 
     struct Name: ParsableArguments {
-      @Option(parsing: .unconditional, help: ArgumentHelp("What it is called, of several.", valueName: "name"))
+      @Option(parsing: .unconditional, help: ArgumentHelp("Its name, where there are several.", valueName: "name"))
       var name = "durable"
 
       func validate() throws {
@@ -33,7 +33,7 @@
     struct Install: AsyncParsableCommand {
       static let configuration = CommandConfiguration(
         commandName: "install", abstract: "Have a worker now and after each log-in.",
-        discussion: "Installed again, it works as it is asked now.")
+        discussion: "Install it again to change its options.")
 
       @OptionGroup var name: Name
       @Option(
@@ -126,6 +126,7 @@
       @OptionGroup var options: StoreOptions
 
       func run() async throws {
+        Screen.goOnWithoutReader()
         let isAtWork = try await ServiceCommand.report(ServiceFile(name: name.name, words: [], log: ""), options)
         if !isAtWork { throw ExitCode(.jobFailed) }
       }

@@ -17,13 +17,13 @@
         durable work stop
         """,
       discussion: """
-        A line for each start and each end. Ctrl-C once claims nothing more and gives what runs 10 seconds to end, or what \
-        --grace says, then interrupts it: it goes back and runs again later. SIGTERM does the same, and exits with 0. \
+        Prints a line for each start and each end. After Ctrl-C nothing more is started, and what runs has 10 seconds to end \
+        (or what --grace says). Then it is interrupted, goes back, and runs again later. SIGTERM does the same, and exits with 0. \
         Ctrl-C twice ends everything at once. A command never outlives its worker; a download goes on where it was.
 
-        With --detach it goes on in the background, one for each store, and writes its lines to a file beside the store; 'durable \
-        work stop' ends it as Ctrl-C does, and returns when it has ended; a second one waits with the first. 'durable service install' has a worker after each \
-        log-in.
+        With --detach a worker goes on in the background, one for each store, and writes its lines to a file beside the store. \
+        'durable work stop' ends it as Ctrl-C does, and returns when it has ended. 'durable service install' has a worker after \
+        each log-in.
 
         It provides the constraints network, externalPower and diskSpace (1 GB free beside the store): jobs that require \
         one of these run while it holds.
@@ -36,7 +36,7 @@
     @Flag(help: .hidden) var inBackground = false
     @Flag(
       help:
-        "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile; what is left, suspended for example, is told."
+        "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile. What is left, such as suspended jobs, is listed on stderr."
     )
     var drain = false
     @Option(
@@ -48,7 +48,8 @@
     var perHost: Int?
     @Option(
       parsing: .unconditional,
-      help: ArgumentHelp("What runs has so long to end after Ctrl-C or SIGTERM. Default: 10s.", valueName: "time"))
+      help: ArgumentHelp("How long what runs may take to end after Ctrl-C or SIGTERM. Default: 10s.", valueName: "time")
+    )
     var grace: String?
     @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
     var queue: [String] = ["default"]
@@ -58,7 +59,9 @@
       guard concurrency >= 1 else {
         throw ValidationError("--concurrency is \(concurrency); it must be at least 1")
       }
-      if detach, drain { throw ValidationError("--detach works until it is stopped; leave out --drain") }
+      if detach, drain {
+        throw ValidationError("a worker in the background goes on until it is stopped; leave out --drain, or --detach")
+      }
       if let perHost, perHost < 1 { throw ValidationError("--per-host is \(perHost); it must be at least 1") }
     }
 
@@ -130,7 +133,8 @@
       if let process = worker.process {
         throw JobError(
           .alreadyRunning,
-          "process \(process) works on \(store.name) in the background already; end it with: durable work stop")
+          "process \(process) works on \(store.name) in the background already; end it with: \(store.command("work stop"))"
+        )
       }
       var words = ["work", "--in-background", "--concurrency", "\(concurrency)"]
       switch try options.place {
@@ -147,7 +151,8 @@
       } else {
         Screen.out.line("\(process)")
         Talk.line(
-          "It works in the background, and writes to \(worker.log.withVisibleControls). 'durable work stop' ends it")
+          "It works in the background, and writes to \(worker.log.withVisibleControls). '\(store.command("work stop"))' ends it"
+        )
       }
     }
 

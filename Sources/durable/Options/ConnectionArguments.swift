@@ -54,7 +54,7 @@
     var laneGoesOn = false
 
     func validate() throws {
-      if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on is of --lane") }
+      if laneGoesOn, lane == nil { throw ValidationError("--lane-goes-on goes with --lane") }
     }
 
     var jobLane: JobLane? { lane.map { JobLane($0, failedHead: laneGoesOn ? .letsNextRun : .holds) } }

@@ -14,7 +14,8 @@
       help: ArgumentHelp("Not before this moment: 2026-11-21T18:30, or 18:30.", valueName: "moment"))
     var at: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
-    @Option(parsing: .unconditional, help: ArgumentHelp("Attempts in all.", valueName: "number")) var maxAttempts: Int?
+    @Option(parsing: .unconditional, help: ArgumentHelp("How often it is tried in all.", valueName: "number"))
+    var maxAttempts: Int?
     @Option(parsing: .unconditional, help: ArgumentHelp("End an attempt that takes longer.", valueName: "time"))
     var timeout: String?
     @Option(
@@ -30,7 +31,7 @@
       parsing: .unconditional,
       help: ArgumentHelp(
         """
-        Only if no unfinished job has this key: keep, which is so unless said, leaves that as it is; replace cancels it; \
+        Only one unfinished job has this key. Where there is one: keep, the default, adds nothing; replace cancels it; \
         append runs after it.
         """, valueName: "key[:policy]"))
     var unique: String?

@@ -23,7 +23,7 @@
   struct JobSelection: ParsableArguments {
     @Argument(help: ArgumentHelp("The jobs: ids, and ranges as in 3-7.", valueName: "id")) var ids: [JobRange] = []
     @OptionGroup(title: "Which jobs") var filter: FilterArguments
-    @Flag(help: "All jobs to which it can be done.") var all = false
+    @Flag(help: "All jobs that this can be done to.") var all = false
     @Flag(name: [.customShort("y"), .long], help: "Do not ask on a terminal before it is done to several.") var yes =
       false
 

@@ -18,6 +18,9 @@
     @Flag(help: "Print JSON.")
     var json = false
 
+    /// Known for sure by now: `durable add curl --json` has it of a command.
+    func validate() { Talk.isJSON.withLock { $0 = json } }
+
     /// `--store X status` is `status --store X`, and `--json status` likewise.
     static func afterVerb(_ words: [String]) -> [String] {
       var (options, rest) = ([String](), words[...])

@@ -127,12 +127,7 @@
       return copy
     }
 
-    /// As they are stored.
-    private static func encode(_ payload: some Encodable) -> Data? {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return try? encoder.encode(payload)
-    }
+    private static func encode(_ payload: some Encodable) -> Data? { try? JSONEncoder.ofPayloads.encode(payload) }
   }
 
   /// How many jobs are in each state, in JSON.

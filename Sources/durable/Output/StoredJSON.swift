@@ -40,4 +40,13 @@
       (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
     }
   }
+
+  extension JSONEncoder {
+    /// As payloads are stored.
+    static var ofPayloads: JSONEncoder {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return encoder
+    }
+  }
 #endif

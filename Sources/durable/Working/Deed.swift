@@ -3,6 +3,7 @@
   import Console
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsProcess
   import DurableJobsSchedules
   import Foundation
 
@@ -20,58 +21,43 @@
 
     static let unfinished = Set(JobState.allCases.filter { !$0.isFinished })
 
-    /// Refusals that are told each.
-    private static let mostTold = 10
-
     /// Does it, says what became of each job, and goes on where one is refused. Throws the exit code of the worst.
     func run(_ selection: JobSelection, _ options: StoreOptions) async throws {
+      Screen.goOnWithoutReader()
       guard
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
-      else { return report([], [:], [], [], selection, options) }
+      else { return report([], [:], [:], Refusals(), selection, options) }
       let ids = try await selection.jobs(in: store, states: states)
       if asks { try selection.ask(verb, ids.count) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var changed: [JobID] = []
       var words: [JobID: String] = [:]
-      var refused: [ChangeReport.Refusal] = []
-      var missing: [JobID] = []
-      var worst: ExitStatus?
+      var lives: [JobID: String] = [:]
+      var refusals = Refusals()
       for page in ids.pages(of: 400) {
         let spared = selection.isByName ? try await schedules(among: Array(page), in: store) : []
-        refused += spared
+        refusals.refused += spared
         let page = Set(page).subtracting(spared.map(\.job)).sorted()
         let (answer, remains) = try await apply(to: page, filter, in: store)
-        if !remains.isEmpty { worst = worst ?? .jobFailed }
+        lives.merge(remains) { $1 }
         changed += answer.changed
-        refused += answer.refused
+        refusals.refused += answer.refused
         words.merge(try await others(answer.changed, selection, in: store)) { $1 }
-        words.merge(remains.mapValues { "\(done), but \($0)" }) { $1 }
-        guard selection.isByName else { continue }
-        missing += Set(page).subtracting(answer.changed + answer.refused.map(\.job)).sorted()
+        if selection.isByName { refusals.noteMissing(page, answer) }
       }
-      for id in missing {
-        Talk.error("there is no job \(id)", code: JobError.Code.notFound.rawValue)
-        worst = .noSuchJob
-      }
-      report(changed, words, refused, missing, selection, options)
-      if !refused.isEmpty { worst = worst ?? .usage }
-      if let worst { throw ExitCode(worst) }
+      refusals.hasRemains = !lives.isEmpty
+      report(changed, words, lives, refusals, selection, options)
+      if let code = refusals.exitCode { throw code }
     }
 
     /// With what could not be ended of their commands.
     private func apply(
       to ids: [JobID], _ filter: JobFilter, in store: OpenStore
     ) async throws -> (ChangeReport, remains: [JobID: String]) {
-      var all = ChangeReport()
       let bodies = BodyFolder(of: store.store)
       let copies = if case .remove = change { try await bodies.copies(of: ids, in: store.store) } else { Set<String>() }
-      repeat {
-        let bite = try await store.store.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
-        all.changed += bite.changed
-        all.refused += bite.refused
-        all.next = bite.next
-      } while all.next != nil
+      var all = try await store.store.changeAll(change, ids, where: filter)
       if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
       if case .complete(let output?) = change { try await refuse(&all, withoutOutput: output, in: store) }
       var remains: [JobID: String] = [:]
@@ -100,7 +86,9 @@
         let name = job.key.map { $0.dropFirst(JobSchedule.key(of: "").count) } ?? ""
         return ChangeReport.Refusal(
           job: job.id,
-          message: "is the schedule '\(name)'; 'durable schedule remove \(name)' ends it, and 'pause' holds it")
+          message: "is the schedule '\(name)'; "
+            + "'\(store.command("schedule remove \(SystemText(String(name)).shellQuoted)"))' ends it, and 'pause' holds it"
+        )
       }
     }
 
@@ -130,7 +118,7 @@
           let why = selection.isByName ? try await store.explain(job.id)?.1 : nil
           words[job.id] =
             why?.reasons.first { $0.awaited != nil }?.cause(in: store)
-            ?? "waits for others; 'durable explain \(job.id)' says for which"
+            ?? "waits for others; '\(store.command("explain \(job.id)"))' says for which"
         }
       }
       return words
@@ -139,24 +127,21 @@
     private static let stops = "runs; it is asked to stop"
 
     private func report(
-      _ changed: [JobID], _ words: [JobID: String], _ refused: [ChangeReport.Refusal], _ missing: [JobID],
+      _ changed: [JobID], _ words: [JobID: String], _ lives: [JobID: String], _ refusals: Refusals,
       _ selection: JobSelection, _ options: StoreOptions
     ) {
-      for refusal in refused.prefix(Self.mostTold) { Talk.error("job \(refusal.job) \(refusal.message)") }
-      if refused.count > Self.mostTold { Talk.error("… and \(refused.count - Self.mostTold) more are refused") }
+      refusals.tell()
       if options.json {
-        let all = refused + missing.map { ChangeReport.Refusal(job: $0, message: "does not exist") }
-        return Screen.out.json(ChangeRecord(changed: changed, refused: all))
+        let missing = refusals.missing.map { ChangeReport.Refusal(job: $0, message: "does not exist") }
+        return Screen.out.json(ChangeRecord(changed: changed, refused: refusals.refused + missing))
       }
-      for id in changed { Screen.out.line("\(id) \(words[id] ?? done)") }
+      for id in changed { Screen.out.line("\(id) \(lives[id].map { "\(done), but \($0)" } ?? words[id] ?? done)") }
       guard !selection.isByName else { return }
       let stopping = words.values.count { $0 == Self.stops }
-      let waiting = words.count - stopping
-      let parts = [
-        (changed.count - words.count, done), (stopping, "asked to stop"), (waiting, "waiting for others"),
-        (refused.count, "refused"),
-      ].filter { $0.0 > 0 }.map { "\($0.0) job\($0.0 == 1 ? "" : "s") \($0.1)" }
-      Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
+      Refusals.tellCounts([
+        (changed.count - words.count, done), (stopping, "asked to stop"),
+        (words.count - stopping, "waiting for others"), (refusals.refused.count, "refused"),
+      ])
     }
   }
 

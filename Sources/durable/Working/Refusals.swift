@@ -1,0 +1,59 @@
+#if Shell
+  import ArgumentParser
+  import Console
+  import DurableJobs
+
+  /// What was not done of what was asked of jobs.
+  struct Refusals {
+    var refused: [ChangeReport.Refusal] = []
+    var missing: [JobID] = []
+    /// Of a command something lives that could not be ended.
+    var hasRemains = false
+
+    /// Those that are told each.
+    private static let mostTold = 10
+
+    /// Those that were named, and of which nothing was heard.
+    mutating func noteMissing(_ named: [JobID], _ answer: ChangeReport) {
+      missing += Set(named).subtracting(answer.changed + answer.refused.map(\.job)).sorted()
+    }
+
+    func tell() {
+      for id in missing { Talk.error("there is no job \(id)", code: JobError.Code.notFound.rawValue) }
+      for refusal in refused.prefix(Self.mostTold) {
+        Talk.error("job \(refusal.job) \(refusal.message)", code: JobError.Code.wrongState.rawValue)
+      }
+      if refused.count > Self.mostTold {
+        Talk.error("… and \(refused.count - Self.mostTold) more are refused", code: JobError.Code.wrongState.rawValue)
+      }
+    }
+
+    /// How many jobs had what fate, as in "3 jobs cancelled, 1 job refused".
+    static func tellCounts(_ counts: [(count: Int, what: String)]) {
+      let parts = counts.filter { $0.count > 0 }.map { "\($0.count) job\($0.count == 1 ? "" : "s") \($0.what)" }
+      Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
+    }
+
+    /// That of the worst; nil if all was done.
+    var exitCode: ExitCode? {
+      if !missing.isEmpty { return ExitCode(.noSuchJob) }
+      if hasRemains { return ExitCode(.jobFailed) }
+      return refused.isEmpty ? nil : ExitCode(.usage)
+    }
+  }
+
+  extension JobStore {
+    /// Changes those of these jobs that match, in as many transactions as that takes.
+    func changeAll(_ change: JobChange, _ ids: [JobID], where filter: JobFilter) async throws -> ChangeReport {
+      var all = ChangeReport()
+      guard !ids.isEmpty else { return all }
+      repeat {
+        let bite = try await self.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
+        all.changed += bite.changed
+        all.refused += bite.refused
+        all.next = bite.next
+      } while all.next != nil
+      return all
+    }
+  }
+#endif

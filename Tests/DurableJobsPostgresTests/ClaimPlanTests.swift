@@ -53,10 +53,13 @@
       for sql in [
         Transaction.finishSQL, Transaction.takeSQL, Transaction.promoteSQL, Transaction.nextDueSQL, Transaction.lookSQL,
         Transaction.jobsSQL, Transaction.lockJobsSQL, Transaction.lockChildrenSQL, Transaction.childrenSQL,
-        Transaction.parentsSQL, Transaction.saveSQL, Transaction.certainSQL,
+        Transaction.parentsSQL, Transaction.saveSQL, Transaction.certainSQL, Transaction.overdueReadySQL,
       ] {
         let plan = try plan(of: sql, on: server, schema)
         #expect(!plan.contains("Seq Scan on job") && !plan.contains("Seq Scan on spec"), "\(sql)\n\(plan)")
+        // Whoever goes through the line of jobs goes through that of a route.
+        let conditions = plan.matches(of: /using job_line on [^\n]*\n\s*Index Cond: ([^\n]*)/).map(\.1)
+        #expect(conditions.allSatisfy { $0.contains("route = ") }, "\(sql)\n\(plan)")
         #expect(!plan.contains("Seq Scan on edge") && !plan.contains("Seq Scan on wait"), "\(sql)\n\(plan)")
       }
       await store.close()
@@ -76,12 +79,12 @@
 
     private static let types = [
       Transaction.finishSQL: "bigint[],bigint[],bigint[],bytea[],bigint",
-      Transaction.takeSQL: "bigint[],bigint[],bigint[],bigint,bigint",
+      Transaction.takeSQL: "bigint[],bigint[],bigint[],bigint,bigint,bigint[],bigint[],bigint[]",
       Transaction.promoteSQL: "bigint[],bigint,bigint", Transaction.nextDueSQL: "bigint[]",
       Transaction.lookSQL: "bigint[]", Transaction.jobsSQL: "bigint[]", Transaction.lockJobsSQL: "bigint[]",
       Transaction.lockChildrenSQL: "bigint[]", Transaction.childrenSQL: "bigint[]", Transaction.parentsSQL: "bigint[]",
       Transaction.saveSQL: "bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[]",
-      Transaction.certainSQL: "bigint[],bigint[],bigint[]",
+      Transaction.certainSQL: "bigint[],bigint[],bigint[]", Transaction.overdueReadySQL: "bigint,bigint[]",
     ]
   }
 #endif

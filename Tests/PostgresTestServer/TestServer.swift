@@ -162,9 +162,11 @@
       defer { PQfinish(connection) }
       let result = PQexec(connection, "BEGIN; \(sql)")
       defer { PQclear(result) }
-      guard PQresultStatus(result) == PGRES_COMMAND_OK else {
+      guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK].contains(PQresultStatus(result)) else {
         throw Missing(description: String(cString: PQerrorMessage(connection)))
       }
+      // What it had locked is free once this returns, which is not so where the server finds out by itself.
+      defer { PQclear(PQexec(connection, "ROLLBACK")) }
       return try await body()
     }
 

@@ -66,7 +66,7 @@
     static let finishSQL = """
       WITH f AS(
         UPDATE §job j SET state=7,entered_at=$5 FROM unnest($1,$2,$3,$4) u(ord,id,claim,output)
-        WHERE j.id=u.id AND j.claim=u.claim AND j.state=5 AND j.links&\(slowLinks.rawValue)=0
+        WHERE j.id=u.id AND j.claim=u.claim AND j.state+0=5 AND j.links&\(slowLinks.rawValue)=0
           AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
         RETURNING j.id,j.route,j.batch,u.ord,u.output
       ),o AS(

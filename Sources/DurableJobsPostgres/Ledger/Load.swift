@@ -74,7 +74,8 @@
     static let lockHeldSQL = lock("ARRAY(\(held))")
     static let heldSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(\(held))) ORDER BY j.id"
     private static let overdue = "SELECT job FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2"
-    static let lockOverdueSQL = lock("ARRAY(\(overdue))")
+    /// One that somebody keeps locked has its turn later.
+    static let lockOverdueSQL = lock("ARRAY(\(overdue))") + " SKIP LOCKED"
     static let overdueSQL = """
       SELECT \(row) FROM(SELECT job,at FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2) d JOIN §job j ON j.id=d.job
       ORDER BY d.at,d.job

@@ -9,6 +9,7 @@
     /// This process, where its system tells.
     let process: WorkerProcess?
     let workers: OwnWorkers
+    let lineStarts = LineStarts()
     /// Of the names that transactions lock: each schema has its own.
     let lockSeed: Int64
     /// A pooler may give each transaction another session of the server.
@@ -204,7 +205,7 @@
       UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END
       WHERE id=ANY(ARRAY(
         SELECT x.id FROM §route r CROSS JOIN LATERAL(SELECT id FROM §job WHERE route=r.id AND state IN(2,3)) x ORDER BY 1))
-      AND state IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
+      AND state+0 IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 
     static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"

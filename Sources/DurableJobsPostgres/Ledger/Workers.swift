@@ -20,7 +20,7 @@
       "UPDATE §worker SET lease_until=$2 WHERE id=ANY($1) AND lease_until<>\(WorkerRow.taken) RETURNING id,lease_until"
     static let certainSQL = """
       SELECT u.ord FROM unnest($1,$2,$3) u(ord,id,claim) JOIN §job j ON j.id=u.id
-      WHERE j.claim=u.claim AND j.state=5 AND j.links&\(Links.stopAsked.rawValue)=0
+      WHERE j.claim=u.claim AND j.state+0=5 AND j.links&\(Links.stopAsked.rawValue)=0
         AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
       ORDER BY 1
       """

@@ -1,0 +1,78 @@
+#if Postgres
+  import DurableJobs
+
+  /// Where ready jobs are looked for. While a transaction stays open anywhere in the database, the server keeps an entry of each
+  /// job that was in the line of a route, and who looks from the line's start passes over all that were done meanwhile. Where
+  /// that costs much, a claim begins behind those that are known to be gone.
+  ///
+  /// What comes to stand before that, as an old job that is tried again, is found by the next claim that looks from the start. One
+  /// does after ``pause(after:)``: so long such a job may be passed over, and no longer.
+  final class LineStarts: Sendable {
+    /// A part of a route's line, in the order of ranks and ids.
+    struct Stretch {
+      let route: Int64
+      /// It begins behind this one.
+      let rank: Int64
+      let id: Int64
+      /// The last rank that it has.
+      let top: Int64
+    }
+
+    /// What a claim saw in a line.
+    struct Sight {
+      let rank: Int64
+      /// The first of that rank.
+      let first: Int64
+    }
+
+    private struct Line {
+      /// By rank, the id behind which it begins.
+      var starts: [Int64: Int64]
+      /// When it is looked at from its start again, by the store's time.
+      let wholeAt: Int64
+    }
+
+    private let lines = Lock<[Int64: Line]>([:])
+
+    /// So many that are gone may be passed over.
+    static let bearable: Int64 = 1000
+    /// Of ids that were given out last, some belong to jobs that are still being stored.
+    static let inFlight: Int64 = 500
+    private static let mostRanks = 16
+
+    /// In milliseconds. A look of 10,000 entries takes one or two: so a tenth of the time at most is spent on them.
+    static func pause(after passed: Int64) -> Int64 { min(max(passed / 500, 50), 5000) }
+
+    /// In their order. Of one that is known only in part there are several, and `wholeIn` milliseconds it is whole again.
+    func stretches(of route: Int64, now: Int64) -> (all: [Stretch], wholeIn: Int64?) {
+      let line = lines.withLock { $0[route] }
+      // A clock that was set back makes it due, too.
+      guard let line, case let rest = line.wholeAt - now, 1...5000 ~= rest else {
+        return ([Stretch(route: route, rank: .min, id: .min, top: .max)], nil)
+      }
+      var all: [Stretch] = []
+      var (rank, id) = (Int64.min, Int64.min)
+      for start in line.starts.sorted(by: { $0.key < $1.key }) {
+        if start.key > .min { all.append(Stretch(route: route, rank: rank, id: id, top: start.key - 1)) }
+        (rank, id) = (start.key, start.value)
+      }
+      return (all + [Stretch(route: route, rank: rank, id: id, top: .max)], rest)
+    }
+
+    /// A claim saw these in the line of a route: the first of all whose turn it was, and not the last of them if it `isCut`.
+    /// `last`: the highest id that was given out; `passed`: how many that are gone it passed over.
+    func saw(_ sights: [Sight], of route: Int64, isWhole: Bool, isCut: Bool, last: Int64, passed: Int64, now: Int64) {
+      lines.withLock { lines in
+        if isWhole, passed <= Self.bearable { return lines[route] = nil }
+        let old = lines[route]
+        guard let wholeAt = isWhole ? now + Self.pause(after: passed) : old?.wholeAt else { return }
+        // Of a line that is known in part, each rank that is known was looked at. Most jobs have the usual one.
+        let end = isWhole && isCut ? sights.map(\.rank).max() ?? .max : .max
+        var starts = (old?.starts ?? [0: 0]).filter { $0.key <= end }.mapValues { _ in last - Self.inFlight }
+        for sight in sights { starts[sight.rank] = min(sight.first - 1, last - Self.inFlight) }
+        for rank in starts.keys.sorted().dropFirst(Self.mostRanks) { starts[rank] = nil }
+        lines[route] = Line(starts: starts, wholeAt: wholeAt)
+      }
+    }
+  }
+#endif

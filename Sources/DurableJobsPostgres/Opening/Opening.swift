@@ -57,7 +57,7 @@
         // Somebody else may have done it meanwhile.
         let before = try version()
         if before == nil, try !hasSchema() { connection.send(Schema.creation(of: schema), isFixed: false) }
-        for statement in Schema.statements(schema, from: before ?? 0) { connection.send(statement, isFixed: false) }
+        try change(Schema.statements(schema, from: before ?? 0))
         connection.send("COMMIT")
         try connection.sync()
         return before
@@ -69,6 +69,24 @@
           .unusableFile,
           "the store in the schema \(schema) is of version \(seen), and only who owns its tables can make it \(Schema.version): "
             + "have that user run `durable migrate`", cause: error)
+      }
+    }
+
+    /// Who waits for a table has all wait that come after, and somebody may read from it for hours: so it is tried for a moment, and
+    /// again after a while, in which the others go on.
+    private func change(_ statements: [String]) throws {
+      while true {
+        connection.send("SAVEPOINT durable_jobs", isFixed: false)
+        connection.send("SET LOCAL lock_timeout='200ms'", isFixed: false)
+        do {
+          for statement in statements { connection.send(statement, isFixed: false) }
+          return try connection.sync()
+        } catch let failure as PostgresFailure where failure.sqlState == "55P03" {
+          connection.send("ROLLBACK TO SAVEPOINT durable_jobs", isFixed: false)
+          try connection.sync()
+          guard connection.deadline > SystemClock().uptime else { throw failure }
+          Thread.sleep(forTimeInterval: .random(in: 0.2...0.6))
+        }
       }
     }
 

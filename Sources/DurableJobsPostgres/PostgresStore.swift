@@ -82,9 +82,12 @@
       }
     }
 
-    /// Lets go of the server: what waits is carried out, and calls are refused from then on; who waits for a job gets
-    /// `JobError.Code.closed`. A store that is released does the same.
-    public func close() async { engine.close() }
+    /// Lets go of the server: what waits is carried out before this returns, others are told of it, and calls are refused from
+    /// then on; who waits for a job gets `JobError.Code.closed`. A store that is released does the same by and by.
+    public func close() async {
+      engine.close()
+      await engine.end()
+    }
 
     /// The statements that make a store in a schema, for who makes tables by hand.
     public static func script(schema: String = Configuration().schema) -> String {

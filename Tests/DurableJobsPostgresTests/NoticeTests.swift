@@ -1,10 +1,11 @@
 #if Postgres
   import DurableJobs
-  import DurableJobsPostgres
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
   import Testing
+
+  @testable import DurableJobsPostgres
 
   private struct Double: Job {
     var number: Int
@@ -51,6 +52,52 @@
       #expect(await heard.first { $0.contains(.stops) } != nil)
       await one.close()
       await other.close()
+    }
+
+    @Test("Commits that follow each other closely are few notices, and the last of them is told")
+    func debounced() async throws {
+      let notices = Notices(server: try ServerName(try TestServer.shared.get().string()), schema: "s", session: "one")
+      let sent = Lock<[String]>([])
+      let (changes, continuation) = AsyncStream.makeStream(of: String.self)
+      notices.begin(
+        post: { _ in },
+        send: { payload in
+          sent.withLock { $0.append(payload) }
+          continuation.yield(payload)
+        }, isBack: {}, meet: { _ in })
+      let begin = SystemClock().uptime
+      for _ in 0..<1000 { notices.tellOthers(.work) }
+      notices.tellOthers(.results)
+      // However long that took: one at once, and one after each pause.
+      let most = 2 + Int((SystemClock().uptime - begin) / Notices.pause)
+      for await payload in changes where payload == "one \(ForeignChange.results.rawValue) *" || payload == "one 3 *" {
+        break
+      }
+      #expect(sent.withLock(\.count) <= most + 1)
+    }
+
+    @Test("What was committed just before a store was closed is told, too")
+    func toldLast() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let (one, other) = (try await server.store(schema), try await server.store(schema))
+      let ids = try await one.insert(JobInsertion([.plain("waiting")])).ids
+      let heard = Heard(one)
+      #expect(await heard.first { $0 == .all } != nil)
+      // The last of them come in the pause after the first.
+      _ = try await other.insert(JobInsertion([.plain()]))
+      for change in [ForeignChange.stops, .deadlines, .settings] { other.engine.notices.tellOthers(change) }
+      await other.close()
+      let last = try await server.store(schema)
+      _ = try await last.change(.cancel(reason: nil), where: .ids(ids), after: nil, limit: 1)
+      let told = Lock<ForeignChange>([])
+      _ = await heard.first { change in
+        told.withLock { $0.formUnion(change) }
+        return change.contains(.results)
+      }
+      #expect(told.withLock { $0 }.isSuperset(of: [.work, .stops, .deadlines, .settings]))
+      await one.close()
+      await last.close()
     }
 
     @Test("Who ends a job of a kind that it never saw tells its own process which job that was")

@@ -145,6 +145,19 @@
         }, for: self)
     }
 
+    /// Who leaves tells what was not told yet: nothing is sent by itself any more. Others find out without, if late.
+    func tellLast(on session: Session) {
+      guard session.connection != nil, let payload = notices.takeLast() else { return }
+      let deadline = SystemClock().uptime + .seconds(5)
+      try? session.execute(Notices.notifySQL, [.text(notices.channel), .text(payload)], until: deadline)
+    }
+
+    /// Returns once a store that is being closed has carried out what waited.
+    func end() async {
+      guard getpid() == process else { return }
+      await pool.end()
+    }
+
     /// Ends everything, once what waits is carried out.
     func close() {
       guard getpid() == process else { return }

@@ -26,7 +26,7 @@
 
     static let notifySQL = "SELECT pg_notify($1,$2)"
     /// Commits that follow each other so closely are one notice.
-    private static let pause = Duration.milliseconds(10)
+    static let pause = Duration.milliseconds(10)
 
     let channel: String
     private let server: ServerName
@@ -71,6 +71,8 @@
 
     private func sendWaiting() {
       let (change, send) = state.withLock { state in
+        // What is left then is for the last word.
+        guard !state.hasEnded else { return (ForeignChange(), state.send) }
         defer { state.waiting = [] }
         if state.waiting.isEmpty { state.isSending = false }
         return (state.waiting, state.send)
@@ -78,6 +80,16 @@
       guard !change.isEmpty else { return }
       send(payload(change, to: nil))
       _ = SystemClock().schedule(after: Self.pause) { [weak self] in self?.sendWaiting() }
+    }
+
+    /// What was not told when this ended.
+    func takeLast() -> String? {
+      let change = state.withLock { state in
+        guard state.hasEnded else { return ForeignChange() }
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      return change.isEmpty ? nil : payload(change, to: nil)
     }
 
     func ask(_ other: String) { state.withLock(\.send)(payload(.doubt, to: other)) }

@@ -25,14 +25,13 @@
       var threads: Set<Int64> = []
       var idle = 0
       var isClosed = false
+      /// Who wait for the end of the threads.
+      var leaving: [CheckedContinuation<Void, Never>] = []
     }
-
-    private static let largestGroup = 2000
 
     private let state = Lock(State())
     private let bell = DispatchSemaphore(value: 0)
     private let size: Int
-    private let ended = DispatchSemaphore(value: 0)
 
     init(size: Int) { self.size = max(size, 1) }
 
@@ -78,9 +77,10 @@
       let session = Session(engine: engine, number: number)
       while true {
         let (group, isOver) = state.withLock { state -> ([Request], Bool) in
-          let group = state.nextGroup(Self.largestGroup)
-          if group.isEmpty { state.idle += 1 }
-          return (group, state.isClosed && group.isEmpty)
+          let group = state.nextGroup()
+          let isOver = state.isClosed && group.isEmpty
+          if group.isEmpty, !isOver { state.idle += 1 }
+          return (group, isOver)
         }
         guard !isOver else { break }
         guard group.isEmpty else {
@@ -90,17 +90,19 @@
         let isAlone = bell.wait(timeout: .now() + 60) == .timedOut
         let isDone = state.withLock { state in
           state.idle -= 1
-          let isDone = isAlone && state.waiting.isEmpty || state.isClosed && state.waiting.isEmpty
+          let isDone = isAlone && state.waiting.isEmpty && !state.isClosed
           if isDone { state.threads.remove(number) }
           return isDone
         }
         if isDone { return session.disconnect() }
       }
-      _ = state.withLock { state in
-        state.idle -= 1
-        return state.threads.remove(number)
-      }
+      engine.tellLast(on: session)
       session.disconnect()
+      let leaving = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        state.threads.remove(number)
+        return state.threads.isEmpty ? state.takeLeaving() : []
+      }
+      for continuation in leaving { continuation.resume() }
     }
 
     private func carryOut(_ group: [Request], _ session: Session) {
@@ -135,6 +137,17 @@
       }
       for _ in 0..<count { bell.signal() }
     }
+
+    /// Returns once all threads of a pool that was closed have ended.
+    func end() async {
+      await withCheckedContinuation { continuation in
+        let hasEnded = state.withLock { state in
+          if !state.threads.isEmpty { state.leaving.append(continuation) }
+          return state.threads.isEmpty
+        }
+        if hasEnded { continuation.resume() }
+      }
+    }
   }
 
   extension Pool.State {
@@ -142,16 +155,18 @@
       waiting.firstIndex { $0.key == key }.map { waiting.remove(at: $0).request }
     }
 
+    fileprivate mutating func takeLeaving() -> [CheckedContinuation<Void, Never>] {
+      defer { leaving = [] }
+      return leaving
+    }
+
     /// The first that waits; and all others that can be stored with it, if it is such a one.
-    fileprivate mutating func nextGroup(_ limit: Int) -> [Request] {
+    fileprivate mutating func nextGroup() -> [Request] {
       guard let first = waiting.first?.request else { return [] }
       guard first.insertion != nil else { return [waiting.removeFirst().request] }
-      var (group, count): ([Request], Int) = ([], 0)
+      var (group, room): ([Request], GroupRoom) = ([], GroupRoom())
       waiting.removeAll { entry in
-        guard let jobs = entry.request.insertion?.jobs, group.isEmpty || count + jobs.count <= limit else {
-          return false
-        }
-        count += jobs.count
+        guard let insertion = entry.request.insertion, room.takes(insertion) else { return false }
         group.append(entry.request)
         return true
       }

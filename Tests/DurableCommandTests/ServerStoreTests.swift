@@ -254,11 +254,23 @@
       #expect(outcome.status == .exited(5) && outcome.stderr.contains("GRANT CREATE ON DATABASE"), "\(outcome.stderr)")
     }
 
+    @Test("A store that contradicts itself is told, and put right if that is asked for")
+    func check() async throws {
+      try await durable("add", "--", "true")
+      #expect(try await durable("check").line == "nothing was found")
+      _ = try sql("UPDATE tally SET jobs=jobs+1")
+      let wrong = try await durable("check")
+      #expect(wrong.status == .exited(5) && wrong.line == "counts: 1 (1)", "\(wrong)")
+      let mended = try await durable("check", "--mend")
+      #expect(mended.status == .exited(0) && mended.line == "counts: 1 (1): put right", "\(mended)")
+      #expect(try await durable("check").line == "nothing was found")
+    }
+
     @Test("What is about a file says what to do with a server instead")
     func filesAlone() async throws {
       try await durable("migrate")
       for (words, says) in [
-        (["check"], "pg_amcheck"), (["repair", "new.sqlite"], "pg_restore"), (["prune", "--compact"], "VACUUM"),
+        (["repair", "new.sqlite"], "pg_restore"), (["prune", "--compact"], "VACUUM"),
         (["service", "install", "--print", "--store", "postgres://a:hunter2@/b"], ".pgpass"),
       ] {
         let outcome = try await durable.run(words.map { Array($0.utf8) })

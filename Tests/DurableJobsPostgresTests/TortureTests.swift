@@ -28,6 +28,7 @@
         #expect(done > verbs * 3)
       }
       try WholeStore.expect(of: server, schema: schema)
+      #expect(try await server.store(schema).check() == [])
     }
   }
 

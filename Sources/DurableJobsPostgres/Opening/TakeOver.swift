@@ -119,7 +119,7 @@
       SELECT EXISTS(SELECT 1 FROM §queue) OR EXISTS(SELECT 1 FROM §job) OR EXISTS(SELECT 1 FROM §batch)
         OR EXISTS(SELECT 1 FROM §condition) OR EXISTS(SELECT 1 FROM §lane_width),EXISTS(SELECT 1 FROM §worker)
       """
-    private static let tallySQL = """
+    static let tallySQL = """
       INSERT INTO §tally SELECT route,0,count(*),count(*) FILTER(WHERE state=2),count(*) FILTER(WHERE state=3),
         count(*) FILTER(WHERE state=6),count(*) FILTER(WHERE state=7),count(*) FILTER(WHERE state=8),
         count(*) FILTER(WHERE state=9),count(*) FILTER(WHERE state=10) FROM §job GROUP BY route

@@ -1,41 +1,6 @@
 import DurableJobs
 import Foundation
 
-/// Something in a file that contradicts the rest of it.
-public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
-  @nonexhaustive
-  public enum Subject: String, Hashable, Sendable, CaseIterable {
-    /// What SQLite finds wrong with its pages and indices; only `SQLiteStore.repair(from:to:)` helps there.
-    case file
-    /// Rows of a job that is not there.
-    case remains
-    /// What a job waits for, or whether it waits at all.
-    case waits
-    /// Places in a lane.
-    case lanes
-    /// Numbers of a batch.
-    case batches
-    /// An unfinished job without its unique key.
-    case uniqueKeys
-    /// A job that is not found by its key, or by one of its tags.
-    case names
-    /// An unfinished job that would not be given up at its deadline.
-    case deadlines
-    /// How many jobs there are of a queue and a kind, by state.
-    case counts
-  }
-
-  public var subject: Subject
-  /// In how many rows.
-  public var count: Int
-  /// The first few of the jobs, batches or routes that it concerns, or what SQLite says.
-  public var details: [String]
-
-  public var description: String {
-    "\(subject): \(count) (\(details.joined(separator: ", "))\(count > details.count ? ", …" : ""))"
-  }
-}
-
 extension SQLiteStore {
   /// Derives anew from the jobs what is kept beside them, and says where the file has something else: what waits for what,
   /// lanes, batches, unique keys, keys, tags, deadlines, counts; and what SQLite finds in its pages. Nothing is found in a whole store, whoever

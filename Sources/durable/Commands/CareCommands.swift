@@ -7,18 +7,18 @@
 
   struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "check", abstract: "Check a store's file for damage and contradictions, and mend these if asked to.",
-      discussion: "Exits with 0 if nothing was found or all was put right, and else with 5.")
+      commandName: "check", abstract: "Check a store for damage and contradictions, and mend these if asked to.",
+      discussion: """
+        Exits with 0 if nothing was found or all was put right, and else with 5. Of a store on a server, only the contents are \
+        checked, not its files: pg_amcheck does that.
+        """)
 
     @Flag(help: "Mend what contradicts the jobs. Others wait meanwhile.") var mend = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
       Screen.goOnWithoutReader()
-      _ = try options.place.file(
-        instead:
-          "The server looks after its files itself: pg_amcheck checks them, and backups of the database have the jobs")
-      let findings = try await (options.existing()?.store as? SQLiteStore)?.check(mending: mend) ?? []
+      let findings = try await options.existing()?.store.check(mending: mend) ?? []
       if options.json {
         Screen.out.json(
           findings.map {

@@ -79,6 +79,8 @@
     func required() async throws -> [JobConstraint: Int]
     /// The jobs that wait for this one, or waited for it, by id.
     func children(of id: JobID) async throws -> [JobID]
+    /// What is kept beside jobs and does not fit them; put right if `mending`.
+    func check(mending: Bool) async throws -> [StoreFinding]
   }
 
   extension SQLiteStore: ShellStore {}

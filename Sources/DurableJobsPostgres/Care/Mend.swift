@@ -1,0 +1,54 @@
+#if Postgres
+  import DurableJobs
+
+  extension Transaction {
+    private static let mendWaitsSQL = [
+      "CREATE TEMP TABLE durable_mend ON COMMIT DROP AS \(StoreCheck.wrongWaits)",
+      "DELETE FROM §wait WHERE job IN(SELECT id FROM durable_mend)",
+      "INSERT INTO §wait SELECT id,n FROM durable_mend WHERE n>0",
+    ]
+    /// Rows of waits and states follow from what a job waits for.
+    private static let mendStatesSQL = """
+      UPDATE §job j SET state=CASE WHEN m.n>0 THEN 2 WHEN coalesce(run_at,0)>$1 THEN 3 ELSE 4 END,
+        rank=CASE WHEN m.n=0 AND coalesce(run_at,0)>$1 THEN run_at ELSE -priority END
+      FROM durable_mend m WHERE m.id=j.id AND state BETWEEN 2 AND 4
+      """
+    private static let mendBatchesSQL = """
+      UPDATE §batch b SET live=\(StoreCheck.liveMembers),jobs=(SELECT count(*) \(StoreCheck.members))
+      WHERE id IN(\(StoreCheck.wrongBatches)) RETURNING id
+      """
+
+    /// Puts right what ``StoreCheck`` found, the jobs' own rows being right. Nobody else writes meanwhile.
+    func mend(_ findings: [StoreCheck.Finding], _ check: StoreCheck) throws {
+      func run(_ sql: String, _ values: [Value] = []) { connection.send(sql, values, isFixed: false) }
+      for (table, column) in StoreCheck.beside { run("DELETE FROM §\(table) x WHERE \(StoreCheck.isNoJob(column))") }
+      run("DELETE FROM §lane WHERE job IN(\(StoreCheck.strayPlaces))")
+      run(
+        "INSERT INTO §lane(name,seat,job) SELECT lane,seat,id FROM(\(StoreCheck.missingPlaces)) x ON CONFLICT DO NOTHING"
+      )
+      for sql in Self.mendWaitsSQL { run(sql) }
+      run(Self.mendStatesSQL, [.int(now)])
+      run("INSERT INTO §deadline SELECT at,id FROM(\(StoreCheck.missingDeadlines)) x ON CONFLICT DO NOTHING")
+      connection.send(Self.mendBatchesSQL, isFixed: false) { [self] rows in
+        for row in 0..<rows.count { news.touch(BatchID(rawValue: rows.int(row, 0))) }
+      }
+      try sync()
+      let names = try check.missingNames()
+      takeKeys(names.uniques)
+      if !names.keys.isEmpty {
+        connection.send(Self.namesSQL, [.texts(names.keys.map(\.name.composed)), .ids(names.keys.map(\.job))])
+      }
+      if !names.tags.isEmpty {
+        connection.send(Self.tagsSQL, [.texts(names.tags.map(\.name.composed)), .ids(names.tags.map(\.job))])
+      }
+      run("DELETE FROM §tally")
+      run(PostgresStore.tallySQL)
+      try sync()
+      // What is the store's own is done with its own plans again.
+      connection.send(Connection.settingsSQL, [.bool(true)])
+      for name in try check.texts(StoreCheck.freeSeats) { try self.run(LaneVerb(name, now: now)) }
+      routes.forget()
+      news.tell(.all)
+    }
+  }
+#endif

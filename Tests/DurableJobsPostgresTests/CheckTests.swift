@@ -1,0 +1,77 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsPostgres
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import Testing
+
+  @Suite struct CheckTests {
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let store: PostgresStore
+
+    /// One of all that is kept beside jobs.
+    init() async throws {
+      server = try TestServer.shared.get()
+      store = try await server.store(schema)
+      var terms = JobTerms()
+      (terms.unique, terms.key, terms.tags) = (UniqueKey("unique"), "key", ["tag", "other"])
+      terms.deadline = .end(by: .after(.seconds(3600)))
+      let first = try await store.insert(JobInsertion([.plain(terms: terms)])).ids[0]
+      let batch = BatchMembership.new(name: "b", whenDone: .plain("done"))
+      _ = try await store.insert(
+        JobInsertion([.plain(after: [JobEdge(.job(first))]), .plain(after: [JobEdge(.key("none"))])], batch: batch))
+      let inLane = (0..<2).map { _ in NewJob.plain("in lane", terms: JobTerms(lane: JobLane("lane"))) }
+      _ = try await store.insert(JobInsertion(inLane))
+    }
+
+    private func sql(_ text: String) throws { try server.psql(text, schema: schema) }
+
+    @Test(
+      "What does not fit the jobs is found, and put right without touching them",
+      arguments: [
+        ("DELETE FROM wait", .waits), ("UPDATE wait SET n=7", .waits), ("UPDATE job SET state=4 WHERE state=2", .waits),
+        ("DELETE FROM lane", .lanes), ("UPDATE lane SET seat=1", .lanes), ("UPDATE batch SET live=1", .batches),
+        ("UPDATE batch SET jobs=77", .batches), ("DELETE FROM job_key", .names),
+        ("DELETE FROM tag WHERE tag<>'tag'", .names),
+        ("DELETE FROM deadline", .deadlines), ("DELETE FROM uniq", .uniqueKeys), ("UPDATE tally SET jobs=3", .counts),
+        ("DELETE FROM tally", .counts), ("INSERT INTO note VALUES(99,'of nobody',NULL)", .remains),
+        ("INSERT INTO edge VALUES(1,99,1,-1)", .remains),
+      ] as [(String, StoreFinding.Subject)])
+    func contradiction(damage: String, subject: StoreFinding.Subject) async throws {
+      #expect(try await store.check() == [])
+      let before = try await store.jobs(JobQuery(detail: .all))
+      let counts = try await store.counts(where: .all)
+      try sql(damage)
+      let found = try await store.check()
+      #expect(found.map(\.subject).contains(subject), "\(found)")
+      #expect(try await store.check(mending: true) == found)
+      #expect(try await store.check() == [])
+      #expect(try await store.jobs(JobQuery(detail: .all)) == before)
+      #expect(try await store.counts(where: .all) == counts)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("A batch of which all jobs have ended is done once it is mended, and what follows it is stored")
+    func batch() async throws {
+      let filter = !JobFilter.kind("in lane")
+      try sql("UPDATE batch SET live=5")
+      _ = try await store.change(.cancel(reason: nil), where: filter, after: nil, limit: 100)
+      #expect(try await store.jobs(JobQuery(.kind("done"))).isEmpty)
+      _ = try await store.check(mending: true)
+      #expect(try await store.jobs(JobQuery(.kind("done"))).count == 1)
+      #expect(try await store.check() == [])
+    }
+
+    @Test("A lane in which nobody has a seat goes on once it is mended")
+    func lane() async throws {
+      try sql(
+        "DELETE FROM lane WHERE seat=1; UPDATE job SET state=9,links=links&(-4099) WHERE id IN(SELECT min(id) FROM spec WHERE lane='lane')"
+      )
+      _ = try await store.check(mending: true)
+      #expect(try await store.check() == [])
+      #expect(try await store.claim(.of(5, kinds: ["in lane"])).jobs.count == 1)
+    }
+  }
+#endif

@@ -82,7 +82,8 @@ let package = Package(
     .executableTarget(
       name: "ScheduleProbe",
       dependencies: [
-        "DurableJobsSchedules", "DurableJobsSQLite", .product(name: "Logging", package: "swift-log"),
+        "DurableJobsSchedules", "DurableJobsSQLite", "DurableJobsPostgres",
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/ScheduleProbe"),
     .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
@@ -183,7 +184,7 @@ let package = Package(
       name: "DurableJobsPostgresTests",
       dependencies: [
         "CrashProbe", "DurableJobsPostgres", "DurableJobsSchedules", "DurableJobsTesting", "PostgresTestServer",
-        "TestProcesses",
+        "ScheduleProbe", "TestProcesses",
         .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .target(

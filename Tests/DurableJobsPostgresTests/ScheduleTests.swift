@@ -3,8 +3,9 @@
   import DurableJobsPostgres
   import DurableJobsSchedules
   import DurableJobsTesting
-  import PostgresTestServer
   import Foundation
+  import PostgresTestServer
+  import TestProcesses
   import Testing
 
   /// Schedules in a fleet.
@@ -57,6 +58,49 @@
       #expect(try await queues[0].schedules().isEmpty)
       try WholeStore.expect(of: server, schema: schema)
       for store in stores { await store.close() }
+    }
+
+    /// 15, or what `DURABLE_KILLS` says.
+    private static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 15
+
+    @Test("C50 Whatever process is killed, each tick has one job")
+    func killed() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let store = try await server.store(schema)
+      let queue = JobQueue(store: store)
+      let origin = Date().timeIntervalSince1970.rounded(.down)
+      let start = Date(timeIntervalSince1970: origin)
+      try await queue.schedule("second", .every(.seconds(1), from: start), Tick(), catchUp: .all)
+      func worker() throws -> ChildProcess {
+        let words = ["work", "\(server.string()) schema=\(schema)", "\(origin)", "\(Int.random(in: -400...400))"]
+        return try ChildProcess(URL.built("ScheduleProbe").path, words)
+      }
+      var workers = try (0..<4).map { _ in try worker() }
+      @Sendable func ticks() async throws -> [JobSnapshot] {
+        try await queue.jobs(where: .kind(Tick.self), limit: 1_000_000)
+      }
+      var seen = 0
+      for round in 0..<Self.kills {
+        // Each is killed after the next tick that anybody stored.
+        let before = seen
+        seen = try await store.firstAfterEachSignal {
+          let count = try await ticks().count
+          return count > before ? count : nil
+        }
+        let index = round % workers.count
+        workers[index].send(SIGKILL)
+        #expect(await workers[index].ended() == .killed(by: SIGKILL))
+        workers[index] = try worker()
+      }
+      for process in workers { process.send(SIGKILL) }
+      for process in workers { await process.ended() }
+      let keys = try await ticks().map(\.key)
+      #expect(keys.count >= Self.kills)
+      #expect(keys == keys.indices.map { "second@\((start + Double($0 + 1)).formatted(.iso8601))" })
+      #expect(try await queue.jobs(where: .kind(JobSchedule.self) && !.state(.succeeded)).count == 1)
+      try WholeStore.expect(of: server, schema: schema)
+      await store.close()
     }
   }
 #endif

@@ -11,8 +11,18 @@
     /// 15, or what `DURABLE_KILLS` says.
     private static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 15
 
-    @Test("C1 C11 Whatever process is killed, every acknowledged job ends, and none runs twice without a kill")
-    func killed() async throws {
+    /// A store, and what processes did to it that were killed meanwhile.
+    private struct Campaign {
+      let server: TestServer
+      let schema: String
+      let store: PostgresStore
+      let killed: Set<Int>
+      let jobs: [JobSnapshot]
+      let deeds: Deeds
+    }
+
+    /// Two workers and a producer are killed at random, and what is left is done.
+    private func campaign(producing what: String...) async throws -> Campaign {
       let server = try TestServer.shared.get()
       let schema = TestServer.schema()
       let record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
@@ -21,7 +31,7 @@
       // By the number of each life: on a busy machine another process soon has the same process id.
       var lives: [ObjectIdentifier: Int] = [:]
       var all: [ChildProcess] = []
-      func start(_ words: String...) throws -> ChildProcess {
+      func start(_ words: [String]) throws -> ChildProcess {
         var environment = ProcessInfo.processInfo.environment
         environment["DURABLE_LIFE"] = "\(all.count + 1)"
         let arguments = [words[0], "\(server.string()) schema=\(schema)", record] + words.dropFirst()
@@ -37,8 +47,8 @@
         if let life = lives[ObjectIdentifier(process)] { killed.insert(life) }
       }
 
-      var workers = try (0..<2).map { _ in try start("work") }
-      var producer = try start("produce", "100000", "3")
+      var workers = try (0..<2).map { _ in try start(["work"]) }
+      var producer = try start(what)
       while killed.count < Self.kills {
         let goal = Self.size(of: record) + .random(in: 0...3000)
         await until { [workers, producer] in
@@ -46,25 +56,22 @@
         }
         if Int.random(in: 0..<4) == 0 {
           await kill(producer)
-          producer = try start("produce", "100000", "3")
+          producer = try start(what)
         } else {
           let index = workers.indices.randomElement() ?? 0
           await kill(workers[index])
-          workers[index] = try start("work")
+          workers[index] = try start(["work"])
         }
       }
       for process in workers + [producer] { await kill(process) }
       // By a clock for which all leases have lapsed; nobody is left to be asked.
-      #expect(await (try start("recover", "120", "0")).ended() == .exited(0))
-      #expect(await (try start("work", "idle")).ended() == .exited(0))
-
-      let jobs = try await store.jobs(JobQuery(limit: 1_000_000))
-      let deeds = try Self.deeds(record)
-      let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+      #expect(await (try start(["recover", "120", "0"])).ended() == .exited(0))
+      #expect(await (try start(["work", "idle"])).ended() == .exited(0))
+      let jobs = try await store.jobs(JobQuery(detail: .edges, limit: 1_000_000))
+      let deeds = try Deeds(record)
+      print("kills \(killed.count), jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +))")
       #expect(!deeds.stored.isEmpty)
-      #expect(deeds.stored.subtracting(byID.keys) == [], "acknowledged and not there")
-      #expect(jobs.filter { $0.state != .succeeded }.map(\.id) == [], "not succeeded")
-      #expect(Set(byID.keys).subtracting(deeds.runs.keys) == [], "succeeded without having run")
+      #expect(deeds.stored.subtracting(jobs.map(\.id)) == [], "acknowledged and not there")
       for (id, runs) in deeds.runs {
         for (attempt, same) in Dictionary(grouping: runs, by: \.attempt) {
           for earlier in same.dropLast() {
@@ -73,33 +80,95 @@
         }
       }
       try WholeStore.expect(of: server, schema: schema)
-      print("kills \(killed.count), jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +))")
+      #expect(try await store.check() == [])
+      return Campaign(server: server, schema: schema, store: store, killed: killed, jobs: jobs, deeds: deeds)
+    }
+
+    @Test("C1 C11 Whatever process is killed, every acknowledged job ends, and none runs twice without a kill")
+    func killed() async throws {
+      let campaign = try await campaign(producing: "produce", "100000", "3")
+      #expect(campaign.jobs.filter { $0.state != .succeeded }.map(\.id) == [], "not succeeded")
+      #expect(Set(campaign.jobs.map(\.id)).subtracting(campaign.deeds.runs.keys) == [], "succeeded without having run")
+    }
+
+    @Test("C39 C40 Whatever process is killed, graphs, lanes, batches and steps keep their order")
+    func graphs() async throws {
+      let campaign = try await campaign(producing: "produce-graphs", "100000", "1")
+      let (jobs, deeds) = (campaign.jobs, campaign.deeds)
+      let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+      /// Whether what the first did was done before the other began.
+      func isBefore(_ first: JobID, _ other: JobID) -> Bool {
+        guard let end = deeds.ends[first], let begin = deeds.runs[other]?.first?.line else { return false }
+        return end < begin
+      }
+      #expect(jobs.filter { !$0.state.isFinished }.map(\.id) == [], "not ended")
+      for job in jobs {
+        let parents = job.edges.compactMap { edge in edge.job.flatMap { byID[$0] }.map { ($0, edge.condition) } }
+        let isMet = parents.allSatisfy { parent, condition in
+          condition == .ended || (condition == .failed ? parent.state == .failed : parent.state == .succeeded)
+        }
+        #expect((job.state == .skipped) == !isMet, "job \(job.id) is \(job.state)")
+        #expect((job.state == .skipped) == (deeds.runs[job.id] == nil), "runs of job \(job.id), which is \(job.state)")
+        for (parent, _) in parents where parent.state != .skipped && job.state != .skipped {
+          #expect(isBefore(parent.id, job.id), "job \(job.id) ran before job \(parent.id) ended")
+        }
+      }
+      for (name, lane) in Dictionary(grouping: jobs.filter { $0.lane != nil }, by: { $0.lane?.name ?? "" }) {
+        for (earlier, later) in zip(lane, lane.dropFirst()) {
+          #expect(isBefore(earlier.id, later.id), "job \(later.id) overtook in lane \(name)")
+        }
+      }
+      // What follows is stored with the success that it follows from, once.
+      let leaders = jobs.filter { $0.kind == "leads" }
+      #expect(leaders.allSatisfy { $0.state == .succeeded })
+      #expect(jobs.filter { $0.kind == "follows" }.compactMap(\.key).sorted() == leaders.map(\.id.description).sorted())
+      // A step that has finished is not begun again.
+      for (id, steps) in deeds.steps {
+        #expect(steps == steps.sorted() && Set(steps) == [1, 2, 3], "steps of job \(id)")
+      }
+      #expect(Set(deeds.steps.keys) == Set(jobs.filter { $0.kind == "paces" }.map(\.id)))
+      // A batch has as many jobs as came, and one that follows the last of them.
+      let batches = Dictionary(grouping: jobs.filter { $0.batch != nil }, by: \.batch)
+      var followers: Set<JobID> = []
+      for (id, members) in batches {
+        guard let id else { continue }
+        let batch = try #require(try await campaign.store.batches(.id(id)).first)
+        #expect((batch.total, batch.unfinished, batch.isDone) == (members.count, 0, true))
+        #expect(batch.succeeded == members.count { $0.state == .succeeded })
+        let follower = try #require(batch.whenDone)
+        followers.insert(follower)
+        #expect(members.allSatisfy { isBefore($0.id, follower) }, "job \(follower) ran before batch \(id) was done")
+      }
+      #expect(followers == Set(jobs.filter { $0.kind == "completes" }.map(\.id)))
+      #expect(followers.count == batches.count)
     }
 
     private static func size(of path: String) -> Int {
       (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
     }
 
+    /// What the processes wrote down, line by line.
     private struct Deeds {
       var stored: Set<JobID> = []
-      var runs: [JobID: [(life: Int, attempt: Int)]] = [:]
-    }
+      var runs: [JobID: [(life: Int, attempt: Int, line: Int)]] = [:]
+      var ends: [JobID: Int] = [:]
+      var steps: [JobID: [Int]] = [:]
 
-    private static func deeds(_ record: String) throws -> Deeds {
-      var deeds = Deeds()
-      for line in try String(contentsOfFile: record, encoding: .utf8).split(separator: "\n") {
-        let words = line.split(separator: " ")
-        let life = try #require(Int(words[0]))
-        switch words[1] {
-        case "stored": deeds.stored.formUnion(words[2...].compactMap { JobID(String($0)) })
-        case "run":
-          let id = try #require(JobID(String(words[2])))
-          deeds.runs[id, default: []].append((life, try #require(Int(words[3]))))
-        case "recovered": break
-        default: Issue.record("what is '\(line)'?")
+      init(_ record: String) throws {
+        for (line, text) in try String(contentsOfFile: record, encoding: .utf8).split(separator: "\n").enumerated() {
+          let words = text.split(separator: " ")
+          let life = try #require(Int(words[0]))
+          if words[1] == "stored" { stored.formUnion(words[2...].compactMap { JobID(String($0)) }) }
+          guard words.count == 4, let id = JobID(String(words[2])), let number = Int(words[3]) else { continue }
+          switch words[1] {
+          case "stored": break
+          case "run": runs[id, default: []].append((life, number, line))
+          case "end": ends[id] = line
+          case "step": steps[id, default: []].append(number)
+          default: Issue.record("what is '\(text)'?")
+          }
         }
       }
-      return deeds
     }
 
     private static let probe = URL.built("CrashProbe")

@@ -4,8 +4,14 @@ import DurableJobsSchedules
 import Foundation
 import Logging
 
+#if Postgres
+  import DurableJobsPostgres
+#endif
+
 /// A process that ticks, for tests to kill. Its clock goes twenty times as fast as others, from a moment that all of its kind
 /// share, and is a bit ahead or behind.
+///
+/// STORE is a file; or a connection string to a PostgreSQL server, a space and `schema=` with the name of a schema.
 ///
 ///     ScheduleProbe work STORE ORIGIN SKEW      ORIGIN in seconds since 1970, SKEW in milliseconds
 ///     ScheduleProbe declare STORE               a hundred times; prints what each did
@@ -17,14 +23,9 @@ import Logging
   static func main() async throws {
     LoggingSystem.bootstrap(SwiftLogNoOpLogHandler.init)
     let arguments = CommandLine.arguments
-    var configuration = SQLiteStore.Configuration()
-    configuration.busyTimeout = .seconds(864_000)
-    configuration.policy.doubtInterval = .milliseconds(100)
-    configuration.policy.crashBackOff = BackOff(base: .milliseconds(40), factor: 2, cap: .milliseconds(500))
-    if arguments[1] == "work" {
-      configuration.clock = FastClock(origin: Double(arguments[3])!, skew: Double(arguments[4])! / 1000)
-    }
-    let queue = JobQueue(store: try SQLiteStore(path: arguments[2], configuration: configuration))
+    let clock =
+      arguments[1] == "work" ? FastClock(origin: Double(arguments[3])!, skew: Double(arguments[4])! / 1000) : nil
+    let queue = JobQueue(store: try await store(at: arguments[2], clock: clock))
     switch arguments[1] {
     case "work":
       let worker = JobWorker(queue)
@@ -39,6 +40,26 @@ import Logging
       fatalError("unknown mode \(arguments[1])")
     }
   }
+}
+
+private func store(at path: String, clock: FastClock?) async throws -> any JobStore {
+  var policy = StorePolicy()
+  policy.doubtInterval = .milliseconds(100)
+  policy.crashBackOff = BackOff(base: .milliseconds(40), factor: 2, cap: .milliseconds(500))
+  #if Postgres
+    if path.contains("schema=") {
+      let parts = path.split(separator: " schema=")
+      var configuration = PostgresStore.Configuration()
+      (configuration.schema, configuration.policy) = (String(parts[1]), policy)
+      configuration.clock = clock
+      return try await PostgresStore(String(parts[0]), configuration: configuration)
+    }
+  #endif
+  var configuration = SQLiteStore.Configuration()
+  configuration.busyTimeout = .seconds(864_000)
+  configuration.policy = policy
+  if let clock { configuration.clock = clock }
+  return try SQLiteStore(path: path, configuration: configuration)
 }
 
 private struct FastClock: JobClock {

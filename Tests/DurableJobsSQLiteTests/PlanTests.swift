@@ -37,8 +37,7 @@ import Testing
     // that somebody set, when the clock was set back.
     // What runs is counted no further than to the limit.
     let short = [
-      .limits: "SCAN durable_queue", .limitOf: "SCAN (subquery", .routes: "SCAN r ",
-      .constraints: "SCAN durable_constraint", .dropRoutes: "SCAN durable_route",
+      .limitOf: "SCAN (subquery", .dropRoutes: "SCAN durable_route",
       .rebaseLanes: "SCAN durable_lane_width", .seats: "SCAN (subquery",
     ][statement]
     #expect(lines.allSatisfy { line in short.map { line.hasPrefix($0) } ?? false })
@@ -70,6 +69,15 @@ import Testing
     }
   }
 
+  @Test(
+    "C64 What the way to jobs holds by itself is not asked again of each of them",
+    arguments: [JobFilter.tag("a"), .key("k"), .batch(BatchID(rawValue: 1)), .tag("a") && .state(.ready)])
+  func once(filter: JobFilter) async throws {
+    let page = try await store.engine.read { try JobPage(filter: filter, on: $0) }
+    let lines = try await plan("SELECT count(*) FILTER(WHERE j.state=4) FROM \(page.sql)")
+    #expect(lines.count == 2 && lines.last == "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "\(lines)")
+  }
+
   @Test func `Jobs of a list of ids are looked up one by one`() async throws {
     for order in [JobQuery.Order.oldestFirst, .newestFirst] {
       let page = try await store.engine.read {
@@ -81,11 +89,13 @@ import Testing
   }
 
   @Test func `What readers ask goes through no table but the short ones`() async throws {
-    let short = ["SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue"]
+    let short = [
+      "SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue", "SCAN durable_constraint",
+    ]
     for sql in [
       RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
       Census.dueSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, stepsSQL,
-      WaitsReader.needsSQL, Engine.emptySQL, Census.nextDeadlineSQL, batchByIDSQL,
+      constraintsSQL, limitsSQL, WaitsReader.needsSQL, Engine.emptySQL, Census.nextDeadlineSQL, batchByIDSQL,
       batchByNameSQL,
     ] {
       let lines = try await plan(sql).filter { line in

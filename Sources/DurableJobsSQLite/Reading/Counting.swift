@@ -4,12 +4,12 @@ import Foundation
 /// How many jobs are in each state: from the routes' totals where these can tell, else by looking at the jobs.
 func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws -> JobCounts {
   if filter.isOfTotals { return try RouteTotals.read(on: connection).counts(where: filter) }
-  var counts = JobCounts()
-  let statement = try JobPage(filter: filter, on: connection).statement(selecting: "j.state", on: connection)
-  while try statement.step() {
-    if let state = JobState(code: statement.int(0)) { counts[state] += 1 }
-  }
-  return counts
+  let states = JobState.allCases
+  let columns = states.map { "count(*) FILTER(WHERE j.state=\($0.code))" }.joined(separator: ",")
+  let counted = try JobPage(filter: filter, on: connection).statement(selecting: columns, on: connection)
+  return try counted.first { row in
+    JobCounts(Dictionary(uniqueKeysWithValues: zip(states, 0...).map { ($0, row.count($1)) }))
+  } ?? JobCounts()
 }
 
 func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointer) throws -> OutstandingWork {
@@ -23,7 +23,7 @@ func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointe
     works.append(work)
   }
   let workers = try Census.readWorkers(on: connection).map(\.row)
-  let setByHand = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
+  let setByHand = try readConstraints(on: connection)
   return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
 }
 
@@ -37,18 +37,22 @@ func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
     let name = row.text(0) ?? ""
     return row.pace(from: 2).map { StoreSetting.laneRate(name, $0.rate) } ?? .lane(name, width: row.count(1))
   }
-  let constraints = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
-  let limits = try readLimits(try Statement(WriterStatement.limits.sql, on: connection)).sorted { $0.key < $1.key }
-  return queues + limits.map { .limits(queue: $0.key, $0.value) } + lanes
+  let constraints = try readConstraints(on: connection)
+  let limits = try readLimits(on: connection).sorted { $0.key < $1.key }
+  let all =
+    queues + limits.map { .limits(queue: $0.key, $0.value) } + lanes
     + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+  // What nobody could set is damage, and means no job.
+  return all.filter { (try? $0.check()) != nil }
 }
 
-func readConstraints(_ rows: Statement) throws -> [JobConstraint: Bool] {
-  Dictionary(try rows.map { (JobConstraint(rawValue: $0.text(0) ?? ""), $0.int(1) != 0) }) { $1 }
+func readConstraints(on connection: OpaquePointer) throws -> [JobConstraint: Bool] {
+  let rows = try Statement(constraintsSQL, on: connection)
+  return Dictionary(try rows.map { (JobConstraint(rawValue: $0.text(0) ?? ""), $0.int(1) != 0) }) { $1 }
 }
 
-func readLimits(_ rows: Statement) throws -> [String: JobLimits] {
-  let limits = try rows.map { row in
+func readLimits(on connection: OpaquePointer) throws -> [String: JobLimits] {
+  let limits = try Statement(limitsSQL, on: connection).map { row in
     JobLimits(
       running: row.intOrNull(1), count: row.intOrNull(2), period: row.intOrNull(3), burst: row.intOrNull(4)
     ).map { (row.text(0) ?? "", $0) }
@@ -73,4 +77,6 @@ extension Statement {
 
 let lanesSQL = "SELECT name,width,rate,period,burst,tat FROM durable_lane_width ORDER BY name"
 
+let constraintsSQL = "SELECT name,satisfied FROM durable_constraint"
+let limitsSQL = "SELECT name,running,rate,period,burst FROM durable_queue WHERE running NOT NULL OR rate NOT NULL"
 let pausedSQL = "SELECT name FROM durable_queue WHERE paused<>0 ORDER BY name"

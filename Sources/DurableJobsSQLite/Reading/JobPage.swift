@@ -4,8 +4,6 @@ import Foundation
 /// A page of jobs that match a filter, as SQL: in the order of ids, and by the way that reads least.
 struct JobPage {
   private(set) var sql: String
-  /// After `SELECT columns` and before `ORDER BY`.
-  private(set) var from: String
   private var values: [String] = []
   private let order: JobQuery.Order
   private let limit: Int
@@ -19,27 +17,29 @@ struct JobPage {
     self.limit = limit
     let parts = filter.conjuncts ?? [filter]
     routes = try RouteTotals.read(isCounting: parts.contains { $0.states != nil }, on: connection)
-    from = ""
     sql = ""
 
     let comparison = (order == .oldestFirst ? ">" : "<") + (after == nil ? "=" : "")
     let start = after?.rawValue ?? (order == .oldestFirst ? .min : .max)
     // A condition on the id always: so a page is a search from there and no scan.
-    var id = "j.id"
+    var (from, id) = ("", "j.id")
+    // What the way there holds by itself is not asked again of each job.
+    var held: JobFilter?
     if let ids = parts.firstNonNil(\.exactIDs) {
       from = "durable_job j WHERE \(isOne(of: ids))"
+      held = .ids(ids)
     } else if JobFilter.states(ofAll: parts) == [.running], let running = indexed(parts) {
       // No more than workers have slots, however many jobs have the key, the tag or the batch.
       from = "durable_job j WHERE j.id IN(\(running))"
     } else if let key = parts.firstNonNil(\.exactKey) {
       from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
-      id = "k.job"
+      (id, held) = ("k.job", .key(key))
     } else if let tag = parts.firstNonNil(\.exactTag) {
       from = "durable_tag t CROSS JOIN durable_job j ON j.id=t.job WHERE t.tag=\(value(tag))"
-      id = "t.job"
+      (id, held) = ("t.job", .tag(tag))
     } else if let batch = parts.firstNonNil(\.exactBatch) {
       from = "durable_batch_job b CROSS JOIN durable_job j ON j.id=b.job WHERE b.batch=\(batch.rawValue)"
-      id = "b.job"
+      (id, held) = ("b.job", .batch(batch))
     } else if let lane = parts.firstNonNil(\.exactLane),
       JobFilter.states(ofAll: parts)?.isDisjoint(with: ended) ?? false
     {
@@ -51,7 +51,7 @@ struct JobPage {
     } else {
       from = "durable_job j WHERE j.state<\(stubCode)"
     }
-    from += " AND \(id)\(comparison)\(start) AND \(condition(filter))"
+    from += " AND \(id)\(comparison)\(start) AND \(condition(ofAll: parts.filter { $0 != held }))"
     sql = "\(from) ORDER BY \(id)\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
   }
 
@@ -81,11 +81,15 @@ struct JobPage {
       CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane))))
       """
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
-    case .and(let all): all.isEmpty ? "1" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
+    case .and(let all): "(" + condition(ofAll: all) + ")"
     case .or(let any): any.isEmpty ? "0" : "(" + any.map { condition($0) }.joined(separator: " OR ") + ")"
     case .not(let a): "NOT \(condition(a))"
     case .tooLarge: "0"
     }
+  }
+
+  private mutating func condition(ofAll parts: [JobFilter]) -> String {
+    parts.isEmpty ? "1" : parts.map { condition($0) }.joined(separator: " AND ")
   }
 
   /// Many ids as one parameter: SQLite bears no statement of any length.

@@ -24,8 +24,8 @@ struct WaitsReader {
 
   init(now: Int64, on connection: OpaquePointer) throws {
     self.now = now
-    setByHand = try readConstraints(try Statement(WriterStatement.constraints.sql, on: connection))
-    limits = try readLimits(try Statement(WriterStatement.limits.sql, on: connection))
+    setByHand = try readConstraints(on: connection)
+    limits = try readLimits(on: connection)
     limitOf = try Statement(WriterStatement.limitOf.sql, on: connection)
     needs = try Statement(Self.needsSQL, on: connection)
     head = try Statement(Self.headSQL, on: connection)

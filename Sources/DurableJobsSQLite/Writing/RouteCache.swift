@@ -23,15 +23,9 @@ final class RouteCache {
 
   private func read(on connection: WriterConnection, changes: Int64) throws {
     forget()
-    let routes = try connection[.routes]
-    while try routes.step() {
-      add(
-        Route(
-          id: routes.int(0), queue: routes.text(1) ?? "", kind: routes.text(2) ?? "",
-          requires: Set(list: routes.text(4)), isPaused: routes.int(3) != 0))
-    }
-    setByHand = try readConstraints(try connection[.constraints])
-    limits = try readLimits(try connection[.limits])
+    for totals in try RouteTotals.read(isCounting: false, on: connection.handle) { add(totals.route) }
+    setByHand = try readConstraints(on: connection.handle)
+    limits = try readLimits(on: connection.handle)
     self.changes = changes
   }
 

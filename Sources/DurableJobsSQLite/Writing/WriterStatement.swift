@@ -12,9 +12,9 @@ enum WriterStatement: Int, CaseIterable {
   // Unique keys
   case keyOwners, takeKey, releaseKey
   // Routes and queues
-  case routes, findQueue, insertQueue, findRoute, insertRoute, dropRoutes, pauseQueue, bumpChanges, count
-  case constraints, setConstraint, clearConstraint
-  case limits, setLimits, limitOf, putTat
+  case findQueue, insertQueue, findRoute, insertRoute, dropRoutes, pauseQueue, bumpChanges, count
+  case setConstraint, clearConstraint
+  case setLimits, limitOf, putTat
   // Claims
   case beforeClaim, nextDue, promote, routeOf, pickOnly, mark
   // Settlements
@@ -78,8 +78,6 @@ enum WriterStatement: Int, CaseIterable {
       "INSERT OR REPLACE INTO durable_uniq(key,job,until) VALUES(?1,?2,?3)"
     case .releaseKey: "DELETE FROM durable_uniq WHERE key=?1 AND job=?2"
 
-    case .routes:
-      "SELECT r.id,q.name,r.kind,q.paused,r.requires FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue"
     case .findQueue: "SELECT id,paused FROM durable_queue WHERE name=?1"
     case .insertQueue: "INSERT INTO durable_queue(name) VALUES(?1)"
     case .findRoute: "SELECT id FROM durable_route WHERE queue=?1 AND kind=?2 AND requires=?3"
@@ -96,17 +94,12 @@ enum WriterStatement: Int, CaseIterable {
       INSERT INTO durable_queue(name,paused) VALUES(?1,?2)
       ON CONFLICT(name) DO UPDATE SET paused=excluded.paused WHERE paused<>excluded.paused
       """
-    case .constraints: "SELECT name,satisfied FROM durable_constraint ORDER BY name"
     case .setConstraint:
       """
       INSERT INTO durable_constraint(name,satisfied) VALUES(?1,?2)
       ON CONFLICT(name) DO UPDATE SET satisfied=excluded.satisfied WHERE satisfied<>excluded.satisfied
       """
     case .clearConstraint: "DELETE FROM durable_constraint WHERE name=?1"
-    case .limits:
-      """
-      SELECT name,running,rate,period,burst FROM durable_queue WHERE running NOT NULL OR rate NOT NULL ORDER BY name
-      """
     case .setLimits:
       """
       INSERT INTO durable_queue(name,running,rate,period,burst) SELECT ?1,?2,?3,?4,?5

@@ -44,11 +44,14 @@ enum StoreCheck {
       OR j.state BETWEEN 7 AND 10 AND j.links&\(Links.seated.rawValue)=0
     """
   static let missingPlaces = """
-    SELECT j.id,CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.lane') END lane,j.links&\(Links.seated.rawValue)<>0 seat
+    SELECT j.id,\(option("lane")) lane,j.links&\(Links.seated.rawValue)<>0 seat
     FROM durable_job j JOIN durable_spec s ON s.id=j.id
     WHERE (j.state BETWEEN 2 AND 6 AND j.links&\(Links.lane.rawValue)<>0 OR j.links&\(Links.seated.rawValue)<>0)
       AND lane NOT NULL AND NOT EXISTS(SELECT 1 FROM durable_lane l WHERE l.name=lane AND l.job=j.id)
     """
+  private static func option(_ name: String) -> String {
+    "CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.\(name)') END"
+  }
   static let freeSeats = """
     SELECT l.name FROM durable_lane l LEFT JOIN durable_lane_width w ON w.name=l.name
     GROUP BY l.name HAVING sum(l.seat)<max(ifnull(w.width,1),1) AND min(l.seat)=0
@@ -62,8 +65,7 @@ enum StoreCheck {
       OR b.done=0 AND b.live<=0 OR (b.done=1 AND b.jobs<=0)<>(b.empty_at NOT NULL)
     """
   static let missingKeys = """
-    SELECT j.id,CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.unique') END name,
-      CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.uniqueUntil') END until
+    SELECT j.id,\(option("unique")) name,\(option("uniqueUntil")) until
     FROM durable_job j JOIN durable_spec s ON s.id=j.id
     WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.unique.rawValue)<>0 AND name NOT NULL
       AND NOT EXISTS(SELECT 1 FROM durable_uniq u WHERE u.key=name AND u.job=j.id)
@@ -76,22 +78,31 @@ enum StoreCheck {
         OR json_array_length(s.options,'$.tags')>ifnull(t.n,0))
     """
   static let missingDeadlines = """
-    SELECT j.id,CASE WHEN json_valid(s.options)
-      THEN ifnull(json_extract(s.options,'$.endBy'),json_extract(s.options,'$.startBy')) END at
+    SELECT j.id,ifnull(\(option("endBy")),\(option("startBy"))) due
     FROM durable_job j JOIN durable_spec s ON s.id=j.id
-    WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.deadline.rawValue)<>0 AND at NOT NULL
-      AND NOT EXISTS(SELECT 1 FROM durable_deadline d WHERE d.job=j.id AND d.at=CASE WHEN json_valid(s.options)
-        THEN ifnull(json_extract(s.options,'$.endBy'),json_extract(s.options,'$.startBy')) END)
+    WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.deadline.rawValue)<>0 AND due NOT NULL
+      AND NOT EXISTS(SELECT 1 FROM durable_deadline d WHERE d.job=j.id AND d.at=due)
+    """
+  /// The numbers of a route, each by what it counts of its jobs.
+  private static let numbers = [
+    ("jobs", "1"), ("blocked", "state=2"), ("scheduled", "state=3"), ("suspended", "state=6"),
+    ("succeeded", "state=7"), ("failed", "state=8"), ("cancelled", "state=9"), ("skipped", "state=10"),
+  ]
+  private static let counted = """
+    SELECT route,\(list { "sum(\($1)) \($0)" }) FROM durable_job WHERE state BETWEEN 2 AND 10 GROUP BY route
     """
   static let wrongCounts = """
-    SELECT r.id FROM durable_route r LEFT JOIN(
-      SELECT route,count(*) jobs,sum(state=2) blocked,sum(state=3) scheduled,sum(state=6) suspended,sum(state=7) succeeded,
-        sum(state=8) failed,sum(state=9) cancelled,sum(state=10) skipped
-      FROM durable_job WHERE state BETWEEN 2 AND 10 GROUP BY route) n ON n.route=r.id
-    WHERE (r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped) IS NOT
-      (ifnull(n.jobs,0),ifnull(n.blocked,0),ifnull(n.scheduled,0),ifnull(n.suspended,0),ifnull(n.succeeded,0),
-        ifnull(n.failed,0),ifnull(n.cancelled,0),ifnull(n.skipped,0))
+    SELECT r.id FROM durable_route r LEFT JOIN(\(counted)) n ON n.route=r.id
+    WHERE (\(list { name, _ in "r.\(name)" })) IS NOT (\(list { name, _ in "ifnull(n.\(name),0)" }))
     """
+  static let recount = """
+    WITH n AS MATERIALIZED(\(counted)) UPDATE durable_route
+    SET (\(list { name, _ in name }))=(SELECT \(list { name, _ in "ifnull(max(n.\(name)),0)" }) FROM n WHERE n.route=durable_route.id)
+    """
+
+  private static func list(_ text: (String, String) -> String) -> String {
+    numbers.map(text).joined(separator: ",")
+  }
 
   static func findings(on connection: OpaquePointer) throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
@@ -153,7 +164,7 @@ extension WriteTransaction {
       if let key = row.key { try self.run(.insertKey, key.composed, id) }
       for tag in row.tags { try self.run(.insertTag, tag.composed, id) }
     }
-    try run("INSERT OR IGNORE INTO durable_deadline(at,job) SELECT at,id FROM(\(StoreCheck.missingDeadlines))")
+    try run("INSERT OR IGNORE INTO durable_deadline(at,job) SELECT due,id FROM(\(StoreCheck.missingDeadlines))")
     let batches = try Statement(StoreCheck.wrongBatches, on: connection.handle)
     while try batches.step() { news.touch(BatchID(rawValue: batches.int(0))) }
     try run(

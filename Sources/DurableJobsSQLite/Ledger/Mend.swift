@@ -36,21 +36,7 @@ extension WriteTransaction {
   private static func note(_ reason: String) -> String { "its row in the store is damaged: \(reason)" }
 
   /// Goes through all jobs, so only after damage.
-  func recount() throws {
-    let states = [
-      "blocked": 2, "scheduled": 3, "suspended": 6, "succeeded": 7, "failed": 8, "cancelled": 9, "skipped": 10,
-    ]
-    let names = states.keys.joined(separator: ",")
-    let numbers = states.values.map { "count(*) FILTER(WHERE state=\($0))" }.joined(separator: ",")
-    let sums = (["jobs"] + states.keys).map { "ifnull(max(n.\($0)),0)" }.joined(separator: ",")
-    try Statement(
-      """
-      WITH n(route,jobs,\(names)) AS MATERIALIZED(
-        SELECT route,count(*),\(numbers) FROM durable_job WHERE state BETWEEN 2 AND 10 GROUP BY route)
-      UPDATE durable_route SET (jobs,\(names))=(SELECT \(sums) FROM n WHERE n.route=durable_route.id)
-      """, on: connection.handle
-    ).run()
-  }
+  func recount() throws { try Statement(StoreCheck.recount, on: connection.handle).run() }
 }
 
 extension Engine {

@@ -51,6 +51,7 @@ struct Book {
   }
 
   mutating func add(_ answer: LedgerReply) {
+    rows.reserveCapacity(rows.count + answer.jobs.count)
     for row in answer.jobs where rows[row.id] == nil && !gone.contains(row.id) { rows[row.id] = RowChange(row) }
     owners.merge(answer.owners) { $1 }
     for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }

@@ -194,12 +194,7 @@ struct PayloadEncoder {
 private final class InputCollector: Sendable {
   private let state = Lock((dependencies: [JobDependency](), hasOpen: false))
 
-  func take() -> (dependencies: [JobDependency], hasOpen: Bool) {
-    state.withLock { state in
-      defer { state = ([], false) }
-      return state
-    }
-  }
+  func take() -> (dependencies: [JobDependency], hasOpen: Bool) { state.exchange(([], false)) }
 
   func slot(for dependency: JobDependency) -> Int {
     state.withLock { state in

@@ -81,12 +81,6 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
 
     var isCancelled: Bool { action.withLock { $0 == nil } }
     func cancel() { action.withLock { $0 = nil } }
-    func fire() {
-      let action = action.withLock { action in
-        defer { action = nil }
-        return action
-      }
-      action?()
-    }
+    func fire() { action.exchange(nil)?() }
   }
 }

@@ -16,4 +16,12 @@ package final class Lock<State>: @unchecked Sendable {
     defer { lock.unlock() }
     return try body(&state)
   }
+
+  /// Puts another in its place, and returns the one that was there.
+  package func exchange(_ new: State) -> State {
+    withLock { state in
+      defer { state = new }
+      return state
+    }
+  }
 }

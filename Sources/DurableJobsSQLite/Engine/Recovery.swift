@@ -29,10 +29,7 @@ extension Engine {
     var nextDeadline = census.nextDeadline
     if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try Census.readNextDeadline(on: $0) } }
     report.comeAgain = [verdict.comeAgain, nextDeadline.map { .milliseconds($0 - now) }].compactMap(\.self).min()
-    report.unreadable = unreadable.withLock { unreadable in
-      defer { unreadable = [] }
-      return unreadable
-    }
+    report.unreadable = unreadable.exchange([])
     return report
   }
 

@@ -14,7 +14,8 @@ public final class SQLiteStore: JobStore {
   public struct Configuration: Sendable {
     /// How many process deaths a job survives, and how long finished jobs are kept.
     public var policy = StorePolicy()
-    /// How long a write waits for other processes, in all, before it is refused with `JobError.Code.locked`.
+    /// How long a write waits for other processes before it is refused with `JobError.Code.locked`. One that works through
+    /// many jobs in a transaction is waited for until that has ended; one that was stopped is not.
     public var busyTimeout = Defaults.busyTimeout
     /// The time that is taken as now.
     public var clock: any JobClock = SystemClock()

@@ -56,6 +56,28 @@ import Testing
     #expect(refusal(path)?.code == .unusableFile)
   }
 
+  @Test(
+    "C72 A store whose file is not there any more takes no jobs, and leaves alone what took its place",
+    arguments: [true, false])
+  func goneFile(isMoved: Bool) async throws {
+    let old = try folder.store()
+    try await old.insert(.plain())
+    for end in ["", "-wal", "-shm"] {
+      let path = folder.path() + end
+      _ = isMoved ? rename(path, folder.path("moved") + end) : unlink(path)
+    }
+    let refused = await #expect(throws: JobError.self) { try await old.insert(.plain()) }
+    #expect(refused?.code == .unusableFile)
+    let new = try folder.store()
+    try await new.insert(.plain(), .plain())
+    await old.close()
+    for end in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: folder.path() + end, toPath: folder.path("copy") + end)
+    }
+    #expect(try await folder.store("copy").counts(where: .all).total == 2)
+    await new.close()
+  }
+
   @Test func `C72 A file with two names is refused: its companions go by one of them`() async throws {
     let path = try await closedStore(jobs: 1)
     try FileManager.default.linkItem(atPath: path, toPath: folder.path("other.sqlite"))

@@ -11,6 +11,20 @@ import Testing
 
   init() throws { folder = try StoreFolder() }
 
+  @Test func `A store that is suspended is made smaller once it goes on`() async throws {
+    let store = try folder.store()
+    await store.suspendForBackground()
+    let isDone = Lock(false)
+    async let smaller: Void = {
+      _ = try await store.compact()
+      isDone.withLock { $0 = true }
+    }()
+    for _ in 0..<10_000 { await Task.yield() }
+    #expect(!isDone.withLock { $0 })
+    store.resumeFromBackground()
+    try await smaller
+  }
+
   // MARK: Checking
 
   @Test("A store that did what stores do contradicts itself nowhere", arguments: 1...6)

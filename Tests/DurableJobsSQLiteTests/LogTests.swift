@@ -30,7 +30,7 @@ import Testing
     let folder = try StoreFolder(inMemory: true)
     let store = try folder.store()
     let (reader, other) = (try Reader(of: folder.path()), try Reader(of: folder.path()))
-    var log = WriteAheadLog(database: folder.path())
+    var log = WriteAheadLog(path: folder.path() + "-wal")
     let payload = String(repeating: "x", count: 1 << 20)
     func grow() async throws {
       for _ in 0..<20 { try await store.insert(.plain(payload: payload)) }

@@ -20,6 +20,25 @@ import Testing
     #expect(Patience(.seconds(-1)).rest == .zero)
   }
 
+  @Test("As long as a transaction goes on, other processes see that by the turn's file")
+  func sign() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    let turn = store.engine.folder.path + "/turn"
+    func goesOn() async throws -> Bool {
+      try await store.onWriter { transaction in
+        let before = FileStatus(turn)?.modified
+        for _ in 0..<200 where FileStatus(turn)?.modified == before {
+          let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 100000) SELECT max(i) FROM n"
+          try Statement(long, on: transaction.connection.handle).run()
+        }
+        return FileStatus(turn)?.modified != before
+      }
+    }
+    #expect(try await goesOn())
+    await store.close()
+  }
+
   @Test("A write that waited for its turn in vain leaves SQLite none of its patience")
   func turn() async throws {
     let folder = try StoreFolder()

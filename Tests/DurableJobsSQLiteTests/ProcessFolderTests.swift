@@ -57,13 +57,13 @@ struct ProcessFolderTests {
     let meeting = try ProcessMeeting()
     let path = meeting.folder.path
     try setModified(path, year: 2001)
-    #expect(!meeting.folder.hasSessions(besides: nil))
+    #expect(meeting.folder.postbox.sessions == [])
     try Data().write(to: URL(fileURLWithPath: path + "/0123abcd.lock"))
     try setModified(path, year: 2001)
-    #expect(!meeting.folder.hasSessions(besides: nil), "the folder seems unchanged")
+    #expect(meeting.folder.postbox.sessions == [], "the folder seems unchanged")
     try setModified(path, year: 2002)
-    #expect(meeting.folder.hasSessions(besides: nil))
-    #expect(!meeting.folder.hasSessions(besides: "0123abcd"))
+    #expect(meeting.folder.postbox.sessions != [])
+    #expect(meeting.folder.postbox.sessions == ["0123abcd"])
   }
 
   @Test("A list that was read within the step of the file system's clock is not relied on")
@@ -71,10 +71,10 @@ struct ProcessFolderTests {
     let meeting = try ProcessMeeting()
     let path = meeting.folder.path
     try setModified(path, year: 2090)
-    #expect(!meeting.folder.hasSessions(besides: nil))
+    #expect(meeting.folder.postbox.sessions == [])
     try Data().write(to: URL(fileURLWithPath: path + "/0123abcd.lock"))
     try setModified(path, year: 2090)
-    #expect(meeting.folder.hasSessions(besides: nil))
+    #expect(meeting.folder.postbox.sessions != [])
   }
 
   @Test("Remains of who died while it came or left are removed, and no living session's files")
@@ -85,7 +85,7 @@ struct ProcessFolderTests {
     #expect(await guest.nextSignal() == .work, "it has tidied up itself")
     let own = Set(["lock", "sock", "life"].map { "\(guest.session.name).\($0)" })
     let beginning = try #require(
-      FileLock.open(meeting.folder.path + "/0123abcd.new", creating: O_CREAT))
+      FileLock.file(at: meeting.folder.path + "/0123abcd.new", creating: O_CREAT))
     #expect(FileLock.take(beginning))
     for name in ["0123abcd.sock", "89abcdef.new", "89abcdef.sock", "01010101.life", "turn"] {
       try Data().write(to: URL(fileURLWithPath: meeting.folder.path + "/" + name))

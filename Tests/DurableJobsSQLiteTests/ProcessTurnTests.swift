@@ -1,3 +1,4 @@
+import DurableJobs
 import Foundation
 import Testing
 
@@ -52,6 +53,29 @@ struct ProcessTurnTests {
     turn.giveBack()
     try probe.tell("take")
     try await probe.hear("true")
+  }
+
+  @Test("A turn whose holder shows that it works is waited for beyond the limit")
+  func workIsWaitedFor() async throws {
+    let (holder, waiter) = (try WriterLock(folder: meeting.folder), try WriterLock(folder: meeting.folder))
+    #expect(holder.take(within: .zero))
+    let (limit, answer, isOver) = (Duration.seconds(1), Lock<Bool?>(nil), Lock(false))
+    Thread.detachNewThread {
+      while !isOver.withLock({ $0 }) {
+        holder.showWork()
+        sched_yield()
+      }
+    }
+    Thread.detachNewThread {
+      let hasTurn = waiter.take(within: limit)
+      answer.withLock { $0 = hasTurn }
+    }
+    let start = ContinuousClock.now
+    while answer.withLock({ $0 }) == nil, ContinuousClock.now - start < limit * 3 { await Task.yield() }
+    holder.giveBack()
+    while answer.withLock({ $0 }) == nil { await Task.yield() }
+    isOver.withLock { $0 = true }
+    #expect(answer.withLock { $0 } == true)
   }
 
   @Test("A turn that comes after its caller gave up is passed on")

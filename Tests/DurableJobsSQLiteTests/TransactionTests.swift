@@ -45,6 +45,24 @@ import Testing
     try await pool.read { try Int.fetchAll($0, sql: "SELECT number FROM sale ORDER BY number") }
   }
 
+  @Test func `An app's own way to wait for a locked database stays`() async throws {
+    let asked = Lock(0)
+    var configuration = GRDB.Configuration()
+    configuration.busyMode = .callback { _ in
+      asked.withLock { $0 += 1 }
+      return false
+    }
+    let pool = try DatabasePool(path: folder.path("other.sqlite"), configuration: configuration)
+    let store = try Self.store(on: pool, clock)
+    try await store.insert(.plain())
+    let locker = try DatabaseQueue(path: pool.path)
+    try locker.inTransaction(.immediate) { _ in
+      #expect(throws: DatabaseError.self) { try pool.write { try sell(1, $0) } }
+      return .rollback
+    }
+    #expect(asked.withLock { $0 } > 0)
+  }
+
   // MARK: Enqueue
 
   @Test func `A job is stored with what the app writes, and a worker hears of it after the commit`() async throws {

@@ -15,9 +15,11 @@ extension SQLiteStore {
     let engine = engine
     let before = engine.fileSize
     do {
-      try await engine.pool.writeWithoutTransaction { db in
-        try db.execute(sql: "VACUUM")
-        try db.checkpoint(.truncate)
+      try await engine.turnstile.pass {
+        try await engine.pool.writeWithoutTransaction { db in
+          try db.execute(sql: "VACUUM")
+          try db.checkpoint(.truncate)
+        }
       }
     } catch {
       try engine.writer.checkOpen()

@@ -14,14 +14,14 @@ final class Engine: Sendable {
   let time: StoreTime
   let pool: DatabasePool
   let writer: Writer
-  let doubts: Lock<Doubts>
+  let doubts = Lock(Doubts())
   let pruning = Lock(PruningCursor())
   /// Sessions that were found dead, and are being cleared up after.
   let gone = Lock<Set<String>>([])
   /// Damaged rows that were met, to be told with the next report.
-  let unreadable: Lock<[JobID]>
+  let unreadable = Lock<[JobID]>([])
   private let presence: Presence
-  private let turnstile = Turnstile()
+  let turnstile = Turnstile()
   private let process = getpid()
 
   /// `lent`: an app's own pool on the file.
@@ -33,18 +33,12 @@ final class Engine: Sendable {
     folder = file.folder
     pool = file.pool
     time = StoreTime(clock: configuration.clock, latest: file.latest)
-    let doubts = Lock(Doubts())
-    self.doubts = doubts
-    let unreadable = Lock<[JobID]>([])
-    self.unreadable = unreadable
-    let presence = Presence(folder: file.folder)
-    let signals = signals
-    self.presence = presence
+    presence = Presence(folder: file.folder)
+    let (presence, signals, doubts, unreadable) = (presence, signals, doubts, unreadable)
     writer = try Writer(
       pool: file.pool, isLent: lent != nil, lock: file.lock, path: path, configuration: configuration,
       process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
-      epoch: file.epoch,
-      isHeard: { signals.hasListeners },
+      epoch: file.epoch, isHeard: { signals.hasListeners },
       tell: { news in
         if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
         presence.hasWorkers = news.hasWorkers
@@ -142,7 +136,7 @@ final class Engine: Sendable {
   var session: String? { presence.name }
 
   /// Of the file and its log, in bytes.
-  var fileSize: Int64 { sizeOfFile(resolvedPath) + sizeOfFile(resolvedPath + "-wal") }
+  var fileSize: Int64 { [resolvedPath, resolvedPath + "-wal"].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) } }
 
   /// Ends everything, once what waits is written.
   func close() {

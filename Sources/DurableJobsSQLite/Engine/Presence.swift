@@ -72,9 +72,7 @@ final class Presence: Sendable {
   var name: String? { state.withLock { $0.session?.name } }
 
   func tellOthers(_ change: ForeignChange) {
-    guard !change.isEmpty else { return }
-    let own = name
-    if folder.hasSessions(besides: own) { folder.post(change, except: own) }
+    if !change.isEmpty { folder.post(change, except: name) }
   }
 
   /// Nobody in the folder, with no lock there, until it is resumed.

@@ -5,32 +5,19 @@ import GRDB
 /// One store's share in the engine of its file. A process has one engine for each file, whatever paths lead to it.
 final class SharedEngine: Sendable {
   let engine: Engine
-  private let key: FileKey
+  private let key: FileStatus.Key
   private let isOpen = Lock(true)
-
-  private struct FileKey: Hashable {
-    let device: UInt64
-    let file: UInt64
-
-    /// Nil if there is no such file.
-    init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      device = UInt64(truncatingIfNeeded: status.st_dev)
-      file = UInt64(truncatingIfNeeded: status.st_ino)
-    }
-  }
 
   private struct Entry {
     let engine: Engine
     var shares: Int
   }
 
-  private static let engines = Lock<[FileKey: Entry]>([:])
+  private static let engines = Lock<[FileStatus.Key: Entry]>([:])
 
   init(path: String, configuration: SQLiteStore.Configuration, lent: DatabasePool? = nil) throws {
     (engine, key) = try Self.engines.withLock { engines in
-      if let key = FileKey(path), let entry = engines[key] {
+      if let key = FileStatus(path)?.key, let entry = engines[key] {
         try entry.engine.checkProcess()
         guard lent == nil || lent === entry.engine.pool else {
           throw JobError(
@@ -42,7 +29,7 @@ final class SharedEngine: Sendable {
         return (entry.engine, key)
       }
       let engine = try Engine(path: path, configuration: configuration, lent: lent)
-      guard let key = FileKey(path) else {
+      guard let key = FileStatus(path)?.key else {
         engine.close()
         throw JobError(.unusableFile, "the store \(path) vanished while it was opened")
       }
@@ -62,11 +49,7 @@ final class SharedEngine: Sendable {
 
   /// True if this was the last share: then the engine is to be closed.
   private func letGo() -> Bool {
-    let wasOpen = isOpen.withLock { isOpen in
-      defer { isOpen = false }
-      return isOpen
-    }
-    guard wasOpen else { return false }
+    guard isOpen.exchange(false) else { return false }
     return Self.engines.withLock { engines in
       guard var entry = engines[key] else { return false }
       entry.shares -= 1

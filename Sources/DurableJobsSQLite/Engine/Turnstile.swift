@@ -2,62 +2,54 @@ import DurableJobs
 
 /// Lets callers through, counts those who are inside, and can be closed: then they wait outside.
 final class Turnstile: Sendable {
-  private typealias Line = [CheckedContinuation<Void, Never>]
-
   private struct State {
     var inside = 0
     var isClosed = false
-    var outside: Line = []
-    var closers: Line = []
+    var waiting: [CheckedContinuation<Void, Never>] = []
+
+    mutating func enter() -> Bool {
+      if !isClosed { inside += 1 }
+      return !isClosed
+    }
   }
 
   private let state = Lock(State())
 
   /// Runs `body` inside, once it is open. Who waits outside can't be cancelled there.
   func pass<R>(_ body: () async throws -> R) async rethrows -> R {
-    while !enter() { await wait(in: \.outside) { $0.isClosed } }
-    defer { leave() }
+    if !state.withLock({ $0.enter() }) { await wait { $0.enter() } }
+    defer { change { $0.inside -= 1 } }
     return try await body()
   }
 
   /// Returns once nobody is inside any more, or it is open again.
   func close() async {
-    state.withLock { $0.isClosed = true }
-    await wait(in: \.closers) { $0.isClosed && $0.inside > 0 }
+    change { $0.isClosed = true }
+    await wait { $0.inside == 0 || !$0.isClosed }
   }
 
-  func open() {
-    let all = state.withLock { state in
-      defer { state = State(inside: state.inside) }
-      return state.outside + state.closers
+  func open() { change { $0.isClosed = false } }
+
+  private func change(_ body: (inout State) -> Void) {
+    let waiting = state.withLock { state in
+      body(&state)
+      defer { state.waiting = [] }
+      return state.waiting
     }
-    for one in all { one.resume() }
+    for one in waiting { one.resume() }
   }
 
-  private func enter() -> Bool {
-    state.withLock { state in
-      if !state.isClosed { state.inside += 1 }
-      return !state.isClosed
-    }
-  }
-
-  private func leave() {
-    let closers = state.withLock { state -> Line in
-      state.inside -= 1
-      guard state.inside == 0 else { return [] }
-      defer { state.closers = [] }
-      return state.closers
-    }
-    for one in closers { one.resume() }
-  }
-
-  private func wait(in line: WritableKeyPath<State, Line>, while mustWait: (State) -> Bool) async {
-    await withCheckedContinuation { one in
-      let waits = state.withLock { state in
-        if mustWait(state) { state[keyPath: line].append(one) }
-        return mustWait(state)
+  private func wait(until holds: (inout State) -> Bool) async {
+    var isOver = false
+    while !isOver {
+      await withCheckedContinuation { one in
+        isOver = state.withLock { state in
+          let isOver = holds(&state)
+          if !isOver { state.waiting.append(one) }
+          return isOver
+        }
+        if isOver { one.resume() }
       }
-      if !waits { one.resume() }
     }
   }
 }

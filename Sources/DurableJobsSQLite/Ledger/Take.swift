@@ -39,13 +39,10 @@ extension WriteTransaction {
       FaultPoint.claimMarked.reach()
       try moved(job.id, route: job.route.id, from: .ready, to: .running)
       let deadline = job.links.contains(.deadline) ? job.terms.deadline : nil
-      self.claimed.append(
-        (
-          job.id,
-          WriterMemory.Held(
-            claim: claim, route: job.route.id, unique: job.terms.keyHold, deadline: deadline?.date.milliseconds,
-            batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow))
-        ))
+      let held = WriterMemory.Held(
+        claim: claim, route: job.route.id, unique: job.terms.keyHold, deadline: deadline?.date.milliseconds,
+        batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow))
+      self.claimed.append((job.id, held))
       var claimed = ClaimedJob(
         token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
         payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
@@ -237,8 +234,7 @@ extension WriteTransaction {
     return .success(
       PickedJob(
         id: cursor.id, route: cursor.route, attempt: row.count(2), createdAt: row.int(3), terms: terms,
-        payload: payload,
-        links: Links(rawValue: row.int(6))))
+        payload: payload, links: Links(rawValue: row.int(6))))
   }
 
   private func terms(of text: String?) throws -> StoredTerms {

@@ -10,14 +10,13 @@ enum Schema {
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("v1") { db in
-      FaultPoint.migrateBegun.reach()
-      try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-      try db.execute(sql: first)
-      FaultPoint.migrateEnded.reach()
-    }
-    for (index, step) in steps.enumerated().dropFirst() {
-      migrator.registerMigration("v\(index + 1)") { try $0.execute(sql: step) }
+    for (index, step) in steps.enumerated() {
+      migrator.registerMigration("v\(index + 1)") { db in
+        FaultPoint.migrateBegun.reach()
+        if index == 0 { try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
+        try db.execute(sql: step)
+        FaultPoint.migrateEnded.reach()
+      }
     }
     return migrator
   }

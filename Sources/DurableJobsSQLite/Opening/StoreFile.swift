@@ -26,13 +26,7 @@ struct StoreFile {
       // Two processes that make the same new file must not do so at once.
       let hasLock = patience.wait { lock.take(within: $0) }
       defer { if hasLock { lock.giveBack() } }
-      let pool = try Self.open(path, Self.configuration(busyTimeout))
-      try Self.migrate(pool, patience)
-      try Self.makeDurable(pool, path)
-      (latest, epoch) = try pool.read(Self.times)
-      self.pool = pool
-      self.folder = folder
-      self.lock = lock
+      try self.init(Self.open(path, Self.configuration(busyTimeout)), folder, lock, patience)
     } catch {
       let error = JobError(error, path: path)
       // What can't be made beside the file is told by their folder.
@@ -44,20 +38,20 @@ struct StoreFile {
   /// An app's own pool. Its path was opened by SQLite already.
   init(lent pool: DatabasePool) throws {
     do {
-      folder = try MeetingFolder(databasePath: pool.path)
-      lock = try WriterLock(folder: folder)
-      try Self.migrate(pool, nil)
-      try Self.makeDurable(pool, pool.path)
-      (latest, epoch) = try pool.read(Self.times)
-      self.pool = pool
+      let folder = try MeetingFolder(databasePath: pool.path)
+      try self.init(pool, folder, WriterLock(folder: folder), nil)
     } catch {
       throw JobError(error, path: pool.path)
     }
   }
 
-  private static func times(_ db: Database) throws -> (Int64, Int64) {
-    let row = try Row.fetchOne(db, sql: timeSQL)
-    return (row?[0] as? Int64 ?? 0, row?[1] as? Int64 ?? 0)
+  /// `patience`: nil for a lent pool.
+  private init(_ pool: DatabasePool, _ folder: MeetingFolder, _ lock: WriterLock, _ patience: Patience?) throws {
+    (self.pool, self.folder, self.lock) = (pool, folder, lock)
+    try Self.migrate(pool, patience)
+    try Self.makeDurable(pool)
+    let times = try pool.read { try Row.fetchOne($0, sql: Self.timeSQL) }
+    (latest, epoch) = (times?[0] as? Int64 ?? 0, times?[1] as? Int64 ?? 0)
   }
 
   /// When the newest job was enqueued, unless the clock was set back since.
@@ -89,7 +83,6 @@ struct StoreFile {
     return configuration
   }
 
-  /// `patience`: nil for a lent pool.
   private static func migrate(_ pool: DatabasePool, _ patience: Patience?) throws {
     let migrator = Schema.migrator
     let isShared = try pool.read { db in
@@ -108,7 +101,7 @@ struct StoreFile {
 
   /// GRDB sets `synchronous` to NORMAL on a pool, after all that its configuration may say: so it is set here, once the
   /// pool is open, and read back.
-  private static func makeDurable(_ pool: DatabasePool, _ path: String) throws {
+  private static func makeDurable(_ pool: DatabasePool) throws {
     try pool.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA synchronous = FULL")
       #if canImport(Darwin)
@@ -119,7 +112,7 @@ struct StoreFile {
       guard synchronous == 2, journal == "wal" else {
         throw JobError(
           .weakDurability,
-          "a commit to \(path) would not survive a power cut (synchronous \(synchronous ?? -1), journal "
+          "a commit to \(pool.path) would not survive a power cut (synchronous \(synchronous ?? -1), journal "
             + "\(journal ?? "unknown")). Keep the store on a local disk")
       }
     }
@@ -131,12 +124,6 @@ func resolvedPath(_ path: String) -> String? {
   guard let resolved = realpath(path, nil) else { return nil }
   defer { free(resolved) }
   return String(cString: resolved)
-}
-
-/// In bytes; 0 if there is no such file.
-func sizeOfFile(_ path: String) -> Int64 {
-  var status = stat()
-  return stat(path, &status) == 0 ? Int64(status.st_size) : 0
 }
 
 /// Looks at a path before anything is opened for good, so that what is no store is never touched.

@@ -1,10 +1,5 @@
 import DurableJobs
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Foundation
 
 /// A session that died, with its lock, which who found it has taken: so one process at a time clears up after it.
 package final class DeadSession: Sendable {
@@ -37,9 +32,14 @@ package final class DeadSession: Sendable {
 /// An advisory lock on a whole file, which ends with the process that holds it, however that ends.
 enum FileLock {
   /// Opens a file such that no child process ever holds its lock; nil if the system refuses, with the reason in `errno`.
-  static func open(_ path: String, creating flags: Int32 = 0) -> Descriptor? {
-    // `O_CLOEXEC` here and not later: a child may be started in between.
-    Descriptor.opened { openRetrying(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags) }
+  static func file(at path: String, creating flags: Int32 = 0) -> Descriptor? {
+    Descriptor.opened {
+      while true {
+        // `O_CLOEXEC` here and not later: a child may be started in between.
+        let number = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0o600)
+        if number >= 0 || errno != EINTR { return number }
+      }
+    }
   }
 
   /// False if somebody else holds it, or the system refuses; `errno` tells.
@@ -52,10 +52,7 @@ enum FileLock {
 
   /// Whether that path still names this file.
   static func isFile(_ file: Descriptor, at path: String) -> Bool {
-    var mine = stat()
-    var theirs = stat()
-    return fstat(file.number, &mine) == 0 && lstat(path, &theirs) == 0
-      && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino
+    FileStatus(file)?.key == FileStatus(path)?.key
   }
 
   private static func lock(_ file: Descriptor, _ operation: Int32) -> Bool {
@@ -63,16 +60,5 @@ enum FileLock {
       if errno != EINTR { return false }
     }
     return true
-  }
-
-  private static func openRetrying(_ path: String, _ flags: Int32) -> Int32 {
-    while true {
-      #if canImport(Darwin)
-        let number = Darwin.open(path, flags, 0o600)
-      #else
-        let number = Glibc.open(path, flags, 0o600)
-      #endif
-      if number >= 0 || errno != EINTR { return number }
-    }
   }
 }

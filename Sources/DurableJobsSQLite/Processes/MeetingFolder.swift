@@ -8,14 +8,13 @@ import Foundation
 /// inode, so that all processes find the same one.
 package struct MeetingFolder: Sendable {
   package let path: String
-  private let postbox: Postbox
+  let postbox: Postbox
 
   /// Finds or makes the folder of a database that exists.
   ///
   /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be made or is not private.
   package init(databasePath: String) throws {
-    var file = stat()
-    guard let resolved = resolvedPath(databasePath), stat(databasePath, &file) == 0 else {
+    guard let resolved = resolvedPath(databasePath), let file = FileStatus(resolved)?.key else {
       throw JobError(
         .unusableFile, "There is no database at \(databasePath) (\(SystemError.words())). Create it first."
       )
@@ -26,7 +25,7 @@ package struct MeetingFolder: Sendable {
       longest.utf8.count <= UnixSocket.longestPath
       ? beside
       : Self.temporaryFolder
-        + "durable-\(geteuid())-\(String(UInt64(truncatingIfNeeded: file.st_dev), radix: 16))-\(String(file.st_ino, radix: 16))"
+        + "durable-\(geteuid())-\(String(file.device, radix: 16))-\(String(file.file, radix: 16))"
     postbox = Postbox(folder: path)
     try Self.makePrivateFolder(path)
   }
@@ -36,9 +35,6 @@ package struct MeetingFolder: Sendable {
 
   /// Tells one session of a change. Never waits; nothing happens if it can't be reached.
   package func post(_ change: ForeignChange, to session: String) { postbox.post(change, to: session) }
-
-  /// Whether anybody else has the database open, or died with it open and was not buried.
-  package func hasSessions(besides own: String?) -> Bool { postbox.hasSessions(besides: own) }
 
   package enum Standing: Sendable {
     /// Its process ended. Nobody else can find that until the lock that the caller now holds is let go.
@@ -51,7 +47,7 @@ package struct MeetingFolder: Sendable {
 
   package func standing(of session: String) -> Standing {
     let lockPath = SessionFile.lock.path(of: session, in: path)
-    guard let file = FileLock.open(lockPath) else { return .unknown }
+    guard let file = FileLock.file(at: lockPath) else { return .unknown }
     guard FileLock.take(file) else { return errno == EWOULDBLOCK ? .alive : .unknown }
     // It may have left, or have been buried, since the file was opened.
     guard FileLock.isFile(file, at: lockPath) else { return .unknown }

@@ -29,9 +29,8 @@ struct PeerWatch {
 
   /// Somebody may have died.
   mutating func look() {
-    looks = 0
-    lookForDead()
-    findNeighbour()
+    looks = -1
+    lookAgain()
   }
 
   /// The last look may have been too early: of a process that ends, the connections may close before the lock does.

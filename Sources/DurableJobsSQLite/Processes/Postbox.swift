@@ -24,9 +24,8 @@ final class Postbox: Sendable {
     state.withLock { send(change, to: session, &$0) }
   }
 
-  func hasSessions(besides own: String?) -> Bool {
-    state.withLock { sessions(&$0).contains { $0 != own } }
-  }
+  /// Who has the database open, or died with it open and was not buried.
+  var sessions: [String] { state.withLock { sessions(&$0) } }
 
   private func send(_ change: ForeignChange, to session: String, _ state: inout State) {
     let path = SessionFile.mail.path(of: session, in: folder)
@@ -45,37 +44,12 @@ final class Postbox: Sendable {
   private func sessions(_ state: inout State) -> [String] {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    let found = Modification(of: folder)
+    let found = FileStatus(folder)?.modified
     guard let found, found == state.listing else {
       state.sessions = MeetingFolder.files(in: folder).compactMap(SessionFile.lock.session(ofFile:))
       state.listing = found?.isSettled(at: now) == true ? found : nil
       return state.sessions
     }
     return state.sessions
-  }
-}
-
-/// When a folder was last changed, as far as its file system tells.
-private struct Modification: Equatable {
-  var seconds: Int
-  var nanoseconds: Int
-
-  init?(of path: String) {
-    var folder = stat()
-    guard stat(path, &folder) == 0 else { return nil }
-    #if canImport(Darwin)
-      let time = folder.st_mtimespec
-    #else
-      let time = folder.st_mtim
-    #endif
-    seconds = time.tv_sec
-    nanoseconds = time.tv_nsec
-  }
-
-  /// Whether a later change is sure to have another time: file systems stamp with a clock that steps, by 10 ms at
-  /// most or, where they keep no fractions, by one or two seconds.
-  func isSettled(at now: timespec) -> Bool {
-    let age = Double(now.tv_sec - seconds) + Double(now.tv_nsec - nanoseconds) / 1e9
-    return age > (nanoseconds == 0 ? 3 : 0.02)
   }
 }

@@ -72,7 +72,7 @@ final class SessionFiles: Sendable {
       let digits = String(UInt32.random(in: .min ... .max), radix: 16)
       let name = String(repeating: "0", count: 8 - digits.count) + digits
       let path = SessionFile.beginning.path(of: name, in: folder)
-      guard let file = FileLock.open(path, creating: O_CREAT | O_EXCL) else {
+      guard let file = FileLock.file(at: path, creating: O_CREAT | O_EXCL) else {
         if errno == EEXIST { continue }
         break
       }
@@ -96,7 +96,7 @@ final class SessionFiles: Sendable {
     for file in files {
       if let name = SessionFile.beginning.session(ofFile: file) {
         let path = SessionFile.beginning.path(of: name, in: folder.path)
-        guard let begun = FileLock.open(path), FileLock.take(begun) else { continue }
+        guard let begun = FileLock.file(at: path), FileLock.take(begun) else { continue }
         withExtendedLifetime(begun) {
           if FileLock.isFile(begun, at: path) { unlink(path) }
         }

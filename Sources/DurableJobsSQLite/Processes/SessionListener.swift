@@ -119,7 +119,7 @@ private struct Watchers {
   private(set) var isFull = false
 
   mutating func accept(from listening: Descriptor) {
-    while let connection = UnixSocket.accept(listening) { connections.append(connection) }
+    while let connection = UnixSocket.accepted(by: listening) { connections.append(connection) }
     isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
   }
 

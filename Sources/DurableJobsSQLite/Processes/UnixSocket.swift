@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+import Foundation
 
 /// The calls of Unix sockets, non-blocking, closed on exec, and with no SIGPIPE. Each returns nil or false where the
 /// system refuses, with the reason in `errno`.
@@ -39,12 +35,8 @@ enum UnixSocket {
     return socket
   }
 
-  static func accept(_ listening: Descriptor) -> Descriptor? {
-    #if canImport(Darwin)
-      let number = Darwin.accept(listening.number, nil, nil)
-    #else
-      let number = Glibc.accept(listening.number, nil, nil)
-    #endif
+  static func accepted(by listening: Descriptor) -> Descriptor? {
+    let number = accept(listening.number, nil, nil)
     return number < 0 ? nil : prepared(number)
   }
 
@@ -97,14 +89,16 @@ enum UnixSocket {
 
   #if canImport(Darwin)
     private static let withoutSignal: Int32 = 0
-
-    private static func type(of kind: Kind) -> Int32 { kind == .datagram ? SOCK_DGRAM : SOCK_STREAM }
   #else
     private static let withoutSignal = Int32(MSG_NOSIGNAL)
-
-    private static func type(of kind: Kind) -> Int32 {
-      let type = kind == .datagram ? SOCK_DGRAM : SOCK_STREAM
-      return Int32(type.rawValue | SOCK_CLOEXEC.rawValue)
-    }
   #endif
+
+  private static func type(of kind: Kind) -> Int32 {
+    let type = kind == .datagram ? SOCK_DGRAM : SOCK_STREAM
+    #if canImport(Darwin)
+      return type
+    #else
+      return Int32(type.rawValue | SOCK_CLOEXEC.rawValue)
+    #endif
+  }
 }

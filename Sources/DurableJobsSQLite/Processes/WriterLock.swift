@@ -11,15 +11,19 @@ package final class WriterLock: Sendable {
 
   package init(folder: MeetingFolder) throws {
     let path = folder.path + "/turn"
-    guard let file = FileLock.open(path, creating: O_CREAT) else {
+    guard let file = FileLock.file(at: path, creating: O_CREAT) else {
       throw JobError(
         .unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
     }
     waiter = LockWaiter(file: file)
   }
 
-  /// Whether this process has it, after a wait of at most that long. Without a wait if nobody has it.
+  /// Whether this process has it. Waits for at most that long for somebody who has it and gives no sign of work; not at all
+  /// if nobody has it.
   package func take(within patience: Duration) -> Bool { waiter.take(within: patience) }
+
+  /// Has those who wait see that this process, which has it, is at work.
+  package func showWork() { waiter.showWork() }
 
   /// Lets the next have it. Does nothing if it was not had.
   package func giveBack() { waiter.giveBack() }
@@ -48,7 +52,6 @@ private final class LockWaiter: Sendable {
   init(file: Descriptor) { self.file = file }
 
   func take(within patience: Duration) -> Bool {
-    let deadline = DispatchTime.now() + patience.seconds
     let atOnce = state.withLock { state -> Bool? in
       if state.isTaken { return true }
       if !state.isWaiting {
@@ -64,8 +67,11 @@ private final class LockWaiter: Sendable {
       return nil
     }
     if let atOnce { return atOnce }
+    var (sign, deadline) = (FileStatus(file)?.modified, DispatchTime.now() + patience.seconds)
     while true {
-      let isLate = outcome.wait(timeout: deadline) == .timedOut
+      let isTimedOut = outcome.wait(timeout: deadline) == .timedOut
+      let isLate = isTimedOut && sign == FileStatus(file)?.modified
+      if isTimedOut { (sign, deadline) = (FileStatus(file)?.modified, .now() + patience.seconds) }
       // The signal may be an old one, of a lock that came as its caller gave up.
       let answer = state.withLock { state -> Bool? in
         if state.isTaken { return true }
@@ -76,6 +82,9 @@ private final class LockWaiter: Sendable {
       if let answer { return answer }
     }
   }
+
+  /// The file's time is the sign.
+  func showWork() { futimens(file.number, nil) }
 
   func giveBack() {
     state.withLock { state in

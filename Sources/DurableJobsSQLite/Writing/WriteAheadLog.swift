@@ -15,14 +15,16 @@ struct WriteAheadLog {
   private let path: String
   private var limit = largest
 
-  init(database path: String) { self.path = (resolvedPath(path) ?? path) + "-wal" }
+  init(path: String) { self.path = path }
 
-  var isTooLarge: Bool { sizeOfFile(path) > limit }
+  private var size: Int64 { FileStatus(path)?.size ?? 0 }
+
+  var isTooLarge: Bool { size > limit }
 
   /// On the writer's connection, between two transactions.
   mutating func shorten(on connection: OpaquePointer) {
     sqlite3_busy_timeout(connection, Self.patience)
     sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    limit = sizeOfFile(path) + Self.largest
+    limit = size + Self.largest
   }
 }

@@ -26,14 +26,12 @@ struct WriteRequest: Sendable {
       let value = try act(transaction)
       reply.withLock { $0 = value }
     }
-    if let thenClaim {
-      self.thenClaim = { transaction in
+    self.thenClaim = thenClaim.map { claim in
+      { @Sendable (transaction: WriteTransaction) throws in
         guard let value = reply.withLock({ $0 }) else { return }
-        let whole = try thenClaim(transaction, value)
+        let whole = try claim(transaction, value)
         reply.withLock { $0 = whole }
       }
-    } else {
-      self.thenClaim = nil
     }
     finish = { error in
       if let error {

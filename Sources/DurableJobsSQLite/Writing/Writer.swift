@@ -1,6 +1,7 @@
 import DurableJobs
 import Foundation
 import GRDB
+import GRDBSQLite
 
 /// The one thread that writes a file for this process.
 ///
@@ -37,6 +38,8 @@ final class Writer: @unchecked Sendable {
   private let configuration: SQLiteStore.Configuration
   private let process: OwnProcess
   private let path: String
+  /// The file, and where it was when it was opened.
+  private let file: (key: FileStatus.Key?, path: String)
   private let isHeard: @Sendable () -> Bool
   private let tell: @Sendable (News) -> Void
   private let waiting = Lock(Waiting())
@@ -52,8 +55,7 @@ final class Writer: @unchecked Sendable {
 
   init(
     pool: DatabasePool, isLent: Bool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration,
-    process: OwnProcess,
-    time: StoreTime, epoch: Int64,
+    process: OwnProcess, time: StoreTime, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
   ) throws {
     self.pool = pool
@@ -61,10 +63,12 @@ final class Writer: @unchecked Sendable {
     connection = try pool.writeWithoutTransaction { WriterConnection(handle: try $0.handle(of: path)) }
     self.lock = lock
     self.path = path
+    let resolved = resolvedPath(path) ?? path
+    file = (FileStatus(resolved)?.key, resolved)
     self.configuration = configuration
     self.process = process
     memory = WriterMemory(epoch: epoch)
-    log = WriteAheadLog(database: path)
+    log = WriteAheadLog(path: resolved + "-wal")
     self.isHeard = isHeard
     self.tell = tell
     self.time = time
@@ -118,7 +122,12 @@ final class Writer: @unchecked Sendable {
         bell.wait()
       }
     }
-    pool.writeWithoutTransaction { _ in connection.finish() }
+    pool.writeWithoutTransaction { _ in
+      connection.finish()
+      // What took the file's place has a log of the same name, which this connection would delete as its own.
+      var keepsLog: Int32 = 1
+      if !hasFile { sqlite3_file_control(connection.handle, nil, SQLITE_FCNTL_PERSIST_WAL, &keepsLog) }
+    }
     if !isLent {
       // Readers first: SQLite takes the log into the file when its last connection closes, if that one may write.
       pool.invalidateReadOnlyConnections()
@@ -162,29 +171,69 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
-    if log.isTooLarge {
-      pool.writeWithoutTransaction { if (try? $0.handle(of: path)) != nil { log.shorten(on: connection.handle) } }
+    if log.isTooLarge, let usual = pool.configuration.busyMode.patience {
+      pool.writeWithoutTransaction { db in
+        guard let handle = try? db.handle(of: path) else { return }
+        log.shorten(on: handle)
+        usual.tell(handle)
+      }
     }
   }
 
   /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,
   /// and not each of their commits.
   private func takeLock(_ patience: inout Patience) -> Bool {
-    let hasLock = patience.wait { lock.take(within: hasLockLapsed ? min($0, .milliseconds(50)) : $0) }
+    var rest = patience
+    let hasLock = rest.wait { lock.take(within: hasLockLapsed ? min($0, .milliseconds(50)) : $0) }
+    // One who is at work is waited for, however long that takes.
+    if !hasLock { patience = rest }
     hasLockLapsed = !hasLock
     return hasLock
+  }
+
+  /// A transaction may concern very many jobs: others see by the lock that it goes on, each few hundred thousand steps of
+  /// SQLite's, and what stopped gives no such sign.
+  private func showWork(on handle: OpaquePointer) {
+    sqlite3_progress_handler(
+      handle, 200_000,
+      { lock in
+        Unmanaged<WriterLock>.fromOpaque(lock!).takeUnretainedValue().showWork()
+        return 0
+      }, Unmanaged.passUnretained(lock).toOpaque())
   }
 
   private struct NotBegun: Error {
     let cause: any Error
   }
 
+  /// The path still names the file that is open: what is written into one that was deleted or moved, nobody would find.
+  private var hasFile: Bool {
+    guard let there = FileStatus(file.path) else { return errno != ENOENT && errno != ENOTDIR }
+    return there.key == file.key
+  }
+
+  private func checkFile() throws {
+    guard !hasFile else { return }
+    throw JobError(
+      .unusableFile,
+      "the store \(path) was deleted, moved or replaced while it was open: nothing was stored. Close it, and open what is "
+        + "there now")
+  }
+
   private func commit(_ requests: [WriteRequest], _ patience: inout Patience) throws -> News {
     try pool.writeWithoutTransaction { db in
       let handle = try db.handle(of: path)
-      patience.tell(handle)
-      defer { if isLent { pool.configuration.busyMode.tell(handle) } }
-      do { try patience.wait { _ in try connection[.begin].run() } } catch { throw NotBegun(cause: error) }
+      let usual = pool.configuration.busyMode.patience
+      if usual != nil { patience.tell(handle) }
+      showWork(on: handle)
+      defer {
+        sqlite3_progress_handler(handle, 0, nil, nil)
+        usual?.tell(handle)
+      }
+      do {
+        try checkFile()
+        try patience.wait { _ in try connection[.begin].run() }
+      } catch { throw NotBegun(cause: error) }
       let (moment, isHeard) = (time.moment, isHeard())
       let transaction = WriteTransaction(
         connection: connection, memory: memory, policy: configuration.policy, process: process,
@@ -211,9 +260,8 @@ final class Writer: @unchecked Sendable {
       time.saw(moment)
       return News(
         isHeard: isHeard, hasWorkers: !memory.workers.isEmpty, transitions: transaction.news.transitions,
-        here: transaction.news.here,
-        elsewhere: transaction.news.elsewhere,
-        signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
+        here: transaction.news.here, elsewhere: transaction.news.elsewhere, signsOfLife: transaction.signsOfLife,
+        unreadable: transaction.unreadable)
     }
   }
 
@@ -223,6 +271,7 @@ final class Writer: @unchecked Sendable {
   /// brought is told once the caller has committed.
   func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
     try checkOpen()
+    try checkFile()
     guard isLent, try db.handle(of: path) == connection.handle else {
       throw JobError(
         .wrongStore,
@@ -272,12 +321,13 @@ extension Database {
 }
 
 extension Database.BusyMode {
-  /// What a pool's connection does again once we have waited on it in our own way.
-  fileprivate func tell(_ connection: OpaquePointer) {
+  /// What a pool's connection has again once we have waited on it in our own way; nil for an app's code, which could not be
+  /// put back: it decides for us, too.
+  fileprivate var patience: Patience? {
     switch self {
-    case .immediateError: Patience(.zero).tell(connection)
-    case .timeout(let seconds): Patience(.seconds(seconds)).tell(connection)
-    case .callback: break
+    case .immediateError: Patience(.zero)
+    case .timeout(let seconds): Patience(.seconds(seconds))
+    case .callback: nil
     }
   }
 }

@@ -6,7 +6,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "DurableJobs", path: ".."),
+    .package(name: "DurableJobs", path: "..", traits: ["Postgres"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
   ],
   targets: [
@@ -16,7 +16,13 @@ let package = Package(
         .product(name: "DurableJobs", package: "DurableJobs"),
         .product(name: "DurableJobsSQLite", package: "DurableJobs"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ])
+      ]),
+    .executableTarget(
+      name: "bench-postgres",
+      dependencies: [
+        .product(name: "DurableJobs", package: "DurableJobs"),
+        .product(name: "DurableJobsPostgres", package: "DurableJobs"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

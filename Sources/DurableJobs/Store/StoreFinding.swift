@@ -24,13 +24,11 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
 
   public var subject: Subject
   /// In how many rows.
-  public var count: Int
+  public var count = 0
   /// The first few of the jobs, batches or routes that it concerns, or what SQLite says.
-  public var details: [String]
+  public var details: [String] = []
 
-  package init(subject: Subject, count: Int, details: [String]) {
-    (self.subject, self.count, self.details) = (subject, count, details)
-  }
+  package init(_ subject: Subject) { self.subject = subject }
 
   public var description: String {
     "\(subject): \(count) (\(details.joined(separator: ", "))\(count > details.count ? ", …" : ""))"

@@ -33,7 +33,9 @@
       let concerned: [String]
 
       var told: StoreFinding {
-        StoreFinding(subject: subject, count: concerned.count, details: Array(concerned.prefix(5)))
+        var finding = StoreFinding(subject)
+        (finding.count, finding.details) = (concerned.count, Array(concerned.prefix(5)))
+        return finding
       }
     }
 

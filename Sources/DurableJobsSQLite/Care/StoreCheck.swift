@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 extension SQLiteStore {
   /// Derives anew from the jobs what is kept beside them, and says where the file has something else: what waits for what,
@@ -107,7 +106,7 @@ enum StoreCheck {
   static func findings(on connection: OpaquePointer) throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
     func look(_ subject: StoreFinding.Subject, _ sql: [String]) throws {
-      var finding = StoreFinding(subject: subject, count: 0, details: [])
+      var finding = StoreFinding(subject)
       for sql in sql {
         let rows = try Statement(sql, on: connection)
         while try rows.step() {

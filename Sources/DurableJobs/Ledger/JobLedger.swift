@@ -26,14 +26,6 @@ extension JobLedger {
     while let request = try verb.next(answer) { answer = try exchange(request) }
     return verb.reply
   }
-
-  /// Throws what the verb would throw, and writes nothing.
-  package func check<V: Verb>(_ verb: consuming V) throws {
-    var answer = LedgerReply()
-    while let request = try verb.next(answer), request.save == nil, request.add.isEmpty {
-      answer = try exchange(request)
-    }
-  }
 }
 
 package struct LedgerRequest {

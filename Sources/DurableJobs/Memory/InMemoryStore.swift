@@ -58,10 +58,7 @@ public final class InMemoryStore: JobStore {
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     for job in settlements.flatMap(\.followUps) { try job.check() }
-    return try commit { table in
-      for settlement in settlements where !settlement.followUps.isEmpty {
-        try table.check(InsertVerb(JobInsertion(settlement.followUps), now: table.now))
-      }
+    return try commit(mayEndHalfway: settlements.contains { !$0.followUps.isEmpty }) { table in
       let settled = try table.run(SettleVerb(settlements, policy: table.policy, now: table.now))
       for insertion in settled.followUps { _ = try table.run(InsertVerb(insertion, now: table.now)) }
       let claimed = try thenClaim.map { try table.run(ClaimVerb($0, now: table.now)) }
@@ -107,7 +104,7 @@ public final class InMemoryStore: JobStore {
 
   public func configure(_ settings: [StoreSetting]) async throws {
     for setting in settings { try setting.check() }
-    try commit { try $0.configure(settings) }
+    try commit(mayEndHalfway: settings.count > 1) { try $0.configure(settings) }
   }
 
   public func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
@@ -133,13 +130,13 @@ public final class InMemoryStore: JobStore {
     try commit { $0.settings }
   }
 
-  /// One transaction. A verb writes last of all, so that one that throws leaves nothing half done. With a provider, which
-  /// may refuse what was written, it is done in a table of its own, which counts once the provider has it. Signals follow
-  /// once it is over.
-  private func commit<R>(_ body: (JobTable) throws -> R) throws -> R {
+  /// One transaction. A verb writes last of all, so that one that throws leaves nothing half done. Where the second of several
+  /// may throw, or a provider refuse what was written, it is done in a table of its own, which counts once all is well.
+  /// Signals follow once it is over.
+  private func commit<R>(mayEndHalfway: Bool = false, _ body: (JobTable) throws -> R) throws -> R {
     let (reply, signals) = try content.withLock { content in
       let before = content.table
-      let table = content.provider == nil ? before : JobTable(before)
+      let table = content.provider == nil && !mayEndHalfway ? before : JobTable(before)
       table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
       let reply = try body(table)
       try table.settleBatches({ table.news.takeBatches() }, now: table.now)

@@ -32,6 +32,26 @@ extension StoreConformance {
       try same(try await trial.job(job.token.job).state, .running, "its state")
       try await trial.end(job, .succeeded(output: nil), as: .succeeded)
     },
+    Case("C22 Two successes whose follow-ups would wait for each other are refused, and nothing of them is stored") {
+      subject in
+      let trial = try await Trial(subject)
+      let jobs = try await [trial.add(), trial.add()]
+      let settlements = zip(try await trial.take(2), [("a", "b"), ("b", "a")]).map { job, keys in
+        let follow = NewJob.plain(after: [JobEdge(.key(keys.1))], terms: JobTerms(key: keys.0))
+        return ClaimSettlement(token: job.token, result: .succeeded(output: nil), followUps: [follow])
+      }
+      try await refused(.invalidArgument, "two successes with follow-ups that wait for each other") {
+        _ = try await trial.store.settle(settlements, thenClaim: nil)
+      }
+      try same(try await trial.states(jobs), [.running, .running], "those that run")
+      try same(try await trial.ids(), jobs, "all jobs")
+      _ = try await trial.store.settle([settlements[0]], thenClaim: nil)
+      try await refused(.invalidArgument, "the second success") {
+        _ = try await trial.store.settle([settlements[1]], thenClaim: nil)
+      }
+      try same(try await trial.ids().count, 3, "all jobs after one success")
+      try same(try await trial.states(jobs), [.succeeded, .running], "the two after one success")
+    },
     Case("A follow-up is claimed in the call that stores it") { subject in
       let trial = try await Trial(subject)
       let job = try await trial.addAndStart()

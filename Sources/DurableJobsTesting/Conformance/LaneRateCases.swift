@@ -131,6 +131,16 @@ extension StoreConformance {
       try await refused(.wrongState, "a rate beside a width") { try await trial.pace(rate) }
       try same(try await trial.store.settings(), [.lane("a", width: 2)], "the settings after a rate was refused")
     },
+    Case("Of settings that are set together none is, where one is refused") { subject in
+      let trial = try await Trial(subject)
+      try await refused(.wrongState, "a rate beside a width") {
+        try await trial.store.configure([
+          .queue("q", isPaused: true), .lane("a", width: 2), .laneRate("a", JobRate(1, per: .seconds(1))),
+        ])
+      }
+      try same(try await trial.store.settings(), [], "the settings")
+      try await trial.start(try await trial.add())
+    },
     Case("A rate of a lane goes on where it was when the store is opened again", needs: [.reopens]) { subject in
       let trial = try await Trial(subject)
       let rate = JobRate(1, per: .seconds(60))

@@ -56,6 +56,19 @@ import Testing
     case longName = "the tag 'node:xxx"
   }
 
+  @Test func `C22 A plan whose nodes wait for each other by keys is refused by name, and nothing is stored`()
+    async throws
+  {
+    var plan = JobPlan()
+    plan.add(MakePart(), after: [.key("b")], options: JobOptions(key: "a"))
+    let node = plan.add(MakePart(), after: [.key("a")])
+    plan.add(MakePart(), after: [node], options: JobOptions(key: "b"))
+    let error = await #expect(throws: JobError.self) { try await queue.enqueue(plan) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains("has the key 'b', for which another job of this call waits") == true)
+    #expect(try await queue.counts().total == 0)
+  }
+
   @Test func `A plan with nothing in it is stored as nothing`() async throws {
     let plan = try await queue.enqueue(JobPlan())
     #expect(try await plan.jobs.isEmpty)

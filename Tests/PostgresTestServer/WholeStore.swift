@@ -23,7 +23,7 @@
           SELECT (SELECT count(*) FROM edge e JOIN job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)
             +(SELECT count(*) FROM edge_key WHERE child=j.id)
             +(SELECT count(*) FROM lane WHERE job=j.id AND seat=0) AS n) e
-        WHERE coalesce(w.n,0)<>CASE WHEN j.state<7 THEN e.n ELSE 0 END
+        WHERE coalesce(w.n,0)<>CASE WHEN j.state<7 THEN e.n ELSE 0 END AND j.state<>10
           OR j.state IN(2,3,4) AND (j.state=2)<>(e.n>0)
         """
       ),

@@ -96,7 +96,7 @@ extension JobSnapshot {
     try decoded("output", as: P.Output.self) { try P.outputCoding.decode(output) }
   }
 
-  private func decoded<T>(_ what: String, as type: T.Type, _ decode: () throws -> T) throws -> T {
+  func decoded<T>(_ what: String, as type: T.Type, _ decode: () throws -> T) throws -> T {
     do { return try decode() } catch {
       throw JobError(
         .notDecodable, "the \(what) of job \(id) (\(kind)) is no \(T.self): \(error.briefly)", cause: error)

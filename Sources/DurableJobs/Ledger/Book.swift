@@ -14,12 +14,13 @@ struct Book {
   private var owners: [String: [JobID]] = [:]
   private var childrenOf: [JobID: [Edge]] = [:]
   private var parentsOf: [JobID: [Edge]] = [:]
+  private var waitersOf: [String: [JobID]] = [:]
   var lanes = Lanes()
   /// What is not about a job that stays.
   var changes = Changes()
 
-  /// They failed, and hold their lanes.
-  private var heads: [JobID] = []
+  /// Wait for nothing but a seat any more.
+  var seatless: [JobID] = []
   /// The end of their attempts was counted.
   private var counted: Set<JobID> = []
 
@@ -46,6 +47,7 @@ struct Book {
     needs.keys = wanted.keys.filter { owners.updateValue(owners[$0] ?? [], forKey: $0) == nil }
     needs.childrenOf = wanted.childrenOf.filter { childrenOf.updateValue(childrenOf[$0] ?? [], forKey: $0) == nil }
     needs.parentsOf = wanted.parentsOf.filter { parentsOf.updateValue(parentsOf[$0] ?? [], forKey: $0) == nil }
+    needs.waitersOf = wanted.waitersOf.filter { waitersOf.updateValue(waitersOf[$0] ?? [], forKey: $0) == nil }
     needs.lanes = lanes.lacking(wanted.lanes)
     return needs.isEmpty ? nil : needs
   }
@@ -54,6 +56,7 @@ struct Book {
     rows.reserveCapacity(rows.count + answer.jobs.count)
     for row in answer.jobs where rows[row.id] == nil && !gone.contains(row.id) { rows[row.id] = RowChange(row) }
     owners.merge(answer.owners) { $1 }
+    waitersOf.merge(answer.waiters) { $1 }
     for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }
     lanes.add(answer.lanes)
     for edge in answer.parents { parentsOf[edge.child, default: []].append(edge) }
@@ -75,10 +78,8 @@ struct Book {
 
   func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
-  /// Those that have not ended, one for each edge. They must have been asked for.
-  func parents(of id: JobID) -> [JobID] {
-    (parentsOf[id] ?? []).filter { edge in end(of: edge).map { !$0.isFinished } ?? false }.map(\.parent)
-  }
+  /// Who waits for somebody to bring this key. It must have been asked for.
+  func waiters(of key: String) -> [JobID] { waitersOf[key] ?? [] }
 
   /// Those that it waits for, or would if they lived again. They must have been asked for.
   func needed(by id: JobID) -> [JobID] {
@@ -91,15 +92,26 @@ struct Book {
   }
 
   mutating func change<R>(_ id: JobID, _ body: (inout RowChange) throws -> R) rethrows -> R? {
-    guard let index = rows.index(forKey: id) else { return nil }
-    let old = rows.values[index].after.course.state
-    let result = try body(&rows.values[index])
-    if !rows.values[index].isTouched {
-      rows.values[index].isTouched = true
+    guard var change = rows[id] else { return nil }
+    let old = change.after.course.state
+    let result = try body(&change)
+    if !change.isTouched {
+      change.isTouched = true
       changed.append(id)
     }
-    follow(at: index, from: old)
+    follow(&change, from: old)
+    rows[id] = change
     return result
+  }
+
+  /// Its attempt ends, or it does, in a way of which `body` says the failure that is to be kept.
+  mutating func end(_ id: JobID, concernsClaim: Bool = false, _ body: (inout JobCourse) -> String?) {
+    let now = date
+    change(id) { change in
+      let attempt = change.after.course.attempt
+      change.failure = body(&change.after.course).map { AttemptFailure(attempt: attempt, at: now, message: $0) }
+      change.concernsClaim = concernsClaim
+    }
   }
 
   /// An unfinished job that needs this one, or what it brought, and does not go itself. Its children must have been asked
@@ -134,23 +146,26 @@ struct Book {
   }
 
   /// What follows from any change, whichever rule made it.
-  private mutating func follow(at index: Dictionary<JobID, RowChange>.Index, from old: JobState) {
-    if old.isFinished, !rows.values[index].after.course.state.isFinished { rows.values[index].after.waits = 0 }
-    if old.isFinished != rows.values[index].after.course.state.isFinished,
-      let deadline = rows.values[index].after.deadline
-    {
-      rows.values[index].after.isTimed = old.isFinished && deadline.date > date
+  private mutating func follow(_ change: inout RowChange, from old: JobState) {
+    let wasFinished = old.isFinished
+    if wasFinished, !change.after.course.state.isFinished { change.after.waits = 0 }
+    if wasFinished != change.after.course.state.isFinished, let deadline = change.after.deadline {
+      change.after.isTimed = wasFinished && deadline.date > date
     }
-    if rows.values[index].after.course.state == .succeeded { rows.values[index].after.hasSteps = false }
-    rows.values[index].after.course.stand(waits: rows.values[index].after.waits, now: date)
-    let change = rows.values[index]
+    if change.after.course.state == .succeeded { change.after.hasSteps = false }
+    change.after.course.stand(waits: change.after.waits, now: date)
     let (id, new) = (change.before.id, change.after.course.state)
-    if new != old, new != .running, !change.isOwnEnd { rows.values[index].after.claim.void() }
-    if new.isFinished { rows.values[index].after.waits = 0 }
-    if new.isFinished, !old.isFinished { leaveLane(at: index) }
+    if new != old, new != .running, !change.isOwnEnd { change.after.claim.void() }
+    // What a skipped job waited for is left as it is, to write less: if it lives again, that is reckoned anew.
+    if new.isFinished, new != .skipped { change.after.waits = 0 }
     if old == .running, !new.isFinished, new != .running { returned.append(id) }
-    guard old.isFinished != new.isFinished else { return }
-    if new.isFinished { ended.append(id) } else { reopened.append(id) }
+    guard wasFinished != new.isFinished else { return }
+    if new.isFinished {
+      leaveLane(&change)
+      ended.append(id)
+    } else {
+      reopened.append(id)
+    }
     guard let unique = change.before.unique else { return }
     owners[unique.key]?.removeAll { $0 == id }
     if unique.isHeld(in: new, at: now) { owners[unique.key] = (owners(of: unique.key) + [id]).sorted() }
@@ -158,11 +173,12 @@ struct Book {
 
   // MARK: Lanes
 
-  private mutating func leaveLane(at index: Dictionary<JobID, RowChange>.Index) {
-    let row = rows.values[index].after
-    if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return heads.append(row.id) }
+  /// Who failed may hold its lane.
+  private mutating func leaveLane(_ change: inout RowChange) {
+    let row = change.after
+    if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return }
     lanes.leave(row)
-    rows.values[index].after.seat = nil
+    change.after.seat = nil
   }
 
   /// The lanes that these are in, to be asked for.
@@ -170,11 +186,19 @@ struct Book {
     Dictionary(jobs.compactMap { self[$0]?.lane.map { ($0.name, 0) } }) { count, _ in count }
   }
 
-  /// Takes its place in its lane again. The lane must have been asked for.
+  /// Takes its place in its lane again. The lane must have been asked for, and the heads.
   mutating func enterLane(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == nil else { return }
-    let seat = lanes.enter(lane.name, id) || takeSeat(in: lane.name, of: (parentsOf[id] ?? []).map(\.parent))
+    let parents = liveParents(of: id) > 0 ? [] : (parentsOf[id] ?? []).map(\.parent)
+    let seat = lanes.enter(lane.name, id) || takeSeat(in: lane.name, of: parents)
     change(id) { $0.after.seat = seat }
+  }
+
+  /// What is lacking to know which failed jobs these were to run after, or what was skipped because of which. Their parents
+  /// must have been asked for.
+  mutating func lackingHeads(of jobs: some Sequence<JobID>) -> Needs? {
+    let failed = jobs.flatMap { id in (parentsOf[id] ?? []).filter { end(of: $0) == .failed }.map(\.parent) }.sorted()
+    return lacking(Needs(jobs: failed)) ?? lacking(Needs(jobs: failed.compactMap { self[$0]?.course.cause }))
   }
 
   /// A failed job that holds its lane does not keep out what was to run after its end, or after the end of what was skipped
@@ -187,31 +211,24 @@ struct Book {
     return head != nil
   }
 
-  /// Their children must have been asked for.
+  /// To those that wait for nothing else: who waits for others too might wait for one behind it in the lane. Their parents
+  /// must have been asked for, and the heads.
   mutating func passSeatsOn() {
-    for head in heads.sorted() {
-      let next = awaiting(head).sorted().first { id in
-        self[id].map { $0.seat == false && $0.lane?.name == self[head]?.lane?.name } ?? false
-      }
-      guard let next, let lane = self[next]?.lane?.name, takeSeat(in: lane, of: [head]) else { continue }
+    for id in seatless.sorted() {
+      guard let row = self[id], row.seat == false, row.waits == 1, let lane = row.lane?.name,
+        takeSeat(in: lane, of: (parentsOf[id] ?? []).map(\.parent))
+      else { continue }
       lanes.passed(lane)
-      change(next) { change in
-        change.after.seat = true
-        change.after.waits -= 1
-      }
+      seat(id)
     }
-    heads = []
+    seatless = []
   }
 
-  /// Who was to run after its end, or after the end of who was skipped because of it.
-  private func awaiting(_ head: JobID) -> Set<JobID> {
-    var (all, level) = (Set<JobID>(), [head])
-    while let id = level.popLast() {
-      for child in children(of: id).map(\.child) where all.insert(child).inserted {
-        if self[child]?.course.state == .skipped { level.append(child) }
-      }
+  private mutating func seat(_ id: JobID) {
+    change(id) { change in
+      change.after.seat = true
+      change.after.waits -= 1
     }
-    return all
   }
 
   /// It waits for one that lives again: were that behind it in its lane, neither could run. The lane must have been asked
@@ -225,21 +242,23 @@ struct Book {
     }
   }
 
+  /// It has a seat in its lane, and has not begun.
+  func isSeated(_ id: JobID) -> Bool {
+    self[id].map { $0.seat == true && $0.course.state != .running && !$0.course.state.isFinished } ?? false
+  }
+
   /// Whether it has a seat that it can't use now. Its parents must have been asked for.
-  func isSeatedInVain(_ id: JobID) -> Bool {
-    guard let row = self[id] else { return false }
-    return row.seat == true && row.course.state != .running && !row.course.state.isFinished && liveParents(of: id) > 0
+  func isSeatedInVain(_ id: JobID) -> Bool { isSeated(id) && liveParents(of: id) > 0 }
+
+  /// What must be known of lanes before their free seats can be given.
+  var wantedOfLanes: [String: Int] {
+    Dictionary(uniqueKeysWithValues: lanes.left.map { ($0, lanes.wanted(in: $0)) })
   }
 
   /// Hands the free seats of a lane to the lowest that wait.
   mutating func giveSeats(in lane: String) {
     let rows = rows
-    for id in lanes.next(in: lane, { rows[$0]?.after.seat == false }) {
-      change(id) { change in
-        change.after.seat = true
-        change.after.waits -= 1
-      }
-    }
+    for id in lanes.next(in: lane, { rows[$0]?.after.seat == false }) { seat(id) }
   }
 
   /// In lanes, and ran till now, or may begin from now on.
@@ -263,18 +282,10 @@ struct Book {
   /// The deadline of a job has passed. False if that was one to begin by, and the job has begun.
   mutating func passDeadline(of id: JobID) -> Bool {
     guard let row = self[id], row.isTimed, let deadline = row.deadline else { return false }
-    if case .start = deadline, row.claim != .nobody {
-      change(id) { $0.after.isTimed = false }
-      return false
-    }
-    let (isRunning, now) = (row.course.state == .running, date)
+    change(id) { $0.after.isTimed = false }
+    if case .start = deadline, row.claim != .nobody { return false }
     if row.isHeld { changes.asked.insert(row.claim.worker) }
-    change(id) { change in
-      change.after.isTimed = false
-      let failure = change.after.course.passDeadline(deadline.words)
-      change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
-      change.concernsClaim = isRunning
-    }
+    end(id, concernsClaim: row.course.state == .running) { $0.passDeadline(deadline.words) }
     return true
   }
 
@@ -282,13 +293,10 @@ struct Book {
 
   private func end(of edge: Edge) -> JobState? { self[edge.parent]?.course.end ?? edge.parentState }
 
-  /// They must have been asked for.
-  func failedParents(of id: JobID) -> [JobID] {
-    (parentsOf[id] ?? []).filter { end(of: $0) == .failed }.map(\.parent)
-  }
-
   /// How many of its edges are from jobs that have not ended. Its parents must have been asked for.
-  func liveParents(of id: JobID) -> Int { parents(of: id).count }
+  func liveParents(of id: JobID) -> Int {
+    (parentsOf[id] ?? []).count { edge in end(of: edge).map { !$0.isFinished } ?? false }
+  }
 
   /// Of the edges that can't be met any more, that of the oldest parent. Its parents must have been asked for.
   func brokenEdge(of id: JobID) -> Edge? {

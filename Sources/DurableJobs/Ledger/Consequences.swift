@@ -22,9 +22,11 @@ struct Consequences {
 
   /// Skips first, seats after.
   private func giveSeats(_ book: inout Book) -> Needs? {
+    let seatless = book.seatless.filter { book[$0]?.seat == false }
+    if let needs = book.lacking(Needs(parentsOf: seatless, lanes: book.wantedOfLanes)) { return needs }
+    if let needs = book.lackingHeads(of: seatless) { return needs }
     book.passSeatsOn()
-    let lanes = book.lanes.left.map { ($0, book.lanes.wanted(in: $0)) }
-    if let needs = book.lacking(Needs(lanes: Dictionary(uniqueKeysWithValues: lanes))) { return needs }
+    if let needs = book.lacking(Needs(lanes: book.wantedOfLanes)) { return needs }
     for lane in book.lanes.left.sorted() { book.giveSeats(in: lane) }
     return nil
   }
@@ -62,6 +64,7 @@ struct Consequences {
         book.skip(id, because: broken)
       } else {
         book.change(id) { $0.after.waits -= ends }
+        if let row = book[id], row.seat == false, row.waits == 1 { book.seatless.append(id) }
       }
     }
   }
@@ -71,6 +74,8 @@ struct Consequences {
 private struct Reopening {
   /// Whose waits are no longer what they were.
   private var touched: Set<JobID> = []
+  /// By lane, of those that come into it again.
+  private var dependents: [String: Dependents] = [:]
 
   mutating func next(_ book: inout Book) -> Needs? {
     while !book.reopened.isEmpty {
@@ -92,23 +97,51 @@ private struct Reopening {
       }
     }
     guard !touched.isEmpty else { return nil }
-    let dependent = touched.filter { book[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
     let places = touched.filter {
       book[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
     }
-    let yielding = dependent.filter { book.isSeatedInVain($0) }
-    let needs = Needs(parentsOf: dependent, lanes: book.lanes(of: places.union(yielding)))
-    if let needs = book.lacking(needs) { return needs }
-    let heads = Needs(jobs: places.flatMap { book.failedParents(of: $0) }.sorted())
-    if let needs = book.lacking(heads) { return needs }
-    if let needs = book.lacking(Needs(jobs: heads.jobs.compactMap { book[$0]?.course.cause })) { return needs }
-    for id in yielding { book.yieldSeat(id) }
+    let lanes = book.lanes(of: places)
+    var yielding: Set<JobID> = []
+    for lane in lanes.keys.sorted() {
+      let entering = places.filter { book[$0]?.lane?.name == lane }
+      if let needs = dependents[lane, default: Dependents(of: entering)].next(&book) { return needs }
+      yielding.formUnion(dependents[lane]?.all.filter { book.isSeated($0) && book[$0]?.lane?.name == lane } ?? [])
+    }
+    let dependent = touched.filter { book[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
+    if let needs = book.lacking(Needs(parentsOf: dependent, lanes: lanes)) { return needs }
+    yielding.formUnion(dependent.filter { book.isSeatedInVain($0) })
+    if let needs = book.lacking(Needs(lanes: book.lanes(of: yielding))) ?? book.lackingHeads(of: places) {
+      return needs
+    }
+    for id in yielding.sorted() { book.yieldSeat(id) }
     for id in places.sorted() { book.enterLane(id) }
-    let waiting = Set(dependent).union(places).sorted()
-    touched = []
-    for id in waiting {
+    for id in Set(dependent).union(places).sorted() {
       let waits = book.liveParents(of: id) + (book[id]?.seat == false ? 1 : 0)
       if waits != book[id]?.waits { book.change(id) { $0.after.waits = waits } }
+    }
+    self = Reopening()
+    return nil
+  }
+}
+
+/// Those that wait for some jobs: directly, by way of others, or for a key of theirs; level by level.
+private struct Dependents {
+  private(set) var all: Set<JobID> = []
+  private var level: [JobID]
+
+  init(of jobs: some Sequence<JobID>) { level = jobs.sorted() }
+
+  /// Nil once all are known.
+  mutating func next(_ book: inout Book) -> Needs? {
+    while !level.isEmpty {
+      let parents = level.filter { book[$0]?.hasChildren ?? false }
+      let keys = Set(level.compactMap { book[$0]?.key }).sorted()
+      if let needs = book.lacking(Needs(childrenOf: parents, waitersOf: keys)) { return needs }
+      let waiters = keys.flatMap { book.waiters(of: $0) }
+      if let needs = book.lacking(Needs(jobs: waiters)) { return needs }
+      let next = Set(parents.flatMap { book.children(of: $0).map(\.child) } + waiters).subtracting(all)
+      level = next.filter { book[$0].map { !$0.course.state.isFinished } ?? false }.sorted()
+      all.formUnion(level)
     }
     return nil
   }

@@ -11,12 +11,6 @@ package struct Edge: Hashable, Codable, Sendable {
 }
 
 extension Edge {
-  /// Of one that waits for somebody with a key to come.
-  package init(waiting child: JobID, _ condition: JobEdge.Condition, _ slot: Int?) {
-    self.init(
-      parent: JobID(rawValue: 0), child: child, condition: condition, slot: slot, parentState: JobState.blocked)
-  }
-
   /// Is added to the number of what is needed where that will never come.
   package static let never: Int64 = 4
 

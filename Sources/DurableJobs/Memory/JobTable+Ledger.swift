@@ -31,12 +31,9 @@ extension JobTable: JobLedger {
       reply.children += edges
       reply.jobs += edges.compactMap { index(of: $0.child).map { row(records[$0]) } }
     }
-    for edge in needs.parentsOf.flatMap({ parentsOf[$0] ?? [] }) {
-      let state = index(of: edge.parent).map { records[$0].course.end }
-      reply.parents.append(
-        Edge(
-          parent: edge.parent, child: edge.child, condition: edge.condition, slot: edge.slot, isNever: edge.isNever,
-          parentState: state))
+    for var edge in needs.parentsOf.flatMap({ parentsOf[$0] ?? [] }) {
+      edge.parentState = index(of: edge.parent).map { records[$0].course.end }
+      reply.parents.append(edge)
     }
     for (key, edges) in keyEdges {
       for edge in edges where needs.parentsOf.contains(edge.child) { reply.parents.append(edge) }
@@ -161,7 +158,10 @@ extension JobTable: JobLedger {
       case .known(let parent): connect(Edge(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
       case .added(let index):
         connect(Edge(parent: added[index], child: id, condition: edge.condition, slot: edge.slot))
-      case .key(let key): keyEdges[key, default: []].append(Edge(waiting: id, edge.condition, edge.slot))
+      case .key(let key):
+        let nobody = JobID(rawValue: 0)
+        keyEdges[key, default: []].append(
+          Edge(parent: nobody, child: id, condition: edge.condition, slot: edge.slot, parentState: .blocked))
       }
     }
     if let key = job.terms.key, !course.state.isFinished { bind(key, records.count - 1) }

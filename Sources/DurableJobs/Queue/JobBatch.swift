@@ -12,7 +12,7 @@ extension JobQueue {
     options: JobOptions = JobOptions()
   ) async throws -> JobBatch {
     let membership = BatchMembership.new(name: name, whenDone: try whenDone.map { try prepare($0) })
-    let reply = try await insert(jobs, options, in: membership)
+    let reply = try await insert(jobs, options: options, in: membership)
     guard let id = reply.batch else { throw JobError(.storeFailed, "the store knows no batches") }
     return JobBatch(id: id, queue: self)
   }
@@ -24,14 +24,6 @@ extension JobQueue {
     let reply = try await store.insert(JobInsertion([], batch: membership))
     guard let id = reply.batch else { throw JobError(.storeFailed, "the store knows no batches") }
     return JobBatch(id: id, queue: self)
-  }
-
-  fileprivate func insert<P: JobPayload>(
-    _ jobs: some Collection<P>, _ options: JobOptions, in batch: BatchMembership
-  ) async throws -> InsertionReply {
-    let encoder = PayloadEncoder()
-    let new = try jobs.map { try JobDraft($0, after: [], options: options, by: encoder).job(in: self) }
-    return try await store.insert(JobInsertion(new, batch: batch))
   }
 
   /// The batch with that id, also one that was made by an earlier process. Nothing is read yet.
@@ -95,7 +87,7 @@ public struct JobBatch: Sendable, Identifiable {
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
-    let reply = try await queue.insert(jobs, options, in: .join(id))
+    let reply = try await queue.insert(jobs, options: options, in: .join(id))
     return reply.jobs.map { queue.handle($0, as: P.self) }
   }
 }

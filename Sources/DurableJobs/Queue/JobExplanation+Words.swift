@@ -20,6 +20,8 @@ extension JobExplanation.Reason: CustomStringConvertible {
     case .held(.request, let reason): "It is suspended" + (reason.map { ": \($0)" } ?? "")
     case .held(.handler, let reason): "Its handler suspended it" + (reason.map { ": \($0)" } ?? "")
     case .held(.undecodable, let reason): "Its payload could not be read" + (reason.map { ": \($0)" } ?? "")
+    case .uniqueKey(let key, let job, .failed):
+      "Job \(job) has its unique key '\(key)'; it failed and holds their lane"
     case .uniqueKey(let key, let job, let state):
       "Job \(job) has its unique key '\(key)' and goes first; it \(state.verdict)"
     case .needs(let job, let state, let condition): "It waits for \(condition.words)job \(job), which \(state.verdict)"
@@ -68,6 +70,7 @@ extension JobExplanation.Reason: CustomStringConvertible {
     case .held(.handler, _): "It goes on when it is resumed, completed or failed from outside"
     case .held(.undecodable, _): "Resume it once a program runs that reads it"
     case .lane(_, let job, .failed): "Retry or remove job \(job)"
+    case .uniqueKey(_, let job, .failed): "Remove job \(job), or cancel this one and retry that"
     case .uniqueKey(_, let job, .suspended), .needs(let job, .suspended, _), .lane(_, let job, .suspended):
       "Resume job \(job)"
     case .needsKey(let key, _): "Enqueue a job with that key: '\(key)'"

@@ -11,7 +11,8 @@ public struct JobExplanation: Hashable, Sendable {
     case circle([JobID])
     /// It is ``JobState/suspended``.
     case held(by: JobHold, reason: String?)
-    /// It runs after this job, or in its place, since both have the unique key.
+    /// It runs after this job, or in its place, since both have the unique key. One that failed holds their lane, and can't be
+    /// retried while this one waits.
     case uniqueKey(String, JobID, JobState)
     case needs(JobID, JobState, JobEdge.Condition)
     /// It needs the first job that comes with this key. None has come.
@@ -94,12 +95,20 @@ extension JobQueue {
   /// ``JobError/Code/notFound`` if there is no such job.
   public func explain(_ id: JobID) async throws -> JobExplanation {
     let job = try await store.job(id, detail: [.failures, .waits])
-    let reaches = store.signals.localWorkers.reaches(withRoomIn: job.queue)
-    return JobExplanation(job, and: reaches, circle: try await store.circle(around: job))
+    return try await store.explain(job, and: store.signals.localWorkers.reaches(withRoomIn: job.queue))
   }
 }
 
 extension JobStore {
+  /// Why `job`, read with its waits and failures, does not run.
+  package func explain(_ job: JobSnapshot, and more: [WorkerReach]) async throws -> JobExplanation {
+    var job = job
+    if let head = job.waits?.laneHead, head.state == .failed, let key = job.uniqueKey {
+      job.waits?.laneHead?.hasUniqueKey = try await jobs(JobQuery(.id(head.job), limit: 1)).first?.uniqueKey == key
+    }
+    return JobExplanation(job, and: more, circle: try await circle(around: job))
+  }
+
   /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them or
   /// waits for one. It is looked for among the nearest thousand that it waits for, and through lanes with one seat: in a wider
   /// one another may come free.
@@ -165,7 +174,10 @@ extension JobSnapshot {
         }
       if let reason, !all.contains(reason) { all.append(reason) }
     }
-    if let lane, let head = waits.laneHead { all.append(.lane(lane.name, head.job, head.state)) }
+    if let lane, let head = waits.laneHead {
+      let key = head.hasUniqueKey ? uniqueKey : nil
+      all.append(key.map { .uniqueKey($0, head.job, head.state) } ?? .lane(lane.name, head.job, head.state))
+    }
     if state == .scheduled, let time = runAt, time > waits.now {
       if let lane, let limit = waits.laneLimit, let rate = limit.limits.rate, limit.next == time {
         all.append(.laneRate(lane.name, rate, next: time))

@@ -21,12 +21,7 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
     get async throws {
       let job = try await store.whenFinished(id)
       guard job.state == .succeeded else { throw try await store.failure(of: job) }
-      do {
-        return try coding.decode(job.output)
-      } catch {
-        throw JobError(
-          .notDecodable, "the output of job \(id) (\(job.kind)) is no \(Output.self): \(error.briefly)", cause: error)
-      }
+      return try job.decoded("output", as: Output.self) { try coding.decode(job.output) }
     }
   }
 

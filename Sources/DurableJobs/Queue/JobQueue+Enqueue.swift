@@ -25,10 +25,15 @@ extension JobQueue {
     contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
     guard !jobs.isEmpty else { return [] }
+    return try await insert(jobs, after: after, options: options).jobs.map { handle($0, as: P.self) }
+  }
+
+  func insert<P: JobPayload>(
+    _ jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions, in batch: BatchMembership? = nil
+  ) async throws -> InsertionReply {
     let encoder = PayloadEncoder()
     let new = try jobs.map { try JobDraft($0, after: after, options: options, by: encoder).job(in: self) }
-    let reply = try await store.insert(JobInsertion(new))
-    return reply.jobs.map { handle($0, as: P.self) }
+    return try await store.insert(JobInsertion(new, batch: batch))
   }
 
   /// The same for jobs of different kinds: `enqueue(mixed: [Resize(photo), Notify(user)])`. Returns their ids.

@@ -30,6 +30,8 @@ public struct JobWaits: Hashable, Sendable {
   public struct LaneHead: Hashable, Sendable {
     public var job: JobID
     public var state: JobState
+    /// It failed, and has this one's unique key. Only told by explanations.
+    package var hasUniqueKey = false
 
     public init(job: JobID, state: JobState) {
       self.job = job

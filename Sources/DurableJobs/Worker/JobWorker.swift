@@ -210,11 +210,7 @@ public final class JobWorker: Sendable {
     let clock = run.engine.store.clock
     let timer = clock.schedule(after: .seconds(deadline.timeIntervalSince(clock.now))) { run.engine.stop(grace: .zero) }
     defer { timer.cancel() }
-    return try await withTaskCancellationHandler {
-      try await finish(run).counts
-    } onCancel: {
-      run.engine.stop(grace: .zero)
-    }
+    return try await finish(run, ifCancelledIn: .zero).counts
   }
 
   /// Runs one job, if there is one that is ready, and returns whether there was.
@@ -276,11 +272,14 @@ public final class JobWorker: Sendable {
   private func run(
     _ goal: WorkerState.Goal, limits: [String: Int]?, only: JobID? = nil
   ) async throws -> WorkerEngine.Summary {
-    let run = try begin(goal, limits: limits, only: only)
-    return try await withTaskCancellationHandler {
+    try await finish(begin(goal, limits: limits, only: only), ifCancelledIn: Defaults.grace)
+  }
+
+  private func finish(_ run: Run, ifCancelledIn grace: Duration) async throws -> WorkerEngine.Summary {
+    try await withTaskCancellationHandler {
       try await finish(run)
     } onCancel: {
-      run.engine.stop(grace: Defaults.grace)
+      run.engine.stop(grace: grace)
     }
   }
 

@@ -64,6 +64,20 @@ extension StoreConformance {
       for _ in 0..<50 where claimed.count < 301 { claimed += try await trial.claim(["q": 40]).map(\.token.job) }
       try same(claimed, [first] + ids, "jobs claimed")
     },
+    Case("C35 One that can run is claimed at once, whatever waits before it for others, for a time or for its lane") {
+      subject in
+      let trial = try await Trial(subject)
+      _ = try await trial.add(200, JobTerms(priority: .high, start: .after(.seconds(60))))
+      let lane = try await trial.add(200, JobTerms(priority: .high, lane: "a"))
+      let edges = [JobEdge.job(lane[0]), JobEdge(.key("nobody"))]
+      _ = try await trial.add((0..<200).map { .plain(after: [edges[$0 % 2]], terms: .priority(.high)) })
+      let last = try await trial.add(.priority(.low))
+      try await trial.start(lane[0])
+      let batch = try await trial.store.claim(trial.request(["q": 1]))
+      try same(batch.jobs.map(\.token.job), [last], "the job claimed")
+      try same(batch.nextDue, .seconds(60), "when the next is due")
+      try same(try await trial.claim(["q": 9]).count, 0, "jobs claimed then")
+    },
     Case("`nextDue` is exact, and about jobs that the worker could run") { subject in
       let trial = try await Trial(subject)
       func nextDue() async throws -> Duration? {

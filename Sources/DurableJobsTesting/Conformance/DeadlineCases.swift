@@ -113,6 +113,16 @@ extension StoreConformance {
       try same(failed.state, .failed, "its state")
       try same(failed.failures.map { $0.message.prefix(23) }, ["its deadline has passed"], "what is said of it")
     },
+    Case("An overdue job that its worker does not know of fails of its deadline when it goes back") { subject in
+      let trial = try await Trial(subject)
+      let job = try await trial.addAndStart(terms(endBy(5)))
+      trial.clock.advance(by: .seconds(5))
+      try same(try await trial.recover().overdue, 1, "jobs given up")
+      try same(try await trial.renew(), [], "the standings of none")
+      let failed = try await trial.job(job.token.job)
+      try same(failed.state, .failed, "its state")
+      try same(failed.failures.map { $0.message.prefix(23) }, ["its deadline has passed"], "what is said of it")
+    },
     Case("A retry runs a job whose deadline has passed without one, and keeps one that is ahead") { subject in
       let trial = try await Trial(subject)
       let id = try await trial.add(terms(endBy(60)))

@@ -78,14 +78,36 @@ extension StoreConformance {
       for id in [a, b, c, d, after] { try same(try await trial.circle(id), [], "the circle with another seat") }
       for id in [d, c, b, a] { try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded) }
     },
-    Case("A circle by a key is told, whose bringer a retry put behind the one that waits for it") { subject in
+    Case("A circle by a key is told, whose bringer a retry put behind another lane's that waits for it") { subject in
       let trial = try await Trial(subject)
       let bringer = try await trial.add(JobTerms(key: "k", lane: "m"))
       try await trial.change(.cancel(reason: nil), bringer)
-      let waiter = try await trial.add([.plain(after: [JobEdge(.key("k"))], terms: JobTerms(lane: "m"))])[0]
+      let waiter = try await trial.add([.plain(after: [JobEdge(.key("k"))], terms: JobTerms(lane: "n"))])[0]
+      let behind = try await trial.add(JobTerms(lane: "n"))
+      let head = try await trial.add([.plain(after: [.job(behind)], terms: JobTerms(lane: "m"))])[0]
       try same(try await trial.circle(waiter), [], "a circle that is open still")
       try await trial.change(.retry, bringer)
-      for id in [bringer, waiter] { try same(try await trial.circle(id), [bringer, waiter], "the circle, for \(id)") }
+      let circle = [bringer, head, behind, waiter]
+      for id in circle { try same(try await trial.circle(id), circle, "the circle, for \(id)") }
+    },
+    Case("Who has the unique key of the failed job that holds its lane is told that this can't be retried before") {
+      subject in
+      let trial = try await Trial(subject)
+      let queue = JobQueue("q", store: trial.store)
+      let terms = JobTerms(maxAttempts: 1, unique: UniqueKey("u"), lane: "l")
+      let first = try await trial.add(terms)
+      try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+      let (second, third) = (try await trial.add(terms), try await trial.add(JobTerms(lane: "l")))
+      for (id, reason) in [
+        (second, JobExplanation.Reason.uniqueKey("u", first, .failed)), (third, .lane("l", first, .failed)),
+      ] {
+        let why = try await queue.explain(id)
+        try same(why.reasons, [reason], "why job \(id) waits")
+      }
+      try same(try await trial.report(.retry, first).refused.map(\.job), [first], "a retry while the second waits")
+      try await trial.change(.cancel(reason: nil), second)
+      try await trial.change(.retry, first)
+      try await trial.start(first)
     },
     Case("A job that was appended by its unique key says to whom") { subject in
       let trial = try await Trial(subject)
@@ -192,7 +214,7 @@ extension Trial {
     try present(try await store.jobs(JobQuery(.id(id), detail: [.failures, .waits])).first, "job \(id)")
   }
 
-  fileprivate func circle(_ id: JobID) async throws -> [JobID] {
+  func circle(_ id: JobID) async throws -> [JobID] {
     try await store.circle(around: try await snapshot(id))
   }
 

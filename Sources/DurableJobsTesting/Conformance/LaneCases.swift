@@ -19,6 +19,9 @@ extension StoreConformance {
       let (first, second) = (try await trial.add(JobTerms(lane: "a")), try await trial.add(JobTerms(lane: "a")))
       try await trial.end(try await trial.start(first), .retry(.after(.seconds(5)), message: "r"), as: .scheduled)
       try same(try await trial.states([second]), [.blocked], "the second during a back-off")
+      for other in [try await trial.add(JobTerms(lane: "b")), try await trial.add()] {
+        try await trial.end(try await trial.start(other), .succeeded(output: nil), as: .succeeded)
+      }
       trial.clock.advance(by: .seconds(5))
       try await trial.end(try await trial.start(first), .suspended(reason: "s"), as: .suspended)
       try same(try await trial.states([second]), [.blocked], "the second during a suspension")
@@ -123,6 +126,57 @@ extension StoreConformance {
         .plain(after: [JobEdge(.sibling(0), .failed)], terms: JobTerms(lane: "a")),
       ])
       try same(try await trial.states(ids), [.skipped, .ready], "the link and its catch")
+    },
+    Case("Who waits for another of its lane, too, takes no failed job's place before that has ended") { subject in
+      // Stored before the failure, or after it.
+      for isEarly in [true, false] {
+        let trial = try await Trial(subject)
+        let (first, second) = (try await trial.add(JobTerms(lane: "a")), try await trial.add(JobTerms(lane: "a")))
+        let (other, both) = (try await trial.add(), [JobEdge(.job(first), .ended), JobEdge(.job(second), .ended)])
+        let jobs = [
+          NewJob.plain(after: both, terms: JobTerms(lane: "a")),
+          .plain(after: [JobEdge(.job(first), .failed), .job(other)], terms: JobTerms(lane: "a")),
+        ]
+        var ids = isEarly ? try await trial.add(jobs) : []
+        try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+        if !isEarly { ids = try await trial.add(jobs) }
+        let (last, handler) = (ids[0], ids[1])
+        try same(try await trial.states([second, last, handler]), [.blocked, .blocked, .blocked], "those behind it")
+        try same(try await trial.circle(last), [], "a circle")
+        try await trial.end(try await trial.start(other), .succeeded(output: nil), as: .succeeded)
+        for id in [handler, second, last] {
+          try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+        }
+      }
+    },
+    Case("Who waits for one of its lane that lives again by way of others, or by a key, lets that go first") {
+      subject in
+      for isByKey in [false, true] {
+        let trial = try await Trial(subject)
+        let first = try await trial.add(JobTerms(key: "k", lane: "a"))
+        try await trial.change(.cancel(reason: nil), first)
+        let between = try await trial.add(after: [isByKey ? JobEdge(.key("k")) : JobEdge(.job(first), .ended)])
+        let last = try await trial.add([.plain(after: [.job(between)], terms: JobTerms(lane: "a"))])[0]
+        try await trial.change(.retry, first)
+        try same(try await trial.states([first, between, last]), [.ready, .blocked, .blocked], "after the retry")
+        for id in [first, between, last] {
+          try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+        }
+      }
+    },
+    Case("C17 Cancelled and stored again in its lane while the first still runs: it waits for that one's end") {
+      subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.addAndStart(JobTerms(lane: "a"))
+      try await trial.change(.cancel(reason: nil), first.token.job)
+      let second = try await trial.add(JobTerms(lane: "a"))
+      try same(try await trial.claim(by: "v", ["q": 9]).count, 0, "jobs for another worker")
+      try await trial.end(first, .interrupted, as: .cancelled)
+      try await trial.start(second, by: "v")
+    },
+    Case("C17 However many enqueue, claim, cancel and settle at once, no two jobs of a lane run at once") { subject in
+      let trial = try await Trial(subject)
+      try await trial.expectOneAtOnce { try await trial.add(JobTerms(lane: "a")) }
     },
     Case("Who waits for a job and for its lane waits for both") { subject in
       let trial = try await Trial(subject)

@@ -177,6 +177,33 @@ extension Sequence {
 extension Trial {
   func add(after edges: [JobEdge]) async throws -> JobID { try await add([.plain(after: edges)])[0] }
 
+  /// Has many at once store jobs by `add`, claim, cancel and settle them: no two ever run at once.
+  func expectOneAtOnce(_ add: @escaping @Sendable () async throws -> JobID) async throws {
+    let running = Lock<Set<JobID>>([])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<6 {
+        group.addTask {
+          for round in 0..<12 {
+            let id = try await add()
+            if (number + round).isMultiple(of: 3) { _ = try await report(.cancel(reason: nil), id) }
+            let claimed = try await claim(by: "w\(number)", ["q": 3])
+            let count = running.withLock { running in
+              running.formUnion(claimed.map(\.token.job))
+              return running.count
+            }
+            if !claimed.isEmpty { try same(count, 1, "jobs that run") }
+            await Task.yield()
+            running.withLock { $0.subtract(claimed.map(\.token.job)) }
+            for job in claimed {
+              try await settle(job, round.isMultiple(of: 2) ? .succeeded(output: nil) : .interrupted)
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   func states(_ ids: [JobID]) async throws -> [JobState] {
     try await ids.asyncMap { try await job($0).state }
   }

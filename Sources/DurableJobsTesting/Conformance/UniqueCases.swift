@@ -95,27 +95,8 @@ extension StoreConformance {
     Case("C17 However many enqueue, claim, cancel and settle at once, no two jobs of a unique key run at once") {
       subject in
       let trial = try await Trial(subject)
-      let running = Lock<Set<JobID>>([])
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 0..<6 {
-          group.addTask {
-            for round in 0..<20 {
-              let id = try await trial.insert("u").id
-              if (number + round).isMultiple(of: 3) { _ = try await trial.report(.cancel(reason: nil), id) }
-              for job in try await trial.claim(by: "w\(number)", ["q": 3]) {
-                let others = running.withLock { running in
-                  running.insert(job.token.job)
-                  return running.count - 1
-                }
-                try same(others, 0, "other jobs that run under the key")
-                await Task.yield()
-                running.withLock { _ = $0.remove(job.token.job) }
-                try await trial.settle(job, round.isMultiple(of: 2) ? .succeeded(output: nil) : .interrupted)
-              }
-            }
-          }
-        }
-        try await group.waitForAll()
+      for policy in [UniqueKey.Policy.keep, .replace, .append] {
+        try await trial.expectOneAtOnce { try await trial.insert("u", policy).id }
       }
     },
     Case("C46 A retry is refused while another job has the unique key, and takes the key again once it is free") {
@@ -220,6 +201,12 @@ extension StoreConformance {
       try await trial.end(try await trial.start(chain[1].id), .failed(message: "no"), as: .failed)
       try same(
         try await trial.insert("u", .append).disposition, .inserted, "what became of one after a chain that failed")
+      let cancelled = try await [trial.insert("v", .append), trial.insert("v", .append)].map(\.id)
+      try await trial.change(.cancel(reason: nil), cancelled[0])
+      try same(try await trial.states(cancelled), [.cancelled, .skipped], "a chain that is cancelled")
+      let anew = try await trial.insert("v", .append)
+      try same(anew.disposition, .inserted, "what became of one after a chain that was cancelled")
+      try same(try await trial.job(anew.id).state, .ready, "the one that starts anew")
     },
     Case("Whose predecessor fails is skipped, and a retry of that takes the whole chain along") { subject in
       let trial = try await Trial(subject)

@@ -42,6 +42,8 @@
       case .needs(let job, let state, let condition): condition.forPeople("job \(job)") + ", which is \(state.rawValue)"
       case .needsKey(let key, let condition):
         condition.forPeople("the key '\(key.withoutPasswords)'") + ", which no job has yet that can run"
+      case .uniqueKey(let key, let job, .failed):
+        "job \(job) of its unique key '\(key.withoutPasswords)', which failed and holds their lane"
       case .uniqueKey(let key, let job, let state):
         "job \(job) of its unique key '\(key.withoutPasswords)', which is \(state.rawValue)"
       case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).text
@@ -96,6 +98,8 @@
         "'\(store.command("limits set --lane \(SystemText(lane).shellQuoted)"))' sets another for those after it"
       case .held: "'\(store.command("resume \(id)"))' lets it go on"
       case .lane(let name, let job, let state): LaneHead(lane: name, job: job, state: state).advice(in: store)
+      case .uniqueKey(_, let job, .failed):
+        "'\(store.command("remove \(job)"))' lets it go on, or '\(store.command("cancel \(id)"))' lets that be retried"
       case .needs(let job, .suspended, _), .uniqueKey(_, let job, .suspended):
         "'\(store.command("resume \(job)"))' lets that go on"
       case .constraint(let name, .setByHand):
@@ -150,7 +154,7 @@
     func explain(_ id: JobID, here: Bool = false) async throws -> (job: JobSnapshot, reasons: JobExplanation)? {
       let query = JobQuery(.id(id), detail: [.failures, .waits], limit: 1)
       guard let job = try await store.jobs(query).first else { return nil }
-      return (job, JobExplanation(job, and: here ? [Self.reach] : [], circle: try await store.circle(around: job)))
+      return (job, try await store.explain(job, and: here ? [Self.reach] : []))
     }
   }
 #endif

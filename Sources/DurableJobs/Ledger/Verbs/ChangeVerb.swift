@@ -68,7 +68,9 @@ package struct ChangeVerb: Verb {
     let wasRunning = course.state == .running
     // Nobody holds it who could end as it was asked to.
     if change == .reset, !row.isHeld, [.overdue, .cancelled].contains(course.stopAsked) {
-      return endAsAsked(id)
+      return book.end(id, concernsClaim: true) {
+        $0.settle(.interrupted, now: now, policy: StorePolicy(), random: 0)
+      }
     }
     if change == .retry, mayReopen(row) {
       course.reopen(now: now)
@@ -103,15 +105,6 @@ package struct ChangeVerb: Verb {
       case .retry, .cancel, .suspend, .resume, .setStart, .remove, .wake, .reset:
         break
       }
-    }
-  }
-
-  private mutating func endAsAsked(_ id: JobID) {
-    let now = book.date
-    book.change(id) { saved in
-      let words = saved.after.course.settle(.interrupted, now: now, policy: StorePolicy(), random: 0)
-      saved.failure = words.map { AttemptFailure(attempt: saved.before.course.attempt, at: now, message: $0) }
-      saved.concernsClaim = true
     }
   }
 

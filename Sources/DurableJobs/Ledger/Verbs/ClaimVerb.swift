@@ -68,32 +68,23 @@ package struct ClaimVerb: Verb {
   /// left alone, so that a busy worker does not write its row with each claim.
   private func greeted(_ row: WorkerRow?) -> WorkerRow? {
     let leaseUntil = WorkerRow.lease(request.lease, from: now)
-    guard var row, row.claims + 1 < ClaimNumber.limit else {
-      return WorkerRow(
-        id: nil, worker: request.worker, leaseUntil: leaseUntil, kinds: request.kinds, queues: request.queues,
-        satisfied: request.satisfied, absent: request.absent)
-    }
+    var new = WorkerRow(
+      id: nil, worker: request.worker, leaseUntil: leaseUntil, kinds: request.kinds, queues: request.queues,
+      satisfied: request.satisfied, absent: request.absent)
+    guard let row, row.claims + 1 < ClaimNumber.limit else { return new }
     let (left, length) = (row.leaseUntil &- now, leaseUntil - now)  // a wild lease is too long, or too short
     let isNews =
-      row.kinds != request.kinds || row.queues != request.queues || row.satisfied != request.satisfied
-      || row.absent != request.absent
+      row.kinds != new.kinds || row.queues != new.queues || row.satisfied != new.satisfied || row.absent != new.absent
     guard isNews || left < length / 3 * 2 || left > length else { return nil }
-    row.leaseUntil = leaseUntil
-    row.kinds = request.kinds
-    row.queues = request.queues
-    row.satisfied = request.satisfied
-    row.absent = request.absent
-    return row
+    (new.id, new.claims, new.since) = (row.id, row.claims, row.since)
+    return new
   }
 }
 
 /// Gives up jobs whose deadline has passed.
 private struct OverdueVerb: Verb {
-  private enum Phase { case begin, decide, follow }
-
   private let ids: [JobID]
   private var book: Book
-  private var phase = Phase.begin
   let reply: Void = ()
 
   init(_ ids: [JobID], now: Int64) {
@@ -103,16 +94,8 @@ private struct OverdueVerb: Verb {
 
   mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
     book.add(answer)
-    switch phase {
-    case .begin:
-      phase = .decide
-      return book.lacking(Needs(jobs: ids)).map { LedgerRequest(load: $0) }
-    case .decide:
-      phase = .follow
-      for id in ids { _ = book.passDeadline(of: id) }
-      fallthrough
-    case .follow:
-      return book.conclude()
-    }
+    if let needs = book.lacking(Needs(jobs: ids)) { return LedgerRequest(load: needs) }
+    for id in ids { _ = book.passDeadline(of: id) }
+    return book.conclude()
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// New jobs. Of one whose unique key others have, its policy says what becomes of it and of them. One that waits for an
 /// end that can't come any more is stored as skipped.
 package struct InsertVerb: Verb {
-  private enum Phase { case begin, owners, replace, place, ancestors, added, done }
+  private enum Phase { case begin, owners, replace, place, ancestors, added }
 
   /// Which job stands for a new one.
   enum Stand {
@@ -48,9 +48,7 @@ package struct InsertVerb: Verb {
       phase = .owners
       var needs = Needs()
       for job in jobs {
-        if let unique = job.terms.unique {
-          needs.keys.append(unique.key)
-        }
+        if let unique = job.terms.unique { needs.keys.append(unique.key) }
         if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
         for edge in job.edges {
           switch edge.target {
@@ -114,7 +112,6 @@ package struct InsertVerb: Verb {
       request.save = book.close()?.save
       return request
     case .added:
-      phase = .done
       let ids = answer.added
       reply.batch = answer.batch
       reply.jobs = stands.map { stand in
@@ -124,8 +121,6 @@ package struct InsertVerb: Verb {
         case .kept(let id): InsertedJob(id: id, disposition: .kept)
         }
       }
-      return nil
-    case .done:
       return nil
     }
   }
@@ -180,7 +175,8 @@ package struct InsertVerb: Verb {
       if let deadline = job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
       if !job.edges.isEmpty { try connect(&row) }
       if let lane = job.terms.lane, !row.course.state.isFinished {
-        let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: heads(of: row))
+        let heads = row.waits > 0 ? [] : heads(of: row)
+        let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: heads)
         row.seat = seat
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)

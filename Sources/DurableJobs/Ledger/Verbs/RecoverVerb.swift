@@ -76,9 +76,9 @@ package struct RecoverVerb: Verb {
     for id in held {
       guard let row = book[id], row.course.state == .running else { continue }
       if goodBye.contains(row.claim.worker) {
-        end(row, isLost: false) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
+        book.end(id) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
       } else if reply.recovered < limit, overdue.count <= limit {
-        end(row, isLost: true) { $0.crash(now: now, policy: policy, random: .random(in: 0...1)) }
+        book.end(id, concernsClaim: true) { $0.crash(now: now, policy: policy, random: .random(in: 0...1)) }
         reply.recovered += 1
       } else {
         left.insert(row.claim.worker)
@@ -88,15 +88,6 @@ package struct RecoverVerb: Verb {
     if !left.isEmpty { reply.hasMore = true }
     let isCut = left.isEmpty ? nil : lost.firstIndex { left.contains($0) }
     book.changes.goneWorkers = retiring + lost[..<(isCut ?? lost.endIndex)]
-  }
-
-  private mutating func end(_ row: JobRow, isLost: Bool, _ body: (inout JobCourse) -> String?) {
-    let now = book.date
-    book.change(row.id) { change in
-      change.concernsClaim = isLost
-      let failure = body(&change.after.course)
-      change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0) }
-    }
   }
 
   private mutating func forgetExpired() {

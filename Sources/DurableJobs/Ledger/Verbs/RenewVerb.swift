@@ -69,7 +69,7 @@ package struct RenewVerb: Verb {
       guard let row = book[id], row.isHeld, !listed.contains(ClaimToken(job: id, claim: row.claim.rawValue)) else {
         continue
       }
-      book.change(id) { _ = $0.after.course.settle(.interrupted, now: now, policy: policy, random: 0) }
+      book.end(id) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
     }
   }
 }

@@ -226,12 +226,14 @@ extension Oracle {
     index(of: id).map { jobs[$0].standing == .skipped && snapshot(jobs[$0]).cause == head } ?? false
   }
 
-  /// A failed head does not keep out what was to run after its end, also by way of those that were skipped because of it.
+  /// A failed head does not keep out what was to run after its end, also by way of those that were skipped because of it, once
+  /// that waits for nothing else.
   private mutating func passSeatsOn() {
     for (lane, inside) in seats where wrong != .failedHeadKeepsItsCatchOut {
       for head in inside.sorted() where index(of: head).map({ jobs[$0].standing == .failed }) ?? false {
         let next = line[lane]?.sorted().first { id in
-          needs[id]?.contains { $0.parent == head || isSkipped($0.parent, because: head) } ?? false
+          !waitsForOthers(id)
+            && needs[id]?.contains { $0.parent == head || isSkipped($0.parent, because: head) } ?? false
         }
         guard let next else { continue }
         seats[lane]?.remove(head)
@@ -295,7 +297,29 @@ extension Oracle {
       if reopened.count == count { break }
     }
     for child in needs.keys where needs[child]!.contains(where: { reopened.contains($0.parent) }) { yieldSeat(child) }
+    for id in reopened {
+      guard let lane = index(of: id).flatMap({ jobs[$0].job.terms.lane?.name }), seats[lane]?.contains(id) != true
+      else {
+        continue
+      }
+      for other in dependents(of: id) where seats[lane]?.contains(other) ?? false { yieldSeat(other) }
+    }
     return reopened.sorted()
+  }
+
+  /// Those that wait for it: directly, by way of others, or for a key of theirs.
+  private func dependents(of id: JobID) -> Set<JobID> {
+    var (all, level): (Set<JobID>, [JobID]) = ([], [id])
+    while let next = level.popLast() {
+      let key = index(of: next).flatMap { jobs[$0].job.terms.key }
+      for job in jobs where !job.standing.isFinished && !all.contains(job.id) {
+        let waits = needs[job.id]?.contains { $0.parent == next } ?? false
+        guard waits || openNeeds[job.id]?.contains(where: { $0.key == key }) ?? false else { continue }
+        all.insert(job.id)
+        level.append(job.id)
+      }
+    }
+    return all
   }
 
   mutating func remove(_ id: JobID) {

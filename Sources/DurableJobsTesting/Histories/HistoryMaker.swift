@@ -17,6 +17,8 @@ struct HistoryMaker {
   private var limiting: SeededNumbers?
   /// Every eighth has lanes with rates.
   private var pacing: SeededNumbers?
+  /// Every fourth has open batches and new payloads, and keeps jobs by their kinds.
+  private var opening: SeededNumbers?
   private let steps: [Sort]
   private let results: [ClaimSettlement.Result]
   private let changes: [JobChange]
@@ -43,6 +45,7 @@ struct HistoryMaker {
     var random = SeededNumbers(seed: seed)
     limiting = seed % 4 == 3 ? SeededNumbers(seed: ~seed) : nil
     pacing = seed % 8 == 5 ? SeededNumbers(seed: ~seed) : nil
+    opening = [2, 4].contains(seed % 8) ? SeededNumbers(seed: ~seed) : nil
     steps = random.lean([
       (.insert, 14), (.insertBroken, 1), (.claim, 20), (.settle, 20), (.renew, 8), (.change, 18), (.recover, 6),
       (.retire, 1), (.silence, 6), (.pause, 3), (.widen, 2), (.constrain, 1), (.page, 1), (.advance, 7),
@@ -71,6 +74,10 @@ struct HistoryMaker {
     policy.crashBackOff = BackOff(base: .seconds(2), factor: 3, cap: .seconds(5))
     policy.retention = .seconds(random.pick([100, 300]))
     policy.failedRetention = .seconds(900)
+    if opening != nil {
+      policy.retentionOfKind["k1"] = StorePolicy.Retention(.seconds(20), failed: .seconds(60))
+      policy.retentionOfKind["k2"] = StorePolicy.Retention(.seconds(1000), failed: .seconds(2000))
+    }
     self.policy = policy
     self.random = random
   }
@@ -79,6 +86,7 @@ struct HistoryMaker {
     if let limits = limits() ?? rates() { return limits }
     switch random.pick(steps) {
     case .insert where run.oracle.outstanding(.worker(queues: Set(Self.queues), kinds: Set(Self.kinds))).active < crowd:
+      if let membership = openBatch(run) { return .insert(opening!.chance(40) ? [] : newJobs(run), membership) }
       let membership = membership(run)
       return .insert(newJobs(run), membership)
     case .insertBroken: return .insertBroken(newJobs(run) + [NewJob(queue: "q1", kind: "", payload: Data())])
@@ -192,15 +200,32 @@ struct HistoryMaker {
   private mutating func membership(_ run: HistoryRun) -> BatchMembership? {
     guard random.chance(counted) else { return nil }
     if random.chance(40), let id = run.batches.suffix(3).randomElement(using: &random) { return .join(id) }
+    let follower = follower()
+    return .new(name: random.pick(Self.batches), whenDone: random.chance(70) ? follower : nil)
+  }
+
+  /// One whose jobs come one by one, or the end of that.
+  private mutating func openBatch(_ run: HistoryRun) -> BatchMembership? {
+    guard opening?.chance(30) ?? false else { return nil }
+    let known = run.batches.suffix(3).randomElement(using: &opening!)
+    switch (opening!.pick([0, 1, 1, 2]), known) {
+    case (1, let id?): return .close(id)
+    case (2, let id?): return .join(id)
+    default:
+      let follower = opening!.chance(70) ? follower() : nil
+      return .open(name: opening!.pick(Self.batches), whenDone: follower)
+    }
+  }
+
+  private mutating func follower() -> NewJob {
     var terms = JobTerms(
       priority: random.pick([.normal, .high]), start: random.pick([.now, .now, .after(.seconds(5))]),
       maxAttempts: random.pick([1, 3]), key: random.chance(30) ? random.pick(["one", "two"]) : nil,
       lane: random.chance(ordered) ? JobLane(random.pick(Self.lanes)) : nil, requires: requires())
     if terms.lane != nil { terms.key = nil }
-    let follower = NewJob(
+    return NewJob(
       queue: random.pick(Self.queues), kind: random.pick(Self.kinds),
       payload: Data([0xBA] + (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) }), terms: terms)
-    return .new(name: random.pick(Self.batches), whenDone: random.chance(70) ? follower : nil)
   }
 
   /// None of them has a key that it could itself wait for, or stand behind.
@@ -282,7 +307,8 @@ struct HistoryMaker {
   }
 
   private mutating func change(_ run: HistoryRun) -> JobChange {
-    switch random.pick(changes) {
+    if opening?.chance(10) ?? false { return .replacePayload(Data([opening!.pick([1, 2, 3])])) }
+    return switch random.pick(changes) {
     case .cancel: .cancel(reason: reason())
     case .suspend: .suspend(reason: reason())
     case .complete: .complete(output: output())

@@ -94,16 +94,27 @@ struct HistoryRun {
     }
     let reply = try await store.insert(insertion)
     try same(reply.batch == nil, membership == nil, "that there is no batch")
-    if case .new(let name, let whenDone)? = membership, let id = reply.batch {
-      try holds(oracle.batches[id] == nil, "\(id) is a new batch")
-      oracle.batches[id] = BatchLog(name: name, whenDone: whenDone)
-      batches.append(id)
+    switch (membership, reply.batch) {
+    case (.new(let name, let whenDone), let id?):
+      try add(BatchLog(name: name, whenDone: whenDone), id)
+    case (.open(let name, let whenDone), let id?):
+      try add(BatchLog(name: name, whenDone: whenDone, isOpen: true), id)
+    case (.close(let known), let id):
+      try same(id, known, "the batch that is closed")
+      oracle.batches[known]?.isOpen = false
+    default: break
     }
     let ids = try await meetNew()
     try same(reply.jobs.filter(\.disposition.isNew).map(\.id), ids, "the jobs that were stored")
     var given = ids[...]
     try same(reply.jobs, oracle.insert(jobs, in: reply.batch, &given), "who stands for new jobs")
     try oracle.settleBatches()
+  }
+
+  private mutating func add(_ batch: BatchLog, _ id: BatchID) throws {
+    try holds(oracle.batches[id] == nil, "\(id) is a new batch")
+    oracle.batches[id] = batch
+    batches.append(id)
   }
 
   /// Jobs that were not there before, and do not follow a batch.
@@ -136,7 +147,7 @@ struct HistoryRun {
       try holds(tokens.insert(claimed.token).inserted, "\(claimed.token) is a new token")
       try same(claimed.queue, job.queue, "the queue claimed")
       try same(claimed.kind, job.kind, "the kind claimed")
-      try same(claimed.payload, job.payload, "the payload claimed of job \(log.id)")
+      try same(claimed.payload, log.payload, "the payload claimed of job \(log.id)")
       try same(claimed.attempt, log.attempt, "the attempt claimed of job \(log.id)")
       try same(claimed.maxAttempts, job.terms.maxAttempts, "the attempts of job \(log.id)")
       try same(claimed.timeout, job.terms.timeout, "the timeout of job \(log.id)")

@@ -14,7 +14,7 @@ extension JobLog {
     snapshot.finishedAt = state.isFinished ? entries[turn].at : nil
     (snapshot.progress, snapshot.reason, snapshot.cause) = (progress, reason, cause)
     snapshot.stopAsked = state == .running ? asked?.stop : nil
-    (snapshot.payload, snapshot.failures) = (job.payload, failures)
+    (snapshot.payload, snapshot.failures) = (payload, failures)
     snapshot.output = state == .succeeded ? output : nil
     snapshot.steps = steps.keys.sorted()
     snapshot.deadline = deadline
@@ -31,6 +31,12 @@ extension JobLog {
     return entries[first...].reduce(into: [:]) { steps, entry in
       if case .stepped(let new) = entry.event { steps.merge(new) { $1 } }
     }
+  }
+
+  /// The one that it was given last.
+  var payload: Data {
+    let last = entries.reversed().lazy.compactMap { if case .rewritten(let new) = $0.event { new } else { nil } }.first
+    return wrong == .payloadStays ? job.payload : last ?? job.payload
   }
 
   /// As it was asked for last.

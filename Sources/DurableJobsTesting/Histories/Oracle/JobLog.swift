@@ -28,6 +28,7 @@ struct JobLog {
     case completed(output: Data?)
     case givenUp(message: String)
     case prioritized(JobPriority)
+    case rewritten(Data)
     case rescheduled(JobTime)
     case progressed(JobProgress)
     case stepped([String: Data])
@@ -46,7 +47,8 @@ struct JobLog {
     /// It decides where the job stands from then on.
     var isTurn: Bool {
       switch self {
-      case .asked, .prioritized, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .paced, .answered:
+      case .asked, .prioritized, .rewritten, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .paced,
+        .answered:
         false
       default: true
       }

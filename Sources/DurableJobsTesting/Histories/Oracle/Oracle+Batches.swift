@@ -5,12 +5,14 @@ import Foundation
 struct BatchLog {
   let name: String
   let whenDone: NewJob?
+  /// More may come, or none.
+  var isOpen = false
   /// Jobs that came into it.
   var total = 0
   /// Those that were deleted.
   var succeededAndGone = 0
   var isDone = false
-  /// When it was done, if no job had come into it.
+  /// When it was done, if it had no jobs then.
   var emptyAt: Date?
   /// The last of its jobs was deleted.
   var isGone = false
@@ -25,7 +27,7 @@ extension Oracle {
       id: id, name: batch.name, total: batch.total, unfinished: members.count { !$0.isFinished },
       succeeded: members.count { $0 == .succeeded } + batch.succeededAndGone,
       isDone: batch.isDone && !(wrong == .retryOpensBatch && members.contains { !$0.isFinished }),
-      whenDone: batch.follower)
+      isOpen: batch.isOpen, whenDone: batch.follower)
   }
 
   func batch(named name: String) -> BatchSnapshot? {
@@ -34,9 +36,11 @@ extension Oracle {
 
   /// Why no store takes these jobs.
   func refusal(of new: [NewJob], in batch: BatchMembership?) -> JobError.Code? {
-    if case .join(let id)? = batch {
+    switch batch {
+    case .join(let id), .close(let id):
       guard let batch = batches[id] else { return .notFound }
-      if batch.isDone { return .wrongState }
+      if batch.isDone, !new.isEmpty { return .wrongState }
+    default: break
     }
     guard wrong != .circleIsStored, new.contains(where: { $0.terms.key != nil }) else { return nil }
     var copy = self
@@ -49,11 +53,12 @@ extension Oracle {
   /// A transaction is over: what follows those batches is stored of which all jobs have ended.
   mutating func settleBatches() throws {
     let done = batches.filter { id, batch in
-      !batch.isDone && !jobs.contains { $0.batch == id && !hasEndedForBatch($0) }
+      !batch.isDone && (!batch.isOpen || wrong == .openBatchIsDone)
+        && !jobs.contains { $0.batch == id && !hasEndedForBatch($0) }
     }
-    for (id, batch) in done {
+    for id in done.keys {
       batches[id]?.isDone = true
-      batches[id]?.emptyAt = batch.total == 0 ? now : nil
+      batches[id]?.emptyAt = jobs.contains { $0.batch == id } ? nil : now
     }
     let following = try done.compactMap { id, batch in
       try batch.whenDone.map { (try present(followers[$0.payload], "a job that follows the batch \(id)"), id, $0) }

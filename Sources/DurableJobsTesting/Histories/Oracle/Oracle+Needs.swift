@@ -330,7 +330,8 @@ extension Oracle {
     if let batch = jobs[index].batch {
       if end == .succeeded { batches[batch]?.succeededAndGone += 1 }
       if wrong == .removedIsNotCounted { batches[batch]?.total -= 1 }
-      if !jobs.contains(where: { $0.batch == batch && $0.id != id }) { batches[batch]?.isGone = true }
+      let isLast = !jobs.contains { $0.batch == batch && $0.id != id }
+      if isLast, batches[batch]?.isOpen == false { batches[batch]?.isGone = true }
     }
     for (child, all) in needs {
       needs[child] = all.compactMap { need in

@@ -62,7 +62,7 @@ extension Oracle {
       guard state == .scheduled, job.isBackOff, let date = job.due.date else { return .refusal("back-off") }
       let isSoon = date <= now.later(by: Int64(window / .milliseconds(1)))
       return isSoon ? .nothing : .happens(.woken(within: window))
-    case .replacePayload: return isRunning || state.isFinished ? refusal : .nothing
+    case .replacePayload(let new): return isRunning || state.isFinished ? refusal : .happens(.rewritten(new))
     case .reset where isRunning && asked == .overdue: return .refusal("given up")
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }

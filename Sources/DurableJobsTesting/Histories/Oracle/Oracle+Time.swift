@@ -73,7 +73,9 @@ extension Oracle {
     let state = state(job)
     guard state.isFinished, !(wrong == .cancelledNeverExpire && state == .cancelled) else { return false }
     let isKeptLonger = (state == .failed || state == .skipped) && wrong != .failedExpireEarly
-    let kept = isKeptLonger ? policy.failedRetention : policy.retention
+    let ofKind = wrong == .kindIsKeptAsAny ? nil : policy.retentionOfKind[job.job.kind]
+    let kept =
+      isKeptLonger ? ofKind?.failed ?? policy.failedRetention : ofKind?.ended ?? policy.retention
     return job.entries[job.turn].at.later(by: kept.milliseconds) <= now
   }
 

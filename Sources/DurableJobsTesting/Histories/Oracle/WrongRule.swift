@@ -13,7 +13,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case overdueIsClaimed, begunIsOverdue, overdueRetries, retryKeepsDeadline
   // What people do
   case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
-  case completionKeepsClaim, priorityStays, startStays
+  case completionKeepsClaim, priorityStays, startStays, payloadStays
   // Unique keys
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody
   // Needs
@@ -25,6 +25,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case lostClaimIsFollowed, nothingFollows
   // Batches
   case failureKeepsBatchOpen, retryOpensBatch, removedIsNotCounted, keptJoinsBatch, emptyBatchStays
+  case openBatchIsDone
   // Lanes
   case laneIgnored, laneIsAStack, failedHeadLetsGo, failedHeadKeepsItsCatchOut
   // Claims
@@ -36,6 +37,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case absentIsClaimed, absentIsActive, workersWordGoesFirst, wakeEndsAnyWait
   // Time
   case dateMoves, waitKeepsDate, waitStartsAnew, failedExpireEarly, cancelledNeverExpire
+  case kindIsKeptAsAny
   // Workers
   case doubtIsLoss, renewalEndsNoDoubt, lostClaimHolds, retirementIsDeath, unlistedStays, repetitionIsRefused
   // Idleness

@@ -10,7 +10,10 @@
 
     init(_ secrets: some Sequence<Data>) {
       let all = Set(secrets).filter { !$0.isEmpty }
-      self.secrets = all.map { SecretSpellings($0) }
+      self.secrets = all.flatMap { secret in
+        let encoded = secret.count > 3 ? (0..<3).map { SecretSpellings(inBase64: secret, after: $0) } : []
+        return [SecretSpellings(secret)] + encoded
+      }
       margin = all.map(\.count).max() ?? 0
       firstBytes = self.secrets.reduce(into: []) { $0.formUnion($1.firstBytes) }
     }

@@ -1,16 +1,39 @@
 #if HTTP
   import Foundation
 
-  /// The ways in which a secret may stand in a text: as it is, in JSON, in a URL, in HTML, or in a mixture of these.
+  /// The ways in which a secret may stand in a text: as it is, in JSON, in a URL, in HTML, or in a mixture of these; and in each
+  /// of them what is encoded in base64.
   struct SecretSpellings {
     /// The ways in which each of its characters may be written, or each byte of what is no UTF-8.
     private let letters: [[[UInt8]]]
+    /// So many of them tell that what is cut off there may be the secret. In base64 the first one alone is in any text.
+    private let fewest: Int
 
     init(_ secret: Data) {
+      fewest = 0
       letters =
         String(validating: secret, as: UTF8.self).map { $0.unicodeScalars.map(Self.spellings) }
         ?? secret.map { [[$0], $0.escape, $0.escape.map(\.lowercase)] }
     }
+
+    /// Within what is encoded in base64, where so many bytes of a group of three stand before it. Of a character that holds
+    /// bits of other bytes, too, those may be any.
+    init(inBase64 secret: Data, after before: Int) {
+      fewest = 4
+      var bits = [Bool?](repeating: nil, count: 8 * before % 6)
+      for byte in secret { bits += (0..<8).map { byte << $0 & 0x80 != 0 } }
+      letters = stride(from: 0, to: bits.count, by: 6).map { start in
+        let wanted = bits[start...].prefix(6)
+        return Self.base64.enumerated().flatMap { value, scalar in
+          let fits = zip(0..., wanted).allSatisfy { place, bit in bit == nil || bit == (value << place & 0x20 != 0) }
+          return fits ? Self.spellings(of: scalar) + Self.spellings(of: Self.base64URL[scalar] ?? scalar) : []
+        }
+      }
+    }
+
+    private static let base64 = Array(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".unicodeScalars)
+    private static let base64URL: [Unicode.Scalar: Unicode.Scalar] = ["+": "-", "/": "_"]
 
     /// What it may begin with.
     var firstBytes: Set<UInt8> { Set((letters.first ?? []).compactMap(\.first)) }
@@ -19,13 +42,13 @@
     func end(in text: [UInt8], at start: Int) -> (end: Int?, mayBeCut: Bool) {
       var places = [start]
       var mayBeCut = false
-      for letter in letters {
+      for (index, letter) in letters.enumerated() {
         var next: [Int] = []
         for place in places {
           for spelling in letter {
             let count = min(spelling.count, text.count - place)
             guard (0..<count).allSatisfy({ text[place + $0] == spelling[$0] }) else { continue }
-            if count < spelling.count { mayBeCut = true } else { next.append(place + count) }
+            if count == spelling.count { next.append(place + count) } else if index >= fewest { mayBeCut = true }
           }
         }
         if next.isEmpty { return (nil, mayBeCut) }

@@ -55,6 +55,38 @@
       #expect(redaction("=%ffA%FE.") == "=***.")
     }
 
+    @Test(arguments: 0..<6, 0..<4)
+    func `A secret is found in what a server has encoded, with what stands before it and behind it`(
+      before: Int, behind: Int
+    ) {
+      let secret = Data("s3cret?/väl>ue~".utf8)
+      let text = Data(repeating: 0xfe, count: before) + secret + Data(repeating: 0x3f, count: behind)
+      let encoded = text.base64EncodedString()
+      // What holds a bit of it goes, too.
+      let rest = encoded.dropFirst(((before + secret.count) * 8 + 5) / 6)
+      let expected = "it is \(encoded.prefix(before * 8 / 6))***\(rest)."
+      let redaction = Redaction([secret])
+      #expect(redaction("it is \(encoded).") == expected)
+      let forURL: (String) -> String = { $0.replacing("+", with: "-").replacing("/", with: "_") }
+      #expect(redaction("it is \(forURL(encoded)).") == forURL(expected))
+      let escaped: (String) -> String = { $0.replacing("+", with: "%2B").replacing("/", with: "%2F") }
+      #expect(redaction("it is \(escaped(encoded)).") == escaped(expected))
+    }
+
+    @Test func `A password is found in what a server has encoded of its user`() {
+      let credentials = HTTPURL.Credentials(user: Array("bob".utf8), password: Array("s3cret".utf8))
+      for text in ["bob:s3cret", "user=bob, password=s3cret", "Authorization: \(credentials.basic)"] {
+        for before in ["", "x", "xx"] {
+          let encoded = Data((before + text).utf8).base64EncodedString()
+          #expect(Redaction(credentials.secrets)(encoded).contains("***"), "\(before + text)")
+        }
+      }
+    }
+
+    @Test func `What is too short to be told from any other text is hidden as it stands alone`() {
+      #expect(Redaction([Data("ab".utf8)])("ab, and \(Data("ab".utf8).base64EncodedString())") == "***, and YWI=")
+    }
+
     @Test(arguments: [
       ("Authorization", true), ("X-Api-Key", true), ("Cookie", true), ("X-Auth-Token", true),
       ("Idempotency-Key", false),

@@ -106,7 +106,7 @@
       var total: Int64?
       if case .after(let bytes) = end, !question.decodes { total = bytes }
       if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
-        return .failedForNow(.page, retryAfter: nil)
+        return .failedForNow(isPage ? .page : .message(contentType), retryAfter: nil)
       }
       if isOnlyPart { return .askForAll(because: "the server sent a part of the file as if it were all of it") }
       let isResumed = question.offset > 0 && (question.hasChecksum || question.known.hasStrongTag)
@@ -140,9 +140,13 @@
             .unusableAnswer, "the server sends the file in the encoding '\(other)', which it was asked not to do"))
       }
       if let size = question.size {
-        if let total, total != size { return .failed(.wrongSize(total, wanted: size)) }
+        if let total, total != size {
+          let error = DownloadError.wrongSize(total, wanted: size)
+          let mayPass = question.hasPart || areWordsInPlaceOfFile(named: question.name)
+          return mayPass ? .failedForNow(error, retryAfter: nil) : .failed(error)
+        }
       } else if let total, let known = question.known.total, total != known, question.known.hasStrongTag,
-        question.known.entityTag == self.version(total: total).entityTag
+        question.known.entityTag == self.version(total: total).entityTag, question.known.place ?? place == place
       {
         return .failedForNow(
           DownloadError(
@@ -222,7 +226,7 @@
 
     var encoding: String? { ContentCoding.of(headers) }
 
-    private func version(total: Int64?) -> FileVersion {
+    func version(total: Int64?) -> FileVersion {
       // What somebody on the way made of the file is not what its server's marks are of.
       guard status != 203 else { return FileVersion(total: total, place: place) }
       return FileVersion(

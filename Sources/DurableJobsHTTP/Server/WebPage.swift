@@ -5,9 +5,10 @@
   /// Pages for people, which a gate to the network sends in place of whatever was asked for.
   extension FileAnswer {
     /// It is a page, and not sent as a file.
-    var isPage: Bool {
-      let disposition = headers.first(name: "Content-Disposition")?.lowercased() ?? ""
-      return (isSaidToBePage || beginsAsPage) && !disposition.hasPrefix("attachment")
+    var isPage: Bool { (isSaidToBePage || beginsAsPage) && !isAttachment }
+
+    private var isAttachment: Bool {
+      headers.first(name: "Content-Disposition")?.lowercased().hasPrefix("attachment") ?? false
     }
 
     private var isSaidToBePage: Bool { ["text/html", "application/xhtml+xml"].contains(contentType) }
@@ -34,16 +35,37 @@
       return value.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
-    /// A page comes, of `total` bytes if that is known, where another file was asked for, or where one has begun.
+    /// A page comes, of `total` bytes if that is known, where another file was asked for, or where one has begun; or a message
+    /// for programs comes where the name says that the file is none.
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
-      guard isPage else { return false }
       if let total, total == question.size ?? question.known.total { return false }
+      guard isPage else { return isMessage && Self.isNoMessage(named: question.name) }
       if question.hasPart, question.known.isPage != true { return true }
       // What says that it is something else may begin so, too.
       guard isSaidToBePage || contentType.isEmpty else { return false }
       if isFromElsewhere, Self.hasEndingOfNoPage(question.name) { return true }
       return question.size != nil && total != nil || Self.isNoPage(named: question.name)
     }
+
+    /// It speaks to programs, as errors do, and is not sent as a file.
+    private var isMessage: Bool {
+      ["json", "/xml", "+xml"].contains { contentType.hasSuffix($0) } && !isAttachment
+    }
+
+    /// Words for whoever reads them, where a file was asked for that has none by its name.
+    func areWordsInPlaceOfFile(named name: String) -> Bool {
+      guard isMessage || contentType.hasPrefix("text/") && !isAttachment else { return false }
+      return Self.isNoMessage(named: name) || !(name as NSString).pathExtension.contains(where: \.isLetter)
+    }
+
+    private static func isNoMessage(named name: String) -> Bool {
+      isNoPage(named: name) && !wordyEndings.contains((name as NSString).pathExtension.lowercased())
+    }
+
+    /// Of files that are no pages, and may be texts.
+    private static let wordyEndings: Set = [
+      "asc", "csv", "dat", "db", "md5", "ps", "rtf", "sha256", "sha512", "sig",
+    ]
 
     private static func isNoPage(named name: String) -> Bool {
       endings.contains((name as NSString).pathExtension.lowercased())
@@ -75,6 +97,13 @@
 
   extension DownloadError {
     static let page = page(with: "")
+
+    static func message(_ type: String) -> DownloadError {
+      DownloadError(
+        .wrongContent,
+        "the server sent \(type) in place of the file, as errors are told. If it is what you want, name it so: "
+          + "-O NAME.\(type.hasSuffix("json") ? "json" : "xml")")
+    }
 
     /// `finding` says what is wrong with it besides.
     static func page(with finding: String) -> DownloadError {

@@ -236,6 +236,16 @@
       #expect(verdict(200, ["ETag": "W/\"a\"", "Content-Length": "10"], question) == "body 0-10")
     }
 
+    @Test func `A tag of another place names no version of this file`() {
+      var question = resuming
+      question.known.place = "http://a/file"
+      for (place, said) in [("http://a/file", "failed for now: "), ("http://b/file", "body 0-10")] {
+        var answer = FileAnswer(status: 200, headers: ["ETag": "\"a\"", "Content-Length": "10"], version: .http1_1)
+        answer.place = place
+        #expect(answer.verdict(on: question).inShort.hasPrefix(said))
+      }
+    }
+
     @Test func `Nothing in place of the rest of a file that had a strong tag is not the file`() {
       #expect(verdict(200, ["Content-Length": "0"], resuming).hasPrefix("failed for now: the server sent nothing"))
       #expect(verdict(200, ["Content-Length": "0", "ETag": "\"b\""], resuming) == "body 0-0")
@@ -286,6 +296,37 @@
       #expect(verdict(200, ["Content-Length": "12"], question) == "failed: the server's file has 12 bytes, not 1000")
       let page: HTTPHeaders = ["Content-Length": "12", "Content-Type": "text/html; charset=utf-8"]
       #expect(verdict(200, page, question).hasPrefix("failed for now: the server sent a web page"))
+    }
+
+    @Test
+    func `Another size than the wanted one may pass where a part is here, or where words come in place of a file`() {
+      let length: HTTPHeaders = ["Content-Length": "12"]
+      let words = "failed for now: the server's file has 12 bytes, not 1000"
+      #expect(verdict(200, length, FileAnswer.Question(size: 1000, hasPart: true)) == words)
+      for type in ["text/plain; charset=utf-8", "application/json", "application/problem+json", "text/xml"] {
+        for (name, mayPass) in [("a.iso", true), ("a", true), ("v1.2", true), ("a.txt", false), ("a.json", false)] {
+          let said = verdict(200, length + ["Content-Type": type], FileAnswer.Question(size: 1000, name: name))
+          #expect(said.hasPrefix("failed for now: ") == mayPass, "\(type) for \(name): \(said)")
+        }
+      }
+      #expect(
+        verdict(200, length + ["Content-Type": "application/zip"], FileAnswer.Question(size: 1000, name: "a.iso"))
+          == "failed: the server's file has 12 bytes, not 1000")
+    }
+
+    @Test(arguments: ["application/json", "application/problem+json; charset=utf-8", "text/xml", "application/xml"])
+    func `A message for programs is no file of a name that says that it is none`(type: String) {
+      let headers: HTTPHeaders = ["Content-Type": type, "Content-Length": "12"]
+      let words = "failed for now: the server sent \(type.prefix { $0 != ";" }) in place of the file"
+      for name in ["a.iso", "a.tar.gz", "a.mp4"] {
+        #expect(verdict(200, headers, FileAnswer.Question(name: name)).hasPrefix(words))
+        #expect(verdict(200, headers, FileAnswer.Question(size: 12, name: name)) == "body 0-12")
+        let attachment = headers + ["Content-Disposition": "attachment; filename=a.zip"]
+        #expect(verdict(200, attachment, FileAnswer.Question(name: name)) == "body 0-12")
+      }
+      for name in ["a", "a.json", "a.svg", "a.dat", "a.csv", "a.xml", "v1.2", "download"] {
+        #expect(verdict(200, headers, FileAnswer.Question(name: name)) == "body 0-12")
+      }
     }
 
     @Test func `An encoded body is asked for again, decoded, unless the file is packed by its own name`() {

@@ -14,6 +14,8 @@
       case is CancellationError: nil
       case let error as HTTPClientError where error == .cancelled: nil
       case let error as DownloadError: error
+      case let error as KeptConnection.Broken:
+        DownloadError(.connection, "the connection to \(host) broke: \(reason(error.cause))")
       case let error as NIOConnectionError where error.connectionErrors.isEmpty:
         .unreached("can't find the host \(error.host)")
       case let error as IOError where isShortage(error):

@@ -18,6 +18,12 @@
       let cause: any Error
     }
 
+    /// A connection that had come about is lost: what was sent over it may have arrived. The system's error alone may be one of
+    /// a connection that never came about.
+    struct Broken: Error {
+      let cause: IOError
+    }
+
     private let answers: Answers
     private var awaitsAnswer = false
 
@@ -28,7 +34,7 @@
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       if case .head = unwrapOutboundIn(data) { awaitsAnswer = true }
-      guard let promise, isLost else { return context.write(data, promise: promise) }
+      guard let promise else { return context.write(data, promise: promise) }
       let written = context.eventLoop.makePromise(of: Void.self)
       written.futureResult.assumeIsolated().whenComplete { [self] result in
         switch result {
@@ -57,8 +63,8 @@
     }
 
     private func told(_ error: any Error) -> any Error {
-      guard isLost, let error = error as? IOError, [ECONNRESET, EPIPE].contains(error.errnoCode) else { return error }
-      return Lost(cause: error)
+      guard let error = error as? IOError else { return error }
+      return isLost && [ECONNRESET, EPIPE].contains(error.errnoCode) ? Lost(cause: error) : Broken(cause: error)
     }
 
     /// Whether a connection has brought an answer, by whichever of its streams.

@@ -1,0 +1,42 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+  import LyingServer
+  import NIOCore
+  import NIOPosix
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  @Suite struct KeptConnectionTests {
+    /// Hears what a connection is told at last.
+    private final class Listener: ChannelInboundHandler, Sendable {
+      typealias InboundIn = NIOAny
+      let heard = Lock<(any Error)?>(nil)
+
+      func errorCaught(context: ChannelHandlerContext, error: any Error) { heard.withLock { $0 = error } }
+    }
+
+    @Test(arguments: [ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ECONNREFUSED, ECONNRESET])
+    func `A connection that is lost once it has come about is none that came not about: the request may have arrived`(
+      number: Int32
+    ) async throws {
+      let server = try await LyingServer()
+      let listener = Listener()
+      let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(KeptConnection(on: channel))
+            try channel.pipeline.syncOperations.addHandler(listener)
+          }
+        }
+        .connect(host: server.host, port: server.port).get()
+      channel.pipeline.fireErrorCaught(IOError(errnoCode: number, reason: "read"))
+      try await channel.close()
+      let error = try #require(listener.heard.withLock { $0 }.flatMap { DownloadError.connection($0, "h") })
+      #expect(error.code == .connection)
+      #expect(!error.isUnreached)
+      #expect(error.message.hasPrefix("the connection to h broke: "), "\(error.message)")
+    }
+  }
+#endif

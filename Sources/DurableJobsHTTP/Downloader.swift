@@ -67,7 +67,7 @@
     private let netrc: String?
     private let onEvent: @Sendable (JobContext, Download, Event) -> Void
     /// That files in their place were brought by their jobs.
-    private let proofs = UntilStored<Transfer.NamingProof> { $0.remove() }
+    private let proofs = UntilStored<Transfer.NamingProof> { if $1 == .succeeded { $0.remove() } }
     private let subscription: StoreSignals.Subscription
 
     /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.

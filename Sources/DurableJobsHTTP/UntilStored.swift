@@ -2,20 +2,21 @@
   import Dispatch
   import DurableJobs
 
-  /// What goes when a job's success is stored, and not before: an attempt that comes after a crash needs it. It goes on a
-  /// queue of its own, which may block: who tells of a success is the store, and others wait for that.
+  /// What goes when a job's end is stored, and not before: an attempt that comes after a crash needs it. It goes on a
+  /// queue of its own, which may block: who tells of an end is the store, and others wait for that.
   final class UntilStored<Thing: Sendable>: Sendable {
     private struct State {
       var things: [JobID: Thing] = [:]
-      /// Of jobs that have ended, and whether to remove them. The last reference is dropped where that may take long.
-      var ended: [(thing: Thing, succeeded: Bool)] = []
+      /// Of attempts that have ended. The last reference is dropped where that may take long.
+      var ended: [(thing: Thing, state: JobState)] = []
     }
 
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "DurableJobs.UntilStored")
-    private let remove: @Sendable (Thing) -> Void
+    private let remove: @Sendable (Thing, JobState) -> Void
 
-    init(remove: @escaping @Sendable (Thing) -> Void) { self.remove = remove }
+    /// `remove` is given what state the job is in.
+    init(remove: @escaping @Sendable (Thing, JobState) -> Void) { self.remove = remove }
 
     func add(_ thing: Thing, of id: JobID) { _ = state.withLock { $0.things.updateValue(thing, forKey: id) } }
 
@@ -26,7 +27,7 @@
         guard !state.things.isEmpty else { return false }
         for change in changes where change.state != .running {
           guard let thing = state.things.removeValue(forKey: change.id) else { continue }
-          state.ended.append((thing, change.state == .succeeded))
+          state.ended.append((thing, change.state))
         }
         return !state.ended.isEmpty
       }
@@ -38,10 +39,10 @@
         defer { state.ended = [] }
         return state.ended
       }
-      for (thing, succeeded) in ended where succeeded { remove(thing) }
+      for (thing, state) in ended { remove(thing, state) }
     }
 
-    /// Has each run of `worker` wait at its end until nothing is left of what its jobs' successes let go.
+    /// Has each run of `worker` wait at its end until nothing is left of what its jobs' ends let go.
     func keep(_ worker: JobWorker) {
       worker.whileRunning {
         let isOver = Gate()

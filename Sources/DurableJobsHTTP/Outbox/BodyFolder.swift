@@ -6,9 +6,12 @@
   /// temporary files of this process.
   package struct BodyFolder: Sendable {
     let path: String
+    /// Else it goes with the process, and other stores without a file have the same.
+    let isBesideStore: Bool
     private let clock: any JobClock
 
     package init(of store: any JobStore) {
+      isBesideStore = store.path != nil
       path = store.path.map { $0 + "-outbox" } ?? Self.temporary
       clock = store.clock
     }
@@ -19,6 +22,9 @@
     }()
 
     func path(of name: String) -> String { path + "/" + name }
+
+    /// Whether it is there now.
+    func make() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
 
     package func remove(_ name: String) { unlink(path(of: name)) }
 
@@ -34,7 +40,7 @@
     /// which are ``RequestError``. The copy is locked while it is made, for what comes through a pipe may be long in coming,
     /// and gets its name at the end, with the time since the machine began: the calendar's may be set.
     func copy(_ source: Descriptor, _ what: String, after beginning: Data) throws -> String {
-      guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      guard make() else {
         throw RequestError(.disk("make the folder", path))
       }
       let draft = UUID().uuidString
@@ -66,19 +72,25 @@
     }
 
     /// Deletes copies that no job of the store will send any more, that are old enough to have been stored at `uptime`, and
-    /// that nobody is making.
+    /// that nobody is making; and what is noted of jobs that have ended.
     func sweep(_ store: any JobStore, at uptime: Duration) async throws {
       // Stores that are in no file share a folder, which goes with the process.
-      guard store.path != nil else { return }
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-      let left = try await unneeded(Set(names.filter { isLeft($0, at: uptime) }), in: store)
+      guard isBesideStore else { return }
+      var names = Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+      let records = names.filter { SendRecord.job($0) != nil }
+      names.subtract(records)
+      let left = try await unneeded(names.filter { isLeft($0, at: uptime) }, in: store)
       // Again, as the maker of one may not have had its lock before.
       for name in left where isLeft(name, at: uptime) { remove(name) }
+      for name in records {
+        let job = SendRecord.job(name)!
+        if try await store.jobs(JobQuery(.id(job) && .unfinished, limit: 1)).isEmpty { remove(name) }
+      }
     }
 
     /// The copies that these jobs send.
     package func copies(of jobs: [JobID], in store: any JobStore) async throws -> Set<String> {
-      guard store.path != nil else { return [] }
+      guard isBesideStore else { return [] }
       let query = JobQuery(.ids(jobs) && .kind(SendRequest.self), detail: .payload, limit: max(jobs.count, 1))
       let payloads = try await store.jobs(query).compactMap(\.payload)
       return Set(payloads.compactMap { try? JSONDecoder().decode(SendRequest.self, from: $0).body.copy })

@@ -84,7 +84,7 @@
     }
 
     private func past(of status: Int) async -> RequestVerdict.Past {
-      guard [404, 409, 410].contains(status) else { return RequestVerdict.Past() }
+      guard [404, 409, 410, 412].contains(status) else { return RequestVerdict.Past() }
       let hasKey = request.idempotencyKey != nil || headers.contains { $0.name.lowercased() == "idempotency-key" }
       let wasSentBefore = await wasSentBefore()
       return RequestVerdict.Past(mayHaveArrived: wasRepeated.withLock { $0 } || wasSentBefore, hasKey: hasKey)

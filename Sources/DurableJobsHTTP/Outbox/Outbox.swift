@@ -44,8 +44,8 @@
     private let proxies: Proxies
     private let hosts: Hosts
     private let bodies: BodyFolder
-    /// Names of copies of bodies that have arrived.
-    private let sent: UntilStored<String>
+    /// What stands beside the store of attempts that have ended.
+    private let left: UntilStored<Leftover>
     private let subscription: StoreSignals.Subscription
     private let nextSweep = Lock(Duration.zero)
     /// Jobs that were stopped while they may have been at a server, and have not been sent again here.
@@ -79,13 +79,16 @@
       hosts = Hosts(seats: nil, clock: store.clock)
       let bodies = BodyFolder(of: store)
       self.bodies = bodies
-      sent = UntilStored { bodies.remove($0) }
-      subscription = store.signals.listen { [sent] in sent.hear($0) }
+      left = UntilStored { leftover, state in
+        if state.isFinished { leftover.record.map(bodies.remove) }
+        if state == .succeeded { leftover.copy.map(bodies.remove) }
+      }
+      subscription = store.signals.listen { [left] in left.hear($0) }
     }
 
     /// Lets `worker` send requests.
     public func register(with worker: JobWorker) {
-      sent.keep(worker)
+      left.keep(worker)
       worker.whileRunning {
         await withTaskExecutorPreference(DiskThreads.of(folder: self.bodies.path)) { await self.sweepIfDue() }
       }
@@ -114,15 +117,50 @@
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
       let attempt = SendAttempt(request: request, context: context, onEvent: onEvent)
       attempt.tell(.began)
+      var record: SendRecord?
       do {
         let url = try HTTPURL(checking: request.url)
         try hosts.checkPause(of: url)
-        let answer = try await delivery(of: request, to: url, attempt).answer()
-        if let name = request.body.copy { sent.add(name, of: context.id) }
+        record = try SendRecord(of: request, by: context.id, storedAt: context.createdAt, in: bodies)
+        let answer = try await answer(to: request, at: url, attempt, record)
+        left.add(Leftover(record: record?.name, copy: request.body.copy), of: context.id)
         attempt.tell(.succeeded(answer))
         return answer
       } catch {
+        if let record {
+          if record.wasSent || Self.mayHaveArrived(error) {
+            left.add(Leftover(record: record.name), of: context.id)
+          } else {
+            bodies.remove(record.name)
+          }
+        }
         throw await end(error, attempt)
+      }
+    }
+
+    private func answer(
+      to request: SendRequest, at url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
+    ) async throws -> HTTPAnswer {
+      if let answer = record?.answer { return answer }
+      let answer = try await delivery(of: request, to: url, attempt, record).answer()
+      record?.note(answer)
+      return answer
+    }
+
+    /// By names.
+    private struct Leftover {
+      var record: String?
+      /// Of its body.
+      var copy: String?
+    }
+
+    /// Whether the request may have been carried out, though no server has said so.
+    private static func mayHaveArrived(_ error: any Error) -> Bool {
+      switch error {
+      case is Undelivered, is Delivery.Refusal, is Setback: false
+      case let error as DownloadError: !error.isUnreached && ![.noRoom, .invalidDownload].contains(error.code)
+      case let error as RequestError: ![.unusableBody, .shortage].contains(error.code)
+      default: true
       }
     }
 
@@ -135,8 +173,10 @@
 
     // MARK: Before it is sent
 
-    private func delivery(of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt) async throws -> Delivery {
-      let wasStopped = stopped.withLock { $0.remove(attempt.context.id) != nil }
+    private func delivery(
+      of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
+    ) async throws -> Delivery {
+      let isKnown = stopped.withLock { $0.remove(attempt.context.id) != nil } || record?.wasSent == true
       var headers = request.headers
       var secrets = request.url.secretFields
       do {
@@ -159,7 +199,7 @@
           secrets: secrets, clients: clients, proxies: proxies, hosts: hosts,
           standstill: Standstill(after: stallTimeout, answerAfter: answerTimeout, clock: store.clock),
           bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
-          onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, wasStopped: wasStopped) })
+          onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, isKnown: isKnown) })
       } catch let error as DownloadError where error.code != .noRoom {
         throw Undelivered.held(error.message)
       }
@@ -167,8 +207,8 @@
 
     /// Whether an attempt before this one may have arrived. One that was stopped is no attempt, and neither is one whose process
     /// died.
-    private func wasSent(_ attempt: SendAttempt, wasStopped: Bool) async -> Bool {
-      if attempt.context.attempt > 1 || wasStopped { return true }
+    private func wasSent(_ attempt: SendAttempt, isKnown: Bool) async -> Bool {
+      if attempt.context.attempt > 1 || isKnown { return true }
       let job = try? await store.jobs(JobQuery(.id(attempt.context.id), limit: 1)).first
       return job.map { $0.crashes > 0 } ?? false
     }

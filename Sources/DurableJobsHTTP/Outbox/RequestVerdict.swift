@@ -39,7 +39,8 @@
           .failedForNow("\(answer); an earlier sending with the same key may be at work still", retryAfter)
         case _ where RetryAfter.mayPass(status, retryAfter): .failedForNow(answer, retryAfter)
         case (404, _) where past.mayHaveArrived && method == .delete,
-          (410, _) where past.mayHaveArrived && method == .delete:
+          (410, _) where past.mayHaveArrived && method == .delete,
+          (409, _) where past.mayHaveArrived, (412, _) where past.mayHaveArrived:
           .failed("\(answer); an earlier sending, whose answer did not come, may have done it")
         case (301...303, nil), (307...308, nil): .failed("\(answer), and doesn't say where to ask")
         default: .failed(answer)

@@ -8,8 +8,8 @@
   ///     try await queue.enqueue(SendRequest(.post, url, body: .json(order)))
   ///
   /// It is sent at least once. One whose connection broke after it was sent may have been carried out, and so may one whose
-  /// process died before the answer was stored: it is sent again, with the same ``idempotencyKey``, by which the server
-  /// can tell.
+  /// process died before the answer came: it is sent again, with the same ``idempotencyKey``, by which the server can tell.
+  /// Of a store that is in a file, an answer that came outlives the process, but no power cut before it is stored.
   ///
   /// What it does not bear are secrets: a header's value names them, as in `Bearer {secret:TOKEN}`, and the outbox asks for
   /// them each time it sends.

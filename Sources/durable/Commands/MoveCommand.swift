@@ -68,7 +68,7 @@
         Talk.line(
           "Use it with: export DURABLE_STORE=…, or --store. \(path) stays as it is; put it away, so that nobody goes on with it"
         )
-        if FileManager.default.fileExists(atPath: target + "-outbox") {
+        if (try? FileManager.default.contentsOfDirectory(atPath: target + "-outbox"))?.isEmpty == false {
           Talk.line("Bodies of requests are files of this machine: have a worker here until those have been sent")
         }
       }

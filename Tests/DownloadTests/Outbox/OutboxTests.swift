@@ -395,6 +395,16 @@
       #expect(job.lastError.contains("an earlier sending") == isLost, "\(job.lastError)")
     }
 
+    @Test(arguments: [409, 412], [true, false])
+    func `a condition that does not hold any more may be the work of a sending whose answer was lost`(
+      status: Int, isLost: Bool
+    ) async throws {
+      server.serve("/a", (isLost ? [.hangUp] : []) + [.page(status)])
+      let job = try await setting.send(SendRequest(.put, try server.at("/a"), idempotencyKey: nil))
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("an earlier sending") == isLost, "\(job.lastError)")
+    }
+
     @Test func `a request that is interrupted goes back uncounted, and is sent again with the same key`() async throws {
       server.serve("/orders", .silence, .page(200))
       let id = try await setting.jobs.queue.enqueue(try post()).id

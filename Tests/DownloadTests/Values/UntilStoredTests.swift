@@ -20,7 +20,7 @@
     }
 
     private let notes = Lock<[String]>([])
-    private let things = UntilStored<Thing> { $0.note("removed") }
+    private let things = UntilStored<Thing> { if $1 == .succeeded { $0.note("removed") } }
 
     private func tell(_ state: JobState) {
       let change = JobTransition(id: JobID(rawValue: 1), queue: "default", kind: "a", state: state)

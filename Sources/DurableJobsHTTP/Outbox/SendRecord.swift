@@ -1,0 +1,78 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// What stands beside the store of a request from when it is sent: that it may have arrived, and then what was answered. The
+  /// store hears of that at the end of the attempt, and hears nothing where the process dies before, or the disk is full by then.
+  ///
+  /// Its room is taken before the request goes. It outlives the process, but no power cut: nothing of it is flushed.
+  struct SendRecord: Sendable {
+    private static let ending = ".sent"
+    /// What most answers fit in.
+    private static let room = 96 << 10
+
+    let name: String
+    /// An attempt before this one may have arrived.
+    let wasSent: Bool
+    /// What that one was answered.
+    let answer: HTTPAnswer?
+    private let file: Descriptor
+    private let path: String
+    /// Says of which request it is: a store that takes another's place counts its jobs from 1, too.
+    private let head: Data
+
+    /// Nil where one can't be made, and for a store that is in no file. Throws ``RequestError/Code/shortage`` where there is no
+    /// room for it: the store would not hear of the answer either.
+    init?(of request: SendRequest, by job: JobID, storedAt date: Date, in bodies: BodyFolder) throws {
+      guard bodies.isBesideStore, bodies.make() else { return nil }
+      let identity =
+        "\(job) \(date.milliseconds) \(request.method.rawValue) \(request.url) \(request.idempotencyKey ?? "")"
+      head = Data("\(SHA256.hash(data: Data(identity.utf8)).hexadecimal)\n".utf8)
+      name = "\(job)\(Self.ending)"
+      path = bodies.path(of: name)
+      file = Descriptor(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600))
+      guard file.number >= 0, let text = try? file.read(path) else { return nil }
+      wasSent = text.starts(with: head)
+      answer = wasSent ? Self.answer(text.dropFirst(head.count)) : nil
+      guard !wasSent else { return }
+      do {
+        try file.cut(to: 0, path)
+        try write(head + Data(count: Self.room))
+      } catch {
+        bodies.remove(name)
+        guard (error as? DownloadError)?.isOfFullDisk == true else { return nil }
+        throw RequestError(.shortage, "no room to note what will be answered: \(error)")
+      }
+    }
+
+    /// Of the job whose record has that name.
+    static func job(_ name: String) -> JobID? {
+      guard name.hasSuffix(ending), let number = Int64(name.dropLast(ending.count)) else { return nil }
+      return JobID(rawValue: number)
+    }
+
+    /// What a later attempt of the job is to be told. Of one that there is no room for, at least that it came.
+    func note(_ answer: HTTPAnswer) {
+      var short = answer
+      (short.body, short.isCut) = (Data(), true)
+      for answer in [answer, short] {
+        guard let text = try? JSONEncoder().encode(answer) else { continue }
+        let line = "\(text.count) \(SHA256.hash(data: text).hexadecimal)\n"
+        if (try? write(head + Data(line.utf8) + text)) != nil { return }
+      }
+    }
+
+    private func write(_ text: Data) throws { _ = try text.withUnsafeBytes { try file.write($0, at: 0, path) } }
+
+    /// Nil where none came, or where the process died while it was written.
+    private static func answer(_ text: Data) -> HTTPAnswer? {
+      guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+      let words = String(decoding: text[..<end], as: UTF8.self).split(separator: " ")
+      let rest = text[end...].dropFirst()
+      guard words.count == 2, let count = Int(words[0]), (0...rest.count).contains(count) else { return nil }
+      let answer = Data(rest.prefix(count))
+      guard SHA256.hash(data: answer).hexadecimal == words[1] else { return nil }
+      return try? JSONDecoder().decode(HTTPAnswer.self, from: answer)
+    }
+  }
+#endif

@@ -1,0 +1,189 @@
+#if HTTP
+  import DurableJobs
+  import DurableJobsSQLite
+  import DurableJobsTesting
+  import Foundation
+  import LyingServer
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  /// What the next attempt of a request knows of one whose end was not stored.
+  @Suite struct SendRecordTests {
+    let server: LyingServer
+    let folder: TestFolder
+    let store: SQLiteStore
+    let queue: JobQueue
+
+    init() async throws {
+      server = try await LyingServer()
+      folder = try TestFolder("outbox")
+      store = try SQLiteStore(path: folder.path("jobs.sqlite"))
+      queue = JobQueue(store: store)
+    }
+
+    private var records: [String] { records("jobs.sqlite") }
+
+    private func records(_ store: String) -> [String] {
+      ((try? FileManager.default.contentsOfDirectory(atPath: folder.path("\(store)-outbox"))) ?? []).sorted()
+    }
+
+    /// A worker with an outbox of its own, as in a new process.
+    private func worker(on store: (any JobStore)? = nil) -> JobWorker {
+      let store = store ?? self.store
+      let worker = JobWorker(JobQueue(store: store))
+      Outbox(store: store, environment: [:]).register(with: worker)
+      return worker
+    }
+
+    private func post(key: String? = "k-1") throws -> SendRequest {
+      SendRequest(.post, try server.at("/orders"), body: .data(Data("tea".utf8)), idempotencyKey: key)
+    }
+
+    /// Runs a worker, and stops it at once when `condition` holds.
+    private func run(_ worker: JobWorker, until condition: @escaping @Sendable () async throws -> Void) async throws {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await worker.run() }
+        try await condition()
+        await worker.stop(grace: .zero)
+        try await group.waitForAll()
+      }
+    }
+
+    @Test(arguments: ["k-1", nil])
+    func `what a server has answered is not asked again, though the store had no room for it`(key: String?) async throws
+    {
+      server.serve("/orders", .page(201, "made").with("Location", "/orders/7"))
+      let path = folder.path("full.sqlite")
+      let first = try SQLiteStore(path: path)
+      let full = FaultyStore(first)
+      full.fail(next: .max, .settle, with: JobError(.diskFull, "no room"))
+      let id = try await JobQueue(store: full).enqueue(try post(key: key)).id
+      await #expect(throws: JobError.self) {
+        try await run(worker(on: full)) { await until { full.calls(of: .settle) > 0 } }
+      }
+      #expect(records("full.sqlite") == ["\(id).sent"])
+      // As its process would by its death.
+      await first.close()
+      let second = try SQLiteStore(path: path)
+      try await worker(on: second).runUntilIdle()
+      let job = try await second.job(id, detail: .all)
+      #expect(job.state == .succeeded, "\(job)")
+      #expect(job.answer?.status == 201)
+      #expect(job.answer?.body == Data("made".utf8))
+      #expect(job.answer?["Location"] == "/orders/7")
+      #expect(server.requests.count == 1)
+      #expect(records("full.sqlite").isEmpty)
+    }
+
+    @Test func `a first conflict in a new process may be that of a request that was stopped`() async throws {
+      server.serve("/orders", .silence, .page(409), .page(200))
+      let job = try await queue.enqueue(try post())
+      try await run(worker()) { [server] in await server.held("/orders") }
+      try await worker().runUntilIdle()
+      #expect(try await queue.job(job.id).state == .succeeded)
+      #expect(server.requests.count == 3)
+      #expect(records.isEmpty)
+    }
+
+    @Test func `what reached nobody has not been sent, and a first conflict is one`() async throws {
+      server.serve("/orders", .page(409))
+      try await server.stopListening()
+      let job = try await queue.enqueue(try post())
+      try await run(worker()) { [queue] in
+        _ = try await queue.store.firstAfterEachSignal { try await queue.counts()[.scheduled] == 1 ? true : nil }
+      }
+      #expect(records.isEmpty)
+      try await server.listenAgain()
+      try await worker().runUntilIdle()
+      #expect(try await queue.job(job.id).state == .failed)
+      #expect(server.requests.count == 1)
+      #expect(records.isEmpty)
+    }
+
+    @Test func `what a request that was stopped is answered elsewhere goes with its end`() async throws {
+      server.serve("/orders", .silence, .page(404))
+      let job = try await queue.enqueue(try post())
+      try await run(worker()) { [server] in await server.held("/orders") }
+      #expect(records == ["\(job.id).sent"])
+      try await worker().runUntilIdle()
+      #expect(try await queue.job(job.id).state == .failed)
+      #expect(records.isEmpty)
+    }
+
+    // MARK: The record
+
+    private let made = HTTPAnswer(
+      status: 201, headers: [HTTPHeader("ETag", "e")], body: Data("made".utf8), isCut: false)
+
+    private func record(of request: SendRequest, by job: Int64 = 7, at date: Date = Date(timeIntervalSince1970: 1))
+      throws -> SendRecord
+    {
+      try #require(
+        try SendRecord(of: request, by: JobID(rawValue: job), storedAt: date, in: BodyFolder(of: store)))
+    }
+
+    @Test func `an answer is that of the job that it was noted for, and of no other with its number`() throws {
+      let request = try post()
+      let first = try record(of: request)
+      #expect(!first.wasSent && first.answer == nil)
+      #expect(try record(of: request).wasSent)
+      first.note(made)
+      let second = try record(of: request)
+      #expect(second.wasSent && second.answer == made)
+      let later = try record(of: request, at: Date(timeIntervalSince1970: 2))
+      #expect(!later.wasSent && later.answer == nil)
+      later.note(made)
+      let other = try record(of: post(key: nil), at: Date(timeIntervalSince1970: 2))
+      #expect(!other.wasSent && other.answer == nil)
+    }
+
+    @Test func `an answer that was cut off while it was noted is none`() throws {
+      let request = try post()
+      let path = folder.path("jobs.sqlite-outbox/7.sent")
+      try record(of: request).note(made)
+      let whole = try Data(contentsOf: URL(filePath: path))
+      let end = try #require(whole.lastIndex { $0 != 0 })
+      for length in stride(from: 0, through: end, by: 7) {
+        try (whole.prefix(length) + Data(count: whole.count - length)).write(to: URL(filePath: path))
+        #expect(try record(of: request).answer == nil)
+      }
+    }
+
+    @Test func `a long answer is noted whole`() throws {
+      let request = try post()
+      let long = HTTPAnswer(
+        status: 200, headers: [], body: Data((0..<HTTPAnswer.mostBytes).map { UInt8($0 % 32) }), isCut: false)
+      try record(of: request).note(long)
+      #expect(try record(of: request).answer == long)
+    }
+
+    @Test func `records of jobs that have ended are swept, and no others`() async throws {
+      let bodies = BodyFolder(of: store)
+      let ids = [try await queue.enqueue(try post()).id, try await queue.enqueue(try post(key: nil)).id]
+      for id in ids + [JobID(rawValue: 99)] { _ = try record(of: try post(), by: id.rawValue) }
+      try await queue.cancel(ids[0])
+      try await bodies.sweep(store, at: store.clock.uptime)
+      #expect(records == ["\(ids[1]).sent"])
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `where there is no room to note what is answered, nothing is sent`() async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 4)
+      let store = try SQLiteStore(path: folder.path("small.sqlite"))
+      let bodies = BodyFolder(of: store)
+      #expect(bodies.make())
+      #expect(FileManager.default.createFile(atPath: folder.path("rest"), contents: nil))
+      let rest = try FileHandle(forWritingTo: URL(filePath: folder.path("rest")))
+      for size in [65_536, 4096] { while (try? rest.write(contentsOf: Data(count: size))) != nil {} }
+      let error = #expect(throws: RequestError.self) {
+        try SendRecord(of: try post(), by: JobID(rawValue: 1), storedAt: Date(), in: bodies)
+      }
+      #expect(error?.code == .shortage)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("small.sqlite-outbox")).isEmpty)
+      await store.close()
+      withExtendedLifetime(disk) {}
+    }
+  }
+#endif

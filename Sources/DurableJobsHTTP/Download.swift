@@ -14,8 +14,9 @@
   /// version by then, that one grows as `NAME~new.part`, and the old part goes once it is whole.
   ///
   /// A file that is there already is done if it comes to the `sha256`. Where none is given, it is done if it is as a download
-  /// of this store left it, or if the server tells its very size and time, which files have that were fetched with
-  /// `keepsServerTime`, or by others who keep that. Else it is an error: see `overwrites` and `skipsExisting`.
+  /// of this store left it; if an earlier one, of whichever store, brought it from this URL and the server still has that version,
+  /// which is noted on the file where its file system can; or if the server tells its very size and time, which files have that
+  /// were fetched with `keepsServerTime`, or by others who keep that. Else it is an error: see `overwrites` and `skipsExisting`.
   ///
   /// Its identity is its URL and its destination: while such a download is unfinished, a second `enqueue` of it returns
   /// the first one's handle, whatever else the two ask for. Its job's key is that identity, by which a later download

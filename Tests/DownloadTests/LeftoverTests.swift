@@ -70,6 +70,23 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `what a death of the job itself left without the file's name goes, though the file is there by then`()
+      async throws
+    {
+      var download = download
+      download.sha256 = content.sha256
+      let id = try await setting.jobs.queue.enqueue(download).id
+      let stored = try await setting.jobs.queue.jobs(where: .id(id), detail: .payload).first.flatMap {
+        Download(of: $0)
+      }
+      try Data(content.bytes.prefix(1000)).write(to: URL(filePath: mark(KnownJob(id, of: stored))))
+      try put()
+      let job = try await setting.fetch(download)
+      #expect(job.id == id)
+      #expect(job.file?.wasThere == true, "\(job.lastError)")
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
     @Test func `one that was replaced since is another file, and its second name goes`() async throws {
       let job = try await cancelled()
       try Data(content.bytes).write(to: URL(filePath: mark(job)))

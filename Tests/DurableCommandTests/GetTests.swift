@@ -275,6 +275,22 @@
       #expect(jobs.text.contains("cancelled"), "\(jobs.text)")
     }
 
+    @Test("a list is done again once what was done is pruned, by a byte of each file")
+    func pruned() async throws {
+      let names = ["a.bin", "b.bin", "c.bin"]
+      for name in names { server.serve("/" + name, .file(content)) }
+      let list = names.map { server.url("/" + $0) + "\n" }.joined()
+      try Data(list.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      for round in 1...3 {
+        let outcome = try await durable("get", "-o", "out", "-i", "list.txt")
+        #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+        #expect(outcome.text.lines.count { $0.contains("already there") } == (round == 1 ? 0 : 3), "\(outcome.text)")
+        #expect(server.requests.count == 3 * round)
+        #expect(try await durable("prune").line == "3 removed")
+      }
+      #expect(server.bytesSent == 3 * content.size + 6)
+    }
+
     @Test("a download whose process was killed is asked for again with other options, and goes on")
     func otherOptionsAfterKill() async throws {
       server.serve("/a.bin", .file(content).holding(after: content.size / 2), .file(content))

@@ -11,6 +11,15 @@ public func renameatx_np(
   _: Int32, _: UnsafePointer<CChar>!, _: Int32, _: UnsafePointer<CChar>!, _: UInt32
 ) -> Int32 { fatalError() }
 
+// sys/xattr.h
+@discardableResult
+public func fsetxattr(
+  _: Int32, _: UnsafePointer<CChar>!, _: UnsafeRawPointer!, _: Int, _: UInt32, _: Int32
+) -> Int32 { fatalError() }
+public func fgetxattr(
+  _: Int32, _: UnsafePointer<CChar>!, _: UnsafeMutableRawPointer!, _: Int, _: UInt32, _: Int32
+) -> Int { fatalError() }
+
 // sys/socket.h: plain numbers, which are an enumeration on Linux
 public let SO_NOSIGPIPE: Int32 = 0x1022
 public let SOCK_STREAM: Int32 = 1

@@ -59,10 +59,10 @@
 
     /// Nil if there is none. Throws for what is no plain file, has other names by which it would be written to, or belongs to
     /// neither this user nor the folder's: who put it there could say anything by it, and change it later. `ofAnybody` lets
-    /// that pass.
-    func open(_ name: String, _ flags: Int32, ofAnybody: Bool = false) throws -> Descriptor? {
+    /// that pass. One that is made has the permissions `mode`, less what the umask takes.
+    func open(_ name: String, _ flags: Int32, mode: Int = 0o666, ofAnybody: Bool = false) throws -> Descriptor? {
       try check(name)
-      let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
+      let number = openat(descriptor.number, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode_t(mode))
       guard number >= 0 else {
         switch errno {
         case ENOENT where flags & O_CREAT == 0, EEXIST: return nil
@@ -103,9 +103,9 @@
 
     /// The file of that name, made if there is none, and locked as long as this is kept; nil if somebody else has it, or gave
     /// it a second name. It is looked at again once it is locked: who had it before may have removed it.
-    func lock(_ name: String) throws -> Descriptor? {
+    func lock(_ name: String, mode: Int = 0o666) throws -> Descriptor? {
       for _ in 0..<1000 {
-        guard let file = try open(name, O_RDWR | O_CREAT) else { continue }
+        guard let file = try open(name, O_RDWR | O_CREAT, mode: mode) else { continue }
         guard lockFile(file.number) == 0 else {
           if errno == EINTR { continue }
           if errno == EWOULDBLOCK { return nil }
@@ -238,61 +238,6 @@
       let (free, overflows) = Int64(status.f_bavail).multipliedReportingOverflow(by: Int64(status.f_frsize))
       let (all, allOverflow) = Int64(status.f_blocks).multipliedReportingOverflow(by: Int64(status.f_frsize))
       return overflows || allOverflow ? nil : (free, all, min(16 << 20, all / 8))
-    }
-  }
-
-  /// What the file system knows of a file.
-  struct FileStatus: Hashable {
-    let isRegular: Bool
-    let isFolder: Bool
-    let size: Int64
-    /// Nanoseconds since 1970.
-    let modified: Int64
-    /// When it last got other bytes, another name or another owner, likewise.
-    let changed: Int64
-    let inode: UInt64
-    let links: Int
-    let owner: UInt32
-    let group: UInt32
-    /// Who may read, write and run it.
-    let permissions: Int
-
-    /// The same file with the same bytes, by all that is to be seen without reading them.
-    func isAs(_ other: FileStatus) -> Bool {
-      inode == other.inode && size == other.size && modified == other.modified
-    }
-
-    init(_ status: stat) {
-      isRegular = status.st_mode & S_IFMT == S_IFREG
-      isFolder = status.st_mode & S_IFMT == S_IFDIR
-      size = Int64(status.st_size)
-      #if canImport(Darwin)
-        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
-      #else
-        let (modified, changed) = (status.st_mtim, status.st_ctim)
-      #endif
-      self.modified = Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec)
-      self.changed = Int64(changed.tv_sec) &* 1_000_000_000 &+ Int64(changed.tv_nsec)
-      inode = UInt64(status.st_ino)
-      links = Int(status.st_nlink)
-      owner = status.st_uid
-      group = status.st_gid
-      permissions = Int(status.st_mode & 0o777)
-    }
-
-    var isWritableByAll: Bool { permissions & Int(S_IWOTH) != 0 }
-
-    /// Nil if there is none.
-    init?(ofFileAt path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      self.init(status)
-    }
-
-    init(of file: Descriptor, _ path: String) throws {
-      var status = stat()
-      guard fstat(file.number, &status) == 0 else { throw DownloadError.disk("look at", path) }
-      self.init(status)
     }
   }
 #endif

@@ -111,7 +111,7 @@
         try file.append(record.lines, recordPath)
         try folder.flush(file, recordPath)
         try folder.flush()
-        guard let bytes = try folder.open(name.part, O_RDWR | O_CREAT | O_EXCL) else {
+        guard let bytes = try folder.open(name.part, O_RDWR | O_CREAT | O_EXCL, mode: mode) else {
           throw PartFile.Taken.isHeld(byURL: nil)
         }
         isMade = true
@@ -127,14 +127,19 @@
     }
 
     private func openBytes() throws -> Descriptor {
-      guard let file = try folder.open(name.part, O_RDWR | O_CREAT) else { throw DownloadError.disk("open", path) }
+      guard let file = try folder.open(name.part, O_RDWR | O_CREAT, mode: mode) else {
+        throw DownloadError.disk("open", path)
+      }
       setPermissions(of: file)
       return file
     }
 
     /// It has to be opened again, whatever the file is to be.
+    private var mode: Int { permissions.map { $0 | 0o600 } ?? 0o666 }
+
+    /// Also those that the umask takes.
     private func setPermissions(of bytes: Descriptor) {
-      if let permissions { fchmod(bytes.number, mode_t(permissions | 0o600)) }
+      if permissions != nil { fchmod(bytes.number, mode_t(mode)) }
     }
 
     private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus) throws {
@@ -143,7 +148,8 @@
     }
 
     private func hold() throws -> Descriptor {
-      if let record = try folder.lock(name.record) { return record }
+      // Its URL may be signed.
+      if let record = try folder.lock(name.record, mode: 0o600) { return record }
       throw PartFile.Taken.isHeld(
         byURL: try folder.open(name.record, O_RDONLY).flatMap { PartRecord(try $0.read(recordPath))?.url })
     }

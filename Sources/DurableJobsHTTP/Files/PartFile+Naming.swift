@@ -7,13 +7,13 @@
     /// Gives the whole file, flushed, its name. Nil if another file has it than `replacing`.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
-    /// `remark` is told what the file has not got, though it was asked for.
+    /// `origin` is what is noted on it. `remark` is told what the file has not got, though it was asked for.
     func finish(
       as final: FileName, by job: KnownJob, modified: Date?, sha256: String?, replacing: FileStatus?,
-      remark: (String) -> Void = { _ in }
+      origin: (FileVersion, FileStatus) -> FileOrigin? = { _, _ in nil }, remark: (String) -> Void = { _ in }
     ) throws -> DownloadedFile? {
       if replacing == nil {
-        switch try nameFromMemory(as: final, modified: modified, sha256: sha256, remark: remark) {
+        switch try nameFromMemory(as: final, modified: modified, sha256: sha256, origin: origin, remark: remark) {
         case .done(let file): return file
         case .isTaken: return nil
         case .isImpossible: break
@@ -26,6 +26,7 @@
       if let modified { try files.bytes.set(modified: modified, part.path).map(remark) }
       try trusting { try folder.flush(files.bytes, part.path) }
       let status = try status(of: files.bytes, part)
+      origin(part.record.version, status).map(files.bytes.note)
       let tail = try files.bytes.tail(before: status.size, part.path)
       try state.withLock { state in
         try state.part.change { record in
@@ -57,10 +58,11 @@
     /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the job, which keeps
     /// that name beside the other until the success is stored.
     private func nameFromMemory(
-      as final: FileName, modified: Date?, sha256: String?, remark: (String) -> Void
+      as final: FileName, modified: Date?, sha256: String?, origin: (FileVersion, FileStatus) -> FileOrigin?,
+      remark: (String) -> Void
     ) throws -> Naming {
       guard let bytes = state.withLock({ $0.part.isInMemory ? $0.part.early : nil }) else { return .isImpossible }
-      guard let file = try? folder.lock(mark) else { return .isImpossible }
+      guard let file = try? folder.lock(mark, mode: permissions ?? 0o666) else { return .isImpossible }
       var isNamed = false
       defer { if !isNamed { folder.remove(mark) } }
       if let permissions { fchmod(file.number, mode_t(permissions)) }
@@ -69,6 +71,7 @@
       if let modified { try file.set(modified: modified, folder.path(of: mark)).map(remark) }
       try folder.flush(file, folder.path(of: mark))
       let status = try status(of: file, mark)
+      origin(record.version, status).map(file.note)
       try folder.checkPlace()
       switch try folder.link(mark, to: final.description) {
       case .isImpossible: return .isImpossible

@@ -3,14 +3,15 @@
 
   /// What a server tells of its file, to know it by where a file of its name is there already.
   struct ServerFile: Equatable {
-    var size: Int64?
+    var version: FileVersion
+    var size: Int64? { version.total }
     /// When it was last changed.
     var modified: Date?
     /// It may have changed once more within that second.
     var wasJustModified: Bool
 
     init(_ version: FileVersion, modified: Date?, wasJustModified: Bool) {
-      size = version.total
+      self.version = version
       self.modified = modified
       self.wasJustModified = wasJustModified
     }

@@ -36,6 +36,10 @@
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
+      if mayBe, !replaces, let told, folder.isBrought(name, status, by: download, told.version) {
+        dropMarks(of: status, folder)
+        return found
+      }
       var isAnothers = false
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)

@@ -71,6 +71,23 @@
       #expect(try testFolder.text("a.bin.part") == "12345")
     }
 
+    @Test(arguments: [nil, 0o640, 0o600]) func `A record is its owner's alone to read, since a URL in it may be signed`(
+      permissions: Int?
+    ) throws {
+      let part = try PartFile(
+        FileName(harmless: "a.bin"), mark: "mark", in: Folder(path: testFolder.url.path),
+        url: "http://example.org/a.bin?sig=s3cret", sha256: nil, permissions: permissions)
+      try learn("1", part)
+      try write("12345", to: part)
+      try part.flush(5)
+      func permissionsOf(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: testFolder.path(name))
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+      }
+      #expect(try permissionsOf("a.bin.part.json") == 0o600)
+      if let permissions { #expect(try permissionsOf("a.bin.part") == permissions) }
+    }
+
     @Test func `One has it at a time, and the other is told whose it is`() throws {
       let first = try part()
       try learn("1", first)

@@ -1,0 +1,71 @@
+#if HTTP
+  import Foundation
+
+  /// What is noted on a file that came: by which download, and which version of its server's it is. By that a later download of
+  /// the same knows it again, once its server says that it still has that version, where the store has forgotten.
+  struct FileOrigin: Equatable {
+    /// A digest: it says nothing of the URL to who reads it, and is of no file that has changed.
+    let text: String
+
+    /// Nil where the server doesn't tell its versions apart, or what came may be one user's alone.
+    init?(_ download: Download, _ version: FileVersion, _ file: FileStatus) {
+      guard let validator = version.validator, download.headers.isEmpty, download.url.secretFields.isEmpty,
+        HTTPURL(download.url)?.credentials == nil
+      else { return nil }
+      let facts = [download.url.absoluteString, validator, version.place ?? "", "\(file.size)", "\(file.modified)"]
+      text = SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).hexadecimal
+    }
+
+    fileprivate init(text: String) { self.text = text }
+  }
+
+  extension Descriptor {
+    /// What was noted on the file.
+    var origin: FileOrigin? {
+      var text = [UInt8](repeating: 0, count: 64)
+      return ExtendedAttribute.read(number, &text) == text.count
+        ? FileOrigin(text: String(decoding: text, as: UTF8.self)) : nil
+    }
+
+    /// Where the file system can't, the file goes without.
+    func note(_ origin: FileOrigin) { ExtendedAttribute.write(number, Array(origin.text.utf8)) }
+  }
+
+  extension Folder {
+    /// Whether that file is what `download` brought here, and still the version that its server has.
+    func isBrought(_ name: FileName, _ file: FileStatus, by download: Download, _ version: FileVersion) -> Bool {
+      guard version.total == file.size, let origin = FileOrigin(download, version, file) else { return false }
+      return (try? open(name.description, O_RDONLY))?.origin == origin
+    }
+  }
+
+  private enum ExtendedAttribute {
+    #if canImport(Darwin)
+      private static let name = "durable.download"
+
+      static func write(_ file: Int32, _ value: [UInt8]) { fsetxattr(file, name, value, value.count, 0, 0) }
+
+      static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {
+        fgetxattr(file, name, &value, value.count, 0, 0)
+      }
+    #else
+      private static let name = "user.durable.download"
+      // Looked up by name: the C library has them, and does not tell Swift.
+      private typealias Write =
+        @convention(c) (
+          Int32, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32
+        ) -> Int32
+      private typealias Read = @convention(c) (Int32, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int) -> Int
+
+      static func write(_ file: Int32, _ value: [UInt8]) {
+        guard let symbol = dlsym(nil, "fsetxattr") else { return }
+        _ = unsafeBitCast(symbol, to: Write.self)(file, name, value, value.count, 0)
+      }
+
+      static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {
+        guard let symbol = dlsym(nil, "fgetxattr") else { return -1 }
+        return unsafeBitCast(symbol, to: Read.self)(file, name, &value, value.count)
+      }
+    #endif
+  }
+#endif

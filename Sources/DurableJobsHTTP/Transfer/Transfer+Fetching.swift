@@ -1,0 +1,189 @@
+#if HTTP
+  import Foundation
+
+  /// From what is here of a file to the file under its own name.
+  extension Transfer {
+    /// `before` is what is in the file's place and may be replaced.
+    func fetch(_ part: PartFile, _ before: FileStatus?) async throws -> DownloadedFile {
+      let wasBegun = part.length > 0
+      var isInPieces = wasBegun
+      var question = FileAnswer.Question(
+        size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
+        decodes: part.record.isDecoded, isNameGiven: download.name != nil)
+      let seemsWhole = wasBegun && part.length == part.record.version.total
+      // Nothing but a checksum can tell that without the server.
+      var isComplete = seemsWhole && download.sha256 != nil
+      if seemsWhole, !isComplete { try part.dropLastByte() }
+      var isPage = false
+      var mayBeCut = false
+      var asksForAll = false
+      // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
+      let there =
+        before.flatMap { mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil } ?? 0
+      // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
+      var fruitless = 0
+      // What a cut leaves is gone on from at once, once; then others go first.
+      var mayReconnect = true
+      while !isComplete {
+        let onlyLooks = there > 1 && part.length == 0 && !asksForAll && !question.decodes
+        question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
+        question.known = part.record.version
+        // Where a checksum decides at the end, any server's rest will do.
+        if download.sha256 != nil {
+          question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
+        }
+        question.hasPart = wasBegun || part.length > 0
+        if question.hasPart, try part.beginsAsPage { question.known.isPage = true }
+        question.name = finalName(part.record.name).description
+        let reply = try await reception.ended(waiting: request.host) { [question] in
+          try await request.reply(to: question)
+        }
+        var (answer, body) = (reply.answer, AnswerBody(reply.body))
+        try await reception.ended(waiting: request.host) { await answer.look(at: &body, question) }
+        isPage = answer.isPage
+        switch answer.verdict(on: question) {
+        case .complete where !onlyLooks:
+          isComplete = true
+        case .askForLastByte where !onlyLooks:
+          fruitless += 1
+          guard fruitless < 3 else {
+            throw Setback.forNow(DownloadError(.unusableAnswer, "the server refused the rest of the file"))
+          }
+          try part.dropLastByte()
+        case .complete, .askForLastByte:
+          asksForAll = true
+        case .askForAll(let reason):
+          fruitless += 1
+          guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
+          asksForAll = true
+        case .askDecoded:
+          question.decodes = true
+        case .redirect(let target):
+          throw Setback.final(DownloadError(.unusableAnswer, "the redirect to '\(target)' was not followed"))
+        case .failed(let error):
+          throw Setback.final(error)
+        case .failedForNow(let error, let retryAfter):
+          throw Setback.busy(error, retryAfter, by: reply.origin)
+        case .body(let from, let end, let version):
+          // With a part of a file not all is said again that was said with the whole of it.
+          let old = from > 0 && !onlyLooks ? part.record : nil
+          let (serverName, modified) = (answer.fileName ?? old?.name, answer.lastModified ?? old?.modified)
+          let told = ServerFile(
+            answer.version(total: version.total), modified: modified,
+            wasJustModified: old.map { $0.version.wasJustModified == true } ?? answer.wasJustModified)
+          if let file = try await conflict(serverName, told, part) { return file }
+          if onlyLooks, from > 0 {
+            asksForAll = true
+            continue
+          }
+          if from == 0 {
+            asksForAll = false
+            guard try part.begin(version, mayTurn: fruitless == 0) else {
+              fruitless += 1
+              continue
+            }
+          }
+          isInPieces = from > 0
+          mayBeCut = answer.end == .untold && version.total == nil && download.size == nil
+          try part.learn(
+            version, serverName: serverName, modified: modified, isDecoded: question.decodes,
+            takesRanges: from > 0 ? true : answer.takesRanges)
+          try checkRoom(part, until: version.total ?? download.size)
+          let before = part.length
+          if before > 0 { reception.goesOn(before) }
+          do {
+            try await reception.receive(
+              &body, into: part, until: end ?? download.size.map { min($0, .max - 1) + 1 },
+              of: version.total ?? download.size,
+              request.host)
+            fruitless = part.length > before ? 0 : fruitless + 1
+            // A page that is shorter has another reason, and is told as one.
+            guard part.length >= end ?? (isPage ? 0 : download.size ?? 0), fruitless < 3 else {
+              throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
+            }
+          } catch let error as DownloadError where error.code == .connection && part.length > before {
+            guard mayReconnect, part.resumable > 0, !question.decodes else { throw error }
+            mayReconnect = false
+            continue
+          }
+          isComplete = version.total.map { part.length >= $0 } ?? true
+        }
+      }
+      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage, mayBeCut: mayBeCut)
+      return try await finish(part, before, sha256)
+    }
+
+    /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
+    /// if it is the one that is wanted.
+    private func conflict(_ serverName: String?, _ told: ServerFile, _ part: PartFile) async throws -> DownloadedFile? {
+      let final = finalName(serverName)
+      if let file = try PartFile.marked(mark, as: final, in: part.folder, download) { return file }
+      guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else { return nil }
+      part.discard()
+      part.discardOther()
+      return file
+    }
+
+    private func finalName(_ serverName: String?) -> FileName {
+      download.name == nil ? serverName.map { FileName(ofServer: $0) } ?? name : name
+    }
+
+    /// Returns the checksum, if one was asked for.
+    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool, mayBeCut: Bool) throws -> String? {
+      if let size = download.size, part.length != size {
+        throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
+      }
+      guard let wanted = download.sha256?.lowercased() else { return nil }
+      let sum = try part.checksum()
+      guard sum == wanted else {
+        let text = "the file's SHA-256 is \(sum), not \(wanted)"
+        guard mayBeCut, !isPage else { throw wrong(text, part, isInPieces: isInPieces, isPage: isPage) }
+        throw DownloadError(
+          .connection, "\(text); the server doesn't say where the file ends, so the connection may have been cut")
+      }
+      return sum
+    }
+
+    /// What came in pieces may have been put together wrongly, and a page may go away: another attempt begins anew. What came
+    /// whole is what the server has, and is kept: it may be the checksum that is wrong.
+    private func wrong(_ text: String, _ part: PartFile, isInPieces: Bool, isPage: Bool) -> Setback {
+      if isPage || isInPieces { part.discard() }
+      if isPage { return .forNow(.page(with: " (\(text))")) }
+      if isInPieces { return .forNow(DownloadError(.wrongContent, text)) }
+      return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
+    }
+
+    private func finish(_ part: PartFile, _ before: FileStatus?, _ sha256: String?) async throws -> DownloadedFile {
+      let final = finalName(part.record.name)
+      let wasInMemory = part.isInMemory
+      let modified = download.keepsServerTime ? part.record.modified : nil
+      var replaces = try await replaces(final, part.folder)
+      // Who asked for this knew of neither: not of what came after that, nor of what changed since the first attempt began,
+      // as while its process stood still and another one did its work.
+      let there = part.folder.status(of: final.description)
+      if replaces, let there {
+        let isKnown = final == name ? before.map(there.isAs) ?? false : true
+        let cameSince = try await cameSince(final, there, part.folder)
+        replaces = isKnown && !cameSince
+      }
+      guard
+        let file = try part.finish(
+          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces ? there : nil,
+          origin: { [download] in FileOrigin(download, $0, $1) }, remark: remark)
+      else {
+        // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
+        if wasInMemory { part.discard() }
+        let told = ServerFile(
+          part.record.version, modified: part.record.modified,
+          wasJustModified: part.record.version.wasJustModified == true)
+        guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
+          throw fileExists(final, part.folder)
+        }
+        part.discard()
+        part.discardOther()
+        return file
+      }
+      return file
+    }
+  }
+#endif

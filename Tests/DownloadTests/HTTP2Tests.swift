@@ -36,6 +36,31 @@
       #expect(server.requests[1]["If-Range"] == LyingAnswer.etag)
     }
 
+    @Test(arguments: [1000, 700_000]) func `a stream that is reset is no end of a file whose length nobody told`(
+      cut: Int64
+    ) async throws {
+      let file = LyingAnswer.file(content).framed(.chunked)
+      server.serve("/a.bin", file.breaking(after: cut), file)
+      let setting = try Setting()
+      let job = try await setting.fetch(download(setting), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.count == 2)
+    }
+
+    @Test func `a connection that is closed is none either`() async throws {
+      let file = LyingAnswer.file(content).framed(.chunked)
+      server.serve("/a.bin", file.holding(after: 300_000), file)
+      let setting = try Setting()
+      async let job = setting.fetch(download(setting))
+      await server.held("/a.bin")
+      try await setting.received(300_000)
+      server.closeConnections()
+      #expect(try await job.state == .succeeded)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests.count == 2)
+    }
+
     @Test func `a connection that breaks takes no byte of its streams along`() async throws {
       server.serve("/a.bin", .file(content).holding(after: 300_000), .file(content))
       let setting = try Setting()

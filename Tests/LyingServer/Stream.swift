@@ -4,15 +4,17 @@
   import NIOHTTP2
 
   /// Lets a ``Connection`` speak over one stream of HTTP/2 as it does over a socket: what it says and hears is the text of
-  /// HTTP/1.1. Answers must say their length; when one is broken off, the stream is reset.
+  /// HTTP/1.1. Answers must say their length, or come in chunks; when one is broken off, the stream is reset.
   final class Stream: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Bytes of the body that are still to come; nil before the head.
+    /// Bytes of the body, or of its chunk, that are still to come; nil before the head.
     private var left: Int64?
+    /// A body in chunks is one of no told length here.
+    private var isChunked = false
 
     /// Makes of a connection over TLS one of HTTP/2, and a connection of its own of each stream.
     static func accept(
@@ -39,9 +41,18 @@
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       let bytes = unwrapOutboundIn(data)
       guard let left else { return writeHead(String(buffer: bytes), context, promise) }
+      if isChunked, left == 0 { return beginChunk(String(buffer: bytes), context, promise) }
       self.left = left - Int64(bytes.readableBytes)
       context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)
-      if self.left == 0 { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
+      if self.left == 0, !isChunked { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
+    }
+
+    /// The line before a chunk, the end of one, or the last one.
+    private func beginChunk(_ line: String, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+      let size = Int64(line.prefix { $0.isHexDigit }, radix: 16)
+      if size == 0 { return context.write(wrapOutboundOut(.end(nil)), promise: promise) }
+      left = size ?? 0
+      promise?.succeed()
     }
 
     private func writeHead(_ text: String, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
@@ -51,11 +62,13 @@
         let parts = line.split(separator: ":", maxSplits: 1)
         headers.add(name: String(parts[0]), value: String(parts[1].drop { $0 == " " }))
       }
+      isChunked = headers.contains(name: "Transfer-Encoding")
+      headers.remove(name: "Transfer-Encoding")
       let status = lines[0].split(separator: " ")[1]
       let head = HTTPResponseHead(version: .http2, status: .init(statusCode: Int(status)!), headers: headers)
-      left = headers["Content-Length"].first.flatMap { Int64($0) }!
+      left = isChunked ? 0 : headers["Content-Length"].first.flatMap { Int64($0) }!
       context.write(wrapOutboundOut(.head(head)), promise: promise)
-      if left == 0 { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
+      if left == 0, !isChunked { context.write(wrapOutboundOut(.end(nil)), promise: nil) }
     }
   }
 #endif

@@ -73,7 +73,7 @@
       }
       try check(try await durable("prune", "--json"), "prune")
       try check(try await durable("pause", "--json"), "pause")
-      try check(try await durable("pause", "--all", "--json"), "pause")
+      try check(try await durable("pause", "--queue", "default", "--queue", "q", "--json"), "pause")
       try check(try await durable("unpause", "--json"), "pause")
       try check(try await durable("limits", "set", "--running", "4", "--json"), "limit")
       try check(try await durable("limits", "set", "--queue", "q", "--rate", "5/1m", "--json"), "limit")

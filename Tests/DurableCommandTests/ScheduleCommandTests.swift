@@ -48,7 +48,8 @@
         let record = try #require(try refused.json["refused"] as? [[String: Any]])
         #expect(record.map { $0["job"] as? Int } == [1, 99], "\(verb): \(refused.text)")
         #expect(refused.stderr.contains("is the schedule 'nightly'; 'durable schedule remove nightly' ends it"))
-        #expect(refused.stderr.contains(#""code":"notFound","message":"there is no job 99""#), "\(refused.stderr)")
+        let missing = #"{"code":"notFound","event":"error","message":"there is no job 99"}"#
+        #expect(refused.stderr.contains(missing), "\(refused.stderr)")
         _ = try await durable(verb, "1-99", "--yes")
       }
       #expect(try await durable("wait", "--all", "--timeout", "30").status == .exited(0), "it is not waited for")

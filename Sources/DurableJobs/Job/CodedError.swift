@@ -1,13 +1,13 @@
 import Foundation
 
-/// An error that says itself by what it can be matched, where the name of its type does not say enough: kept as
-/// ``AttemptFailure/code`` beside its message. It should be the same text in all versions of an app.
+/// An error with a stable code to match on, for where the name of its type is too coarse. The code is stored as
+/// ``AttemptFailure/code`` beside the message; keep it the same in all versions of an app.
 public protocol CodedError: Error {
   var failureCode: String { get }
 }
 
 extension Error {
-  /// By what it can be matched once it is stored.
+  /// The code that is stored for this error.
   package var codeToKeep: String {
     if let coded = self as? any CodedError { return coded.failureCode.cutToMessage }
     if let exit = self as? JobExit, case .permanent(let error) = exit.way { return error.codeToKeep }

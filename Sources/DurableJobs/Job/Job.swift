@@ -1,43 +1,43 @@
 import Foundation
 
-/// What is stored of a job: its parameters, without the code that runs it.
+/// The stored part of a job: its parameters, without the code that runs it.
 ///
-/// The payload is kept as JSON. A process that only enqueues needs nothing more; the code comes with
-/// ``JobWorker/register(_:retry:handler:)``, or with ``Job`` where data and code live in one type.
+/// The payload is stored as JSON. A process that only enqueues needs nothing more. The code is supplied by
+/// ``JobWorker/register(_:retry:handler:)``, or by ``Job`` where data and code live in one type.
 public protocol JobPayload: Codable, Sendable {
-  /// What the handler returns: `Void`, or anything that is `Codable` and `Sendable`.
+  /// What the handler returns: `Void`, or any type that is `Codable` and `Sendable`.
   associatedtype Output: Sendable = Void
 
-  /// The stable name of this kind of job. It is stored, so the type may be renamed, and this not.
+  /// The stable name of this kind of job. It is stored: the Swift type may be renamed, but this may not.
   static var kind: String { get }
 
-  /// Names that this kind had before; a worker that knows the kind runs their jobs too. None by default.
+  /// Earlier names of this kind; a worker that knows the kind runs their jobs too. None by default.
   static var formerKinds: [String] { get }
 
-  /// When a failed attempt is followed by another. The worker asks it, so a new version of the program may answer
-  /// differently for jobs that are stored already. How many attempts there are is stored with each: see ``options-swift.type.property``.
+  /// When to retry a failed attempt. It is not stored: a new version of the program may use another policy for existing
+  /// jobs. The maximum number of attempts is stored with each job: see ``options-swift.type.property``.
   static var retry: RetryPolicy { get }
 
-  /// What is stored with each job of the kind. A call's own options go before these.
+  /// The options stored with each job of this kind. Options passed to a call take precedence.
   static var options: JobOptions { get }
 
-  /// The same where it depends on the payload. ``options-swift.type.property`` by default.
+  /// Options that depend on the payload. By default the same as ``options-swift.type.property``.
   var options: JobOptions { get }
 
-  /// Provided for outputs that are `Codable`, and for `Void`.
+  /// How the output is stored. Provided for `Codable` outputs and for `Void`.
   static var outputCoding: OutputCoding<Output> { get }
 
-  /// Asked before the job is stored, where a throw refuses it, and before each run, where a throw fails it for good. A job
-  /// with a ``JobInput`` that has not come yet is only asked before each run, when all have.
+  /// Checks the payload before the job is stored, where throwing rejects it, and before each run, where throwing fails
+  /// it for good. A job with a ``JobInput`` that has no value yet is only checked before each run, once all have one.
   func validate() throws
 }
 
-/// A job with its code in the same type.
+/// A job whose code is in the same type as its payload.
 public protocol Job: JobPayload {
   associatedtype Output
 
-  /// Does the work. It may run more than once: again after a throw, as the kind's ``JobPayload/retry`` says, and again
-  /// if the process dies before the result is stored.
+  /// Does the work. It may be called more than once: again after it throws, as the kind's ``JobPayload/retry`` says,
+  /// and again if the process dies before the result is stored.
   func run(in context: JobContext) async throws -> Output
 }
 
@@ -80,14 +80,14 @@ extension JobPayload {
   public static var outputCoding: OutputCoding<Output> { fatalError("unavailable") }
 }
 
-/// A job as it is stored, for faces that know no Swift type for it: a shell, tasks named by a string.
+/// A job as it is stored, for callers that have no Swift type for it, such as a shell.
 public struct UntypedJob: Sendable {
   public let kind: String
-  /// JSON, unless whoever enqueued it chose otherwise.
+  /// The payload's bytes: JSON, unless whoever enqueued it chose otherwise.
   public let payload: Data
 }
 
-/// JSON as jobs are stored: keys in order, so that equal payloads are equal bytes in every process.
+/// The JSON that jobs are stored as: keys are sorted, so that equal payloads are equal bytes in every process.
 enum JobCoding {
   static var encoder: JSONEncoder {
     let encoder = JSONEncoder()
@@ -97,10 +97,10 @@ enum JobCoding {
 
   static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
 
-  /// `inputs`: what came for a payload's inputs, if that is known.
+  /// `inputs`: the values of the payload's inputs, if they are known.
   static func decode<T: Decodable>(_ type: T.Type, from data: Data, inputs: [Int: JobEnd]? = nil) throws -> T {
     let decoder = JSONDecoder()
-    // An input that is still open has a key with a dollar; a payload without one is spared what a decoder costs with it.
+    // An open input has a key with a dollar sign; without one, the cost of passing inputs to the decoder is saved.
     if let inputs, data.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") }) {
       decoder.userInfo = [.jobInputs: inputs]
     }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// When a job is given up: it fails, and what waits for its success is skipped.
+/// When to give up on a job: it fails, and jobs that wait for its success are skipped.
 ///
-/// Whoever recovers sees to it, so a worker has to be up somewhere. It is a date from the moment on at which the job is
-/// stored, and stays where it is when the clock is set.
+/// Recovery enforces it, so some worker must be running. A relative time becomes a date when the job is stored, and
+/// that date does not move when the clock is set.
 public enum JobDeadline: Hashable, Codable, Sendable {
-  /// Unless a worker has begun with it by then.
+  /// Fails the job unless a worker has started it by then.
   case start(by: JobTime)
-  /// Unless it has ended by then. If it runs, it is asked to stop, with ``StopReason/overdue``, and has failed when its
-  /// handler ends in any way but with success.
+  /// Fails the job unless it has ended by then. A running job is asked to stop with ``StopReason/overdue``, and has
+  /// failed once its handler ends, unless that ends in success.
   case end(by: JobTime)
 }
 
 extension JobDeadline {
-  /// Of one that ``dated(at:)`` gave.
+  /// The date of a deadline that ``dated(at:)`` returned.
   package var date: Date {
     switch self {
     case .start(by: .at(let date)), .end(by: .at(let date)): date
@@ -28,17 +28,17 @@ extension JobDeadline {
     }
   }
 
-  /// What it must have done by then.
+  /// What the job must have done by then.
   package var deed: String { if case .start = self { "begun" } else { "ended" } }
 
-  /// Why the job failed.
+  /// The failure message of a job that missed it.
   var words: String {
     "its deadline has passed: it had not \(deed) by \(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))"
   }
 }
 
 extension JobTime {
-  /// The date that this is at `now`, ahead or not.
+  /// The date that this means at `now`, whether past or future.
   fileprivate func moment(from now: Date) -> Date {
     if let date = date(at: now) { return date }
     return if case .at(let date) = self { Date(milliseconds: date.milliseconds) } else { now }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A way for a handler to end an attempt other than by success or failure: `throw .snooze(for: .seconds(60))`.
+/// Ends an attempt other than by success or failure: `throw .snooze(for: .seconds(60))`.
 ///
-/// What a handler finally throws counts: one that catches everything around its own `throw .snooze` has caught it.
+/// Only what the handler finally throws counts: a `catch` around everything also catches its own `throw .snooze`.
 public struct JobExit: Error, Sendable {
   package enum Way: Sendable {
     case permanent(any Error)
@@ -13,7 +13,7 @@ public struct JobExit: Error, Sendable {
   }
 
   package let way: Way
-  /// Its wait ends sooner when what the job requires returns.
+  /// Whether the wait ends early when a condition that the job requires holds again.
   package private(set) var isBackOff = false
 
   package var asBackOff: JobExit {
@@ -24,25 +24,25 @@ public struct JobExit: Error, Sendable {
 }
 
 extension Error where Self == JobExit {
-  /// Fails the job at once, whatever attempts are left.
+  /// Fails the job at once, even if attempts are left.
   public static func permanent(_ error: any Error) -> JobExit { JobExit(way: .permanent(error)) }
 
-  /// Fails the attempt, and says itself when the next one begins. For a server's `Retry-After`.
+  /// Fails the attempt and sets when the next one starts, for instance from a server's `Retry-After`.
   public static func retry(after delay: Duration, because error: any Error) -> JobExit {
     JobExit(way: .retry(.after(delay), because: error))
   }
 
-  /// Later, with no attempt used. At least ``Defaults/leastSnooze`` from now.
+  /// Runs the job again later without using an attempt; at least ``Defaults/leastSnooze`` from now.
   public static func snooze(for delay: Duration) -> JobExit { JobExit(way: .snooze(.after(delay))) }
 
-  /// Later, with no attempt used. At least ``Defaults/leastSnooze`` from now, also if the date is past.
+  /// Runs the job again later without using an attempt; at least ``Defaults/leastSnooze`` from now, whatever the date.
   public static func snooze(until date: Date) -> JobExit { JobExit(way: .snooze(.at(date))) }
 
-  /// Frees the slot and keeps the job until it is resumed, or ended from outside with ``JobHandle/complete(with:)`` or
-  /// ``JobHandle/fail(_:)``. No attempt is used.
+  /// Frees the slot and suspends the job until it is resumed, or ended from outside with ``JobHandle/complete(with:)``
+  /// or ``JobHandle/fail(_:)``. Uses no attempt.
   public static func suspend(because reason: String) -> JobExit { JobExit(way: .suspend(because: reason)) }
 
-  /// What ran the job for the handler died. Counted as the death of a process; no attempt is used.
+  /// The process that ran the job for the handler died. Counts as a crash and uses no attempt.
   package static var crash: JobExit { JobExit(way: .crash) }
 }
 

@@ -1,4 +1,4 @@
-/// A job's number in its store: ascending in the order of enqueueing, and never used again.
+/// A job's number in its store. Numbers ascend in the order of enqueueing and are never reused.
 public struct JobID: RawRepresentable, Hashable, Comparable, Codable, Sendable, LosslessStringConvertible {
   public let rawValue: Int64
 

@@ -1,17 +1,17 @@
-/// Jobs of one lane run one at a time, in the order in which they were enqueued, also over retries; other lanes go on.
+/// Jobs that run one at a time in the order in which they were enqueued, even across retries. Other lanes go on.
 ///
-/// A job takes its place when it is stored, and keeps it while it waits for a time, for other jobs or for a person: those
-/// behind it wait too. `"chat-7"` is a lane.
+/// A job takes its place in a lane such as `"chat-7"` when it is stored. It keeps its place while it waits for a time,
+/// for other jobs or to be resumed, and the jobs behind it wait too.
 public struct JobLane: Hashable, Codable, Sendable, ExpressibleByStringInterpolation {
-  /// What becomes of a lane whose first job failed.
+  /// What happens to a lane when its first job fails.
   public enum FailedHead: String, Hashable, Codable, Sendable {
-    /// The others wait until it is retried and ends otherwise, or is removed. Only what was to run after its end, as a
-    /// `catch` in the same lane, takes its place.
+    /// The others wait until that job is retried and ends in another way, or is removed. Only a job that runs after its
+    /// failure, such as a `catch` in the same lane, may take its place.
     case holds
     case letsNextRun
   }
 
-  /// At most ``Limits/nameBytes``.
+  /// The lane's name, at most ``Limits/nameBytes``.
   public var name: String
   public var failedHead: FailedHead
 

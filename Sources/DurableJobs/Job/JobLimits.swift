@@ -1,8 +1,8 @@
-/// What a queue lets run, counted over all processes on its store. See ``JobQueue/setLimits(_:)``.
+/// How much of a queue may run, counted over all processes on its store. See ``JobQueue/setLimits(_:)``.
 public struct JobLimits: Hashable, Codable, Sendable {
-  /// So many jobs run at once at most; nil for any number.
+  /// The most jobs that run at once; nil for no limit.
   public var running: Int?
-  /// So often an attempt begins at most; nil for any number.
+  /// The highest rate at which attempts start; nil for no limit.
   public var rate: JobRate?
 
   public init(running: Int? = nil, rate: JobRate? = nil) {
@@ -10,7 +10,7 @@ public struct JobLimits: Hashable, Codable, Sendable {
     self.rate = rate
   }
 
-  /// As it is stored: what no store wrote limits nothing.
+  /// Reads stored values; nil, which is no limit, if no store could have written them.
   package init?(running: Int64?, count: Int64?, period: Int64?, burst: Int64?) {
     self.init(running: running.map { Int(clamping: $0) })
     if let count, let period, let burst {
@@ -19,7 +19,7 @@ public struct JobLimits: Hashable, Codable, Sendable {
     guard (try? check()) != nil else { return nil }
   }
 
-  /// Throws ``JobError/Code/invalidArgument`` for what can't be kept.
+  /// Throws ``JobError/Code/invalidArgument`` for limits that can't be stored.
   package func check() throws {
     if running == nil, rate == nil {
       throw JobError(.invalidArgument, "the limits limit nothing: name running jobs or a rate, or set none at all")
@@ -33,20 +33,20 @@ public struct JobLimits: Hashable, Codable, Sendable {
 }
 
 extension JobLimits: CustomStringConvertible {
-  /// As in "4 at once, 100 a minute and 10 in a row".
+  /// For example "4 at once, 100 a minute and 10 in a row".
   public var description: String {
     let burst = rate.map { $0.burst > 1 ? " and \($0.burst) in a row" : "" } ?? ""
     return [running.map { "\($0) at once" }, rate.map { "\($0)\(burst)" }].compactMap(\.self).joined(separator: ", ")
   }
 }
 
-/// So many in a period, evenly spaced, and a burst of so many at once after a rest.
+/// A number of starts per period, evenly spaced, with an optional burst after a rest.
 public struct JobRate: Hashable, Codable, Sendable {
   public var count: Int
-  /// In whole milliseconds.
+  /// The period, in whole milliseconds.
   public var period: Duration
-  /// As many as may begin at once when none has for long: at least 1, the default, which has all of them apart. In no time
-  /// are there more than the rate allows, and these.
+  /// How many may start at once after a long rest. At least 1, the default, which spaces all of them evenly. In any
+  /// span of time, no more start than the rate allows plus this many.
   public var burst: Int
 
   public init(_ count: Int, per period: Duration, burst: Int = 1) {
@@ -55,10 +55,10 @@ public struct JobRate: Hashable, Codable, Sendable {
     self.burst = burst
   }
 
-  /// Microseconds from one to the next.
+  /// Microseconds between two starts.
   package var interval: Int64 { max((period.milliseconds * 1000 + Int64(count) - 1) / Int64(count), 1) }
 
-  /// So that no reckoning leaves 64 bits.
+  /// Bounds that keep the arithmetic within 64 bits.
   private static let (most, longest) = (100_000, Duration.seconds(366 * 86400))
 
   package func check() throws {
@@ -76,7 +76,7 @@ public struct JobRate: Hashable, Codable, Sendable {
 }
 
 extension JobRate: CustomStringConvertible {
-  /// As in "100 a minute".
+  /// For example "100 a minute".
   public var description: String {
     let units: [Duration: String] = [
       .seconds(1): "a second", .seconds(60): "a minute", .seconds(3600): "an hour", .seconds(86400): "a day",

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What goes first: a higher number before a lower one, and first in, first out within one.
+/// A job's priority: higher numbers run first, and equal ones run first in, first out.
 public struct JobPriority: RawRepresentable, Hashable, Comparable, Codable, Sendable, ExpressibleByIntegerLiteral {
   public let rawValue: Int
 
@@ -14,20 +14,20 @@ public struct JobPriority: RawRepresentable, Hashable, Comparable, Codable, Send
   public static func < (a: JobPriority, b: JobPriority) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A moment, absolute or from now. What is relative becomes a date by the store's clock, when it is stored.
+/// A time, absolute or relative. A relative time becomes a date by the store's clock when it is stored.
 public enum JobTime: Hashable, Codable, Sendable {
   case now
   case after(Duration)
-  /// A date in the past means now.
+  /// At this date; a date in the past means now.
   case at(Date)
 
-  /// This time, or that long from now if it is sooner.
+  /// This time, or `wait` from now if that is later.
   func atLeast(_ wait: Duration, from now: Date) -> JobTime {
     let least = JobTime.after(wait)
     return date(at: now) ?? now < least.date(at: now) ?? now ? least : self
   }
 
-  /// The date that this is at `now`, in whole milliseconds; nil if it is not ahead.
+  /// The date that this means at `now`, in whole milliseconds; nil if it is not in the future.
   package func date(at now: Date) -> Date? {
     let date: Int64
     switch self {
@@ -41,28 +41,28 @@ public enum JobTime: Hashable, Codable, Sendable {
   }
 }
 
-/// How a job is to be run. What is left out is taken from the payload's options, then from the kind's, then from
+/// How to run a job. Options that are nil are taken from the payload's options, then from the kind's, then from
 /// ``Defaults``; tags and required conditions add up.
 public struct JobOptions: Hashable, Sendable {
   public var priority: JobPriority?
-  /// Not before this.
+  /// The earliest time at which the job may start.
   public var start: JobTime?
-  /// Attempts in all, at least 1.
+  /// The most attempts that the job gets, at least 1.
   public var maxAttempts: Int?
-  /// An attempt that takes longer is cancelled, and counts as failed.
+  /// The longest that an attempt may take. One that takes longer is cancelled and counts as failed.
   public var timeout: Duration?
-  /// When the job is given up, if it has not begun, or ended, by then.
+  /// When to give up on the job if it has not started, or ended, by then.
   public var deadline: JobDeadline?
-  /// A name of your own, by which the job can be found. It need not be unique.
+  /// A name of your own for finding the job. It need not be unique.
   public var key: String?
-  /// The job is stored only if no unfinished one has this key; else that one stands for it.
+  /// A key that only one unfinished job can hold. By default, if another job holds it, this one is not stored.
   public var unique: UniqueKey?
-  /// One at a time, in order, with the others of this lane in the whole store.
+  /// The lane in which the job runs: one at a time, in order, across the whole store.
   public var lane: JobLane?
   public var tags: Set<String>
-  /// It runs only where all of these hold. What the kind, the payload and the call require adds up.
+  /// Conditions that must all hold where the job runs. Those of the kind, the payload and the call add up.
   public var requires: Set<JobConstraint>
-  /// What becomes of it if one of these is lost while it runs. It goes on by default.
+  /// What happens when one of them stops holding while the job runs. By default the job continues.
   public var whenLost: JobConstraint.Loss?
 
   public init(
@@ -83,7 +83,7 @@ public struct JobOptions: Hashable, Sendable {
     self.whenLost = whenLost
   }
 
-  /// These options with `other`'s in their place where it has any.
+  /// These options, with those that `other` sets taking precedence.
   public func overridden(by other: JobOptions) -> JobOptions {
     JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,

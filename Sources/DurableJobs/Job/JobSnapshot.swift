@@ -1,6 +1,6 @@
 import Foundation
 
-/// A job as its store had it at one moment.
+/// The state of a job in its store at one moment.
 public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var id: JobID
   public var queue: String
@@ -11,44 +11,44 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   public var requires: Set<JobConstraint>
   public var state: JobState
   public var priority = JobPriority.normal
-  /// Attempts that handlers made. The attempt under way counts; one that was cut short by a process death does not.
+  /// How many attempts handlers have made. Includes the current attempt, but none that a process death cut short.
   public var attempt = 0
   public var maxAttempts = Defaults.maxAttempts
   public var timeout: Duration?
-  /// Process deaths during an attempt of this job, in all.
+  /// How many times a process died during an attempt of this job.
   public var crashes = 0
   public var createdAt: Date
-  /// When it is due, while it is ``JobState/scheduled``.
+  /// When the job is due, while it is ``JobState/scheduled``.
   public var runAt: Date?
-  /// When its last attempt began.
+  /// When the last attempt started.
   public var startedAt: Date?
   public var finishedAt: Date?
   public var progress: JobProgress?
-  /// Why it is suspended or was cancelled, if whoever did it said so; or why it was skipped.
+  /// Why the job was suspended or cancelled, if a reason was given; or why it was skipped.
   public var reason: String?
-  /// The job whose end skipped it: the first of its kind, not one that was skipped itself. It may have been deleted since.
+  /// The job whose end caused this one to be skipped: the first, never one skipped itself. It may be deleted by now.
   public var cause: JobID?
-  /// A running job whose end or suspension was asked for.
+  /// Why this running job was asked to stop; nil if it was not.
   public var stopAsked: StopReason?
-  /// Present if the query asked for it.
+  /// The payload, if the query asked for it.
   public var payload: Data?
-  /// Present if the query asked for it and the job succeeded with one.
+  /// The output, if the query asked for it and the job succeeded with one.
   public var output: Data?
-  /// The last failed attempts, the newest last, at most ``Limits/failuresKept``. Present if the query asked for it.
+  /// The last failed attempts, newest last, at most ``Limits/failuresKept``. Filled if the query asked for them.
   public var failures: [AttemptFailure] = []
-  /// What it waits for, or waited for: jobs by id, and keys that nobody has brought yet. Without those that were removed
-  /// after they had ended as it needed. Present if the query asked for it.
+  /// What the job waits or waited for: jobs by id, and keys that no job has had yet. Omits jobs that were removed after
+  /// they ended as required. Filled if the query asked for it.
   public var edges: [JobEdge] = []
   public var batch: BatchID?
-  /// When it is given up. Once that has passed, a retry makes it run all the same.
+  /// When to give up on the job. If it is retried after that time, it runs anyway.
   public var deadline: JobDeadline?
-  /// Its unique key, also after it has let it go.
+  /// The job's unique key, even after it was released.
   public var uniqueKey: String?
-  /// The names of its finished steps, sorted; none once it has succeeded. Present if the query asked for it.
+  /// The names of finished steps, sorted; empty once the job has succeeded. Filled if the query asked for them.
   public var steps: [String] = []
-  /// What suspended it, while it is ``JobState/suspended``.
+  /// What suspended the job, while it is ``JobState/suspended``.
   public var heldBy: JobHold?
-  /// What stands around it, if it is unfinished. Present if the query asked for it.
+  /// What may keep an unfinished job from running. Present if the query asked for it.
   public var waits: JobWaits?
 
   public init(
@@ -68,7 +68,7 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
   }
 }
 
-/// A snapshot with its payload decoded: `$0.payload.photo`, and `$0.id`, `$0.state` and all else of the job directly.
+/// A snapshot with its payload decoded: `$0.payload.photo`, and `$0.id`, `$0.state` and the like directly.
 @dynamicMemberLookup
 public struct TypedJobSnapshot<Payload: JobPayload>: Sendable, Identifiable {
   public let job: JobSnapshot
@@ -76,7 +76,7 @@ public struct TypedJobSnapshot<Payload: JobPayload>: Sendable, Identifiable {
 
   public var id: JobID { job.id }
 
-  /// What the job returned; nil if it has not succeeded, or if its output was not read or is none of this type.
+  /// What the job returned; nil if it has not succeeded, or if its output was not read or does not decode.
   public var output: Payload.Output? {
     job.state == .succeeded ? try? Payload.outputCoding.decode(job.output) : nil
   }
@@ -85,13 +85,13 @@ public struct TypedJobSnapshot<Payload: JobPayload>: Sendable, Identifiable {
 }
 
 extension JobSnapshot {
-  /// Its payload. Throws ``JobError/Code/notDecodable`` if it is none of this type, or was not read.
+  /// Decodes the payload. Throws ``JobError/Code/notDecodable`` if it does not decode as this type, or was not read.
   public func payload<P: JobPayload>(as type: P.Type) throws -> P {
     try decoded("payload", as: P.self) { try JobCoding.decode(P.self, from: payload ?? Data()) }
   }
 
-  /// What it returned, of a job that succeeded and whose output was read. Throws ``JobError/Code/notDecodable`` if that is none
-  /// of this kind.
+  /// Decodes the output of a job that succeeded and whose output was read. Throws ``JobError/Code/notDecodable`` if it
+  /// does not decode as the output of this kind.
   public func output<P: JobPayload>(as type: P.Type) throws -> P.Output {
     try decoded("output", as: P.Output.self) { try P.outputCoding.decode(output) }
   }
@@ -104,14 +104,14 @@ extension JobSnapshot {
   }
 }
 
-/// An attempt that failed, as it is kept.
+/// A failed attempt, as it is stored.
 public struct AttemptFailure: Hashable, Codable, Sendable {
   public var attempt: Int
   public var at: Date
-  /// At most ``Limits/messageBytes``.
+  /// The error message, at most ``Limits/messageBytes``.
   public var message: String
-  /// What a program goes by, where the message is for people: what a ``CodedError`` says, else the name of the error's type.
-  /// Nil where no error was thrown: the process died, or a deadline passed; and in what older versions stored.
+  /// A code for programs to match on: that of a ``CodedError``, or else the name of the error's type. Nil if no error
+  /// was thrown, because the process died or a deadline passed, and for failures that older versions stored.
   public var code: String?
 
   public init(attempt: Int, at: Date, message: String, code: String? = nil) {
@@ -122,9 +122,9 @@ public struct AttemptFailure: Hashable, Codable, Sendable {
   }
 }
 
-/// How far a running job is.
+/// The progress of a running job.
 public struct JobProgress: Hashable, Codable, Sendable {
-  /// From 0 to 1.
+  /// The fraction done, from 0 to 1.
   public var fraction: Double
   public var message: String?
 
@@ -134,14 +134,14 @@ public struct JobProgress: Hashable, Codable, Sendable {
   }
 }
 
-/// Thrown to who waits for the value of a job that ended without one.
+/// The error thrown when waiting for the value of a job that ended without one.
 public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConvertible {
   public var job: JobID
   public var kind: String
-  /// How it ended: ``JobState/failed``, ``JobState/cancelled`` or ``JobState/skipped``.
+  /// How the job ended: ``JobState/failed``, ``JobState/cancelled`` or ``JobState/skipped``.
   public var state: JobState
   public var message: String
-  /// That of its last failed attempt, if it failed: see ``AttemptFailure/code``.
+  /// The code of the last failed attempt, if the job failed: see ``AttemptFailure/code``.
   public var code: String?
   public var attempts: Int
 
@@ -152,7 +152,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConver
     (self.code, self.attempts) = (code, attempts)
   }
 
-  /// One that an older version stored says nothing of its state, and is taken as failed.
+  /// Failures stored by older versions have no state, and are read as failed.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -169,23 +169,23 @@ public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConver
 /// Why a running handler was asked to stop.
 @nonexhaustive
 public enum StopReason: String, Codable, Hashable, Sendable {
-  /// Somebody cancelled the job.
+  /// The job was cancelled.
   case cancelled
-  /// Somebody suspended the job.
+  /// The job was suspended.
   case suspended
   /// The attempt took longer than the job's timeout.
   case timedOut
   /// The job's deadline has passed.
   case overdue
-  /// The worker stops. The job goes back, its attempt given back.
+  /// The worker is stopping. The job becomes ready again and keeps its attempt.
   case shutdown
-  /// A condition that the job requires does not hold any more. The job goes back, its attempt given back.
+  /// A condition that the job requires no longer holds. The job becomes ready again and keeps its attempt.
   case constraintLost
-  /// The claim was lost, or the job was ended from outside. What the handler does now counts for nothing.
+  /// The claim was lost, or the job was ended from outside. Nothing the handler does from now on is stored.
   case claimLost
 }
 
-/// How many jobs are in each state.
+/// The number of jobs in each state.
 public struct JobCounts: Hashable, Sendable {
   private var numbers: [JobState: Int]
 
@@ -196,10 +196,10 @@ public struct JobCounts: Hashable, Sendable {
     set { numbers[state] = newValue == 0 ? nil : newValue }
   }
 
-  /// Jobs in any state.
+  /// The number of jobs in any state.
   public var total: Int { numbers.values.reduce(0, +) }
 
-  /// Jobs that have not ended.
+  /// The number of jobs that have not ended.
   public var unfinished: Int { numbers.reduce(0) { $1.key.isFinished ? $0 : $0 + $1.value } }
 }
 

@@ -1,25 +1,25 @@
-/// Where a job stands in its life.
+/// The state of a job in its life cycle.
 public enum JobState: String, Codable, Sendable, CaseIterable {
   /// May run now.
   case ready
-  /// Waits for a time: a start that is ahead, a back-off, a snooze.
+  /// Waits for a time: a future start, a back-off, a snooze.
   case scheduled
-  /// Waits for other jobs.
+  /// Waits for other jobs: those that it depends on, or those ahead in its lane.
   case blocked
-  /// Claimed, its handler at work.
+  /// Claimed, and its handler is running.
   case running
-  /// Kept from running: by a person, by its own handler, or because its payload could not be decoded.
+  /// Held: by a person, by its own handler, or because its payload could not be decoded.
   case suspended
-  /// Done; its output is kept for the retention time.
+  /// Finished; its output is kept for the retention time.
   case succeeded
-  /// Gave up. Kept, and can be retried.
+  /// Gave up. The job is kept and can be retried.
   case failed
-  /// Ended by a person.
+  /// Ended by a person or a program.
   case cancelled
-  /// Will not run, because a job that it needs ended without success.
+  /// Will not run, because a job that it depends on did not end as it needs.
   case skipped
 
-  /// The job will not run again by itself.
+  /// Whether the job has ended and will not run again unless it is retried.
   public var isFinished: Bool {
     switch self {
     case .succeeded, .failed, .cancelled, .skipped: true

@@ -1,9 +1,9 @@
-/// Whether, and when, a failed attempt is followed by another. How many there are in all is an option of the job:
-/// ``JobOptions/maxAttempts``.
+/// Decides whether and when a failed attempt is followed by another. The maximum number of attempts is an option of the
+/// job: ``JobOptions/maxAttempts``.
 public struct RetryPolicy: Sendable {
-  /// An attempt that failed.
+  /// A failed attempt.
   public struct Attempt: Sendable {
-    /// Which it was, from 1.
+    /// The attempt's number, starting at 1.
     public let number: Int
     public let maxAttempts: Int
     public let error: any Error
@@ -16,9 +16,9 @@ public struct RetryPolicy: Sendable {
   }
 
   public enum Decision: Hashable, Sendable {
-    /// Again, this long from now. Fails the job instead if its attempts are used up.
+    /// Try again after this delay. Fails the job instead if no attempts are left.
     case retry(after: Duration)
-    /// Fails the job for good.
+    /// Fail the job permanently.
     case fail
   }
 
@@ -30,8 +30,8 @@ public struct RetryPolicy: Sendable {
     attempt.number >= attempt.maxAttempts ? .fail : decide(attempt)
   }
 
-  /// Waits that grow: `base` after the first attempt, `factor` times longer after each, never more than `cap`. Half of
-  /// each wait is random, so that jobs that failed together come back apart.
+  /// Exponential back-off: `base` after the first attempt, `factor` times longer after each further one, at most `cap`.
+  /// Half of each delay is random, so that jobs that failed together do not all return at once.
   ///
   /// "Equal jitter" of Marc Brooker, *Exponential Backoff and Jitter*, 2015.
   public static func exponential(
@@ -47,10 +47,10 @@ public struct RetryPolicy: Sendable {
 
   public static func constant(_ delay: Duration) -> RetryPolicy { RetryPolicy { _ in .retry(after: delay) } }
 
-  /// The first attempt that fails is the last.
+  /// Never retries: the first attempt that fails is the last.
   public static let never = RetryPolicy { _ in .fail }
 
-  /// Asks `choose` first; where it answers nil, this policy decides.
+  /// Calls `choose` first; where it returns nil, this policy decides.
   public func byError(_ choose: @escaping @Sendable (any Error) -> Decision?) -> RetryPolicy {
     let decide = decide
     return RetryPolicy { choose($0.error) ?? decide($0) }

@@ -1,39 +1,39 @@
 import Foundation
 
-/// A key that says which jobs of a store mean the same work, whatever their queue and kind.
+/// A key that identifies the same work across a store, whatever the queue and kind of the job.
 ///
 ///     try await queue.enqueue(Sync(account: 7), options: .init(unique: "sync-7"))
 ///     try await queue.enqueue(Save(draft), options: .init(unique: UniqueKey("draft-3", policy: .replace)))
 ///
-/// A job has its key from the moment it is stored until it has ended or is removed: also while it waits, is suspended, or
-/// still runs after a cancel was asked for; and longer, if its ``scope`` says so. The store takes and releases keys in the
-/// transaction of what happens to the job, so that of any number of callers, in any processes, one is the first and the
-/// others meet its job.
+/// A job holds its key from when it is stored until it has ended or is removed, including while it waits, is suspended,
+/// or still runs after a cancel; and longer, if its ``scope`` says so. The store takes and releases keys in the
+/// transaction that changes the job, so that among any number of callers in any processes, exactly one stores the job
+/// and the others get a handle to it.
 public struct UniqueKey: Hashable, Codable, Sendable, ExpressibleByStringInterpolation {
-  /// What becomes of a job whose key another has.
+  /// What happens when another job already holds the key.
   @nonexhaustive
   public enum Policy: String, Hashable, Codable, Sendable {
-    /// It is not stored: the one that has the key stands for it, as it is.
+    /// The new job is not stored: the caller gets the job that holds the key, unchanged.
     case keep
-    /// It takes the place of those that have the key. They are cancelled, with what needs them; if one of them runs, it is
-    /// asked to stop, and the new one waits until it has ended.
+    /// The new job replaces those that hold the key. They are cancelled, along with jobs that need them; if one of them
+    /// is running, it is asked to stop, and the new job waits until it has ended.
     case replace
-    /// It runs after the newest that has the key, if that succeeds, and has the key with it; else it is skipped.
+    /// The new job shares the key and runs after its newest holder if that succeeds; otherwise it is skipped.
     case append
   }
 
-  /// How long a job has its key, once it is stored.
+  /// How long a job holds its key once it is stored.
   @nonexhaustive
   public enum Scope: Hashable, Codable, Sendable {
     case whileUnfinished
-    /// While it is unfinished, and if it succeeds at least so long from when it was stored. It is kept that long too,
-    /// whatever the retention of its store.
+    /// While the job is unfinished and, if it succeeds, for at least this long after it was stored. The job itself is
+    /// kept that long too, whatever the retention of its store.
     case within(Duration)
-    /// However it ends, until it is removed or past the retention of its store.
+    /// However the job ends, until it is removed or deleted by the store's retention.
     case whileStored
   }
 
-  /// 1 to ``Limits/nameBytes`` bytes of UTF-8.
+  /// The key: 1 to ``Limits/nameBytes`` bytes of UTF-8.
   public var key: String
   public var policy: Policy
   public var scope: Scope
@@ -47,10 +47,10 @@ public struct UniqueKey: Hashable, Codable, Sendable, ExpressibleByStringInterpo
   public init(stringLiteral key: String) { self.init(key) }
 }
 
-/// A job's unique key as a store has it.
+/// A job's unique key, as it is stored.
 package struct KeyHold: Sendable {
   package let key: String
-  /// The job has it till then though it ends, in milliseconds since 1970; ``stored`` is as long as the job is there.
+  /// When an ended job releases it, in milliseconds since 1970; ``stored`` if never, nil if at its end.
   package let until: Int64?
 
   package static let stored = Int64.max
@@ -74,7 +74,7 @@ package struct KeyHold: Sendable {
     return until == Self.stored || state == .succeeded && now < until
   }
 
-  /// Whether a job that has ended is kept for it, whatever its retention.
+  /// Whether an ended job is kept for the sake of its key, whatever its retention.
   package func keepsJob(in state: JobState, at now: Int64) -> Bool {
     until != Self.stored && isHeld(in: state, at: now)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Jobs one after the other, each with the output of the one before, stored in one transaction.
+/// A sequence of jobs, each of which takes the output of the one before, stored in one transaction.
 ///
 ///     let chain = JobChain(Login(user: user))
 ///       .then { FetchAvatar(session: $0, size: 64) }
@@ -8,7 +8,7 @@ import Foundation
 ///       .catch { ReportFailure(failure: $0) }
 ///     let image = try await queue.enqueue(chain).value
 ///
-/// The closures are called at once: what they get is what the next job will find, and has no value yet.
+/// The closures are called immediately: their arguments are inputs of the next job, which have no values yet.
 public struct JobChain<Output: Sendable>: Sendable {
   private let plan: JobPlan
   private let last: PlanNode<Output>
@@ -24,22 +24,22 @@ public struct JobChain<Output: Sendable>: Sendable {
     self.init(plan, last: last)
   }
 
-  /// The next link. `.then { _ in Cleanup() }` has no use for the output, and still waits.
+  /// Adds a link. `.then { _ in Cleanup() }` ignores the output, but still waits for it.
   public func then<P: JobPayload>(
     options: JobOptions = JobOptions(), _ next: (JobInput<Output>) -> P
   ) -> JobChain<P.Output> where Output: Codable {
     adding(next(last.output), options)
   }
 
-  /// The next link, after one that has no output.
+  /// Adds a link after one that has no output.
   public func then<P: JobPayload>(
     options: JobOptions = JobOptions(), _ next: () -> P
   ) -> JobChain<P.Output> where Output == Void {
     adding(next(), options)
   }
 
-  /// A job that runs if any link before it has failed, with the failure of that link. The links after that one are skipped;
-  /// ``JobHandle/value`` of the chain throws the same failure.
+  /// Adds a job that runs if any link before it fails, with that link's failure. The links after the failed one are
+  /// skipped, and ``JobHandle/value`` of the chain throws the same failure.
   public func `catch`<P: JobPayload>(
     options: JobOptions = JobOptions(), _ make: (JobInput<JobFailure>) -> P
   ) -> JobChain<Output> {
@@ -60,8 +60,8 @@ public struct JobChain<Output: Sendable>: Sendable {
 }
 
 extension JobQueue {
-  /// Stores the links of a chain in one transaction: all of them, or none. The handle is that of its last link; catches
-  /// are no links.
+  /// Stores the links of a chain in one transaction: all of them or none. The handle is that of the last link; a
+  /// `catch` is not a link.
   @discardableResult
   public func enqueue<Output>(_ chain: JobChain<Output>) async throws -> JobHandle<Output> {
     try await chain.enqueue(on: self)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A job before it is known where it goes: validated, encoded, its options complete, what it waits for by reference.
+/// A job whose queue is not known yet: validated and encoded, with complete options and its dependencies as references.
 struct JobDraft: Sendable {
   struct Wait: Hashable, Sendable {
     let dependency: JobDependency
@@ -38,7 +38,7 @@ struct JobDraft: Sendable {
     }
   }
 
-  /// The job as it is stored. `place` knows the nodes of its plan.
+  /// The job as it is stored. `place` finds the position of a node in the plan.
   func job(in queue: JobQueue, place: (UUID) -> Int? = { _ in nil }) throws -> NewJob {
     let edges = try waits.map { wait in
       guard wait.dependency.store.map({ $0 == ObjectIdentifier(queue.store) }) ?? true else {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Jobs and what they wait for, as Mermaid text: https://mermaid.js.org.
+/// Jobs and their dependencies as Mermaid text: https://mermaid.js.org.
 struct JobGraph {
   enum Source: Hashable {
     case node(Int)
-    /// What is not in the graph: a job, a key.
+    /// Something outside the graph: a job or a key.
     case outside(String)
   }
 

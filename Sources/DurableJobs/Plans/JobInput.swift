@@ -1,6 +1,6 @@
 import Foundation
 
-/// A parameter of a job that another job brings: its output, its outcome or its failure.
+/// A parameter of a job that another job provides: its output, its outcome or its failure.
 ///
 ///     struct FetchAvatar: Job {
 ///       @JobInput var session: Session
@@ -10,19 +10,19 @@ import Foundation
 ///     }
 ///     try await queue.enqueue(FetchAvatar(session: login.output, size: 64))
 ///
-/// What the job waits for follows from its inputs, and its handler always finds them: it only runs once all have come.
-/// An input that does not decode as `Value` suspends the job, as a payload does that does not decode. A constant is stored
-/// as the value itself, so a property can become an input with jobs of it in the store.
+/// A job depends on the jobs that its inputs come from, and runs only once all of them have values, so its handler can
+/// always read them. An input that does not decode as `Value` suspends the job, as such a payload does. A constant is
+/// stored as the plain value, so a property can be turned into an input while jobs with it are in the store.
 ///
-/// Where the value has not come yet there is none: not in ``JobPayload/options-swift.property``, which must not read an
-/// input, nor in a payload from ``JobQueue/jobs(of:where:order:after:limit:)``, where `$session.value` is nil.
+/// Until then an input from another job has no value: ``JobPayload/options-swift.property`` must not read it, and in a
+/// payload from ``JobQueue/jobs(of:where:order:after:limit:)``, `$session.value` is nil.
 @propertyWrapper
 public struct JobInput<Value: Codable & Sendable>: Codable, Sendable {
   fileprivate enum Content: Sendable {
     case value(Value)
-    /// To be stored as a slot of the job that it becomes a part of.
+    /// To be stored as a slot of the job that it is part of.
     case awaited(JobDependency)
-    /// Read without what came.
+    /// Decoded before the value was available.
     case open(slot: Int)
   }
 
@@ -31,10 +31,10 @@ public struct JobInput<Value: Codable & Sendable>: Codable, Sendable {
   private init(_ content: Content) { self.content = content }
   init(awaiting dependency: JobDependency) { self.init(.awaited(dependency)) }
 
-  /// A value that is known already.
+  /// An input whose value is already known.
   public static func constant(_ value: Value) -> Self { Self(.value(value)) }
 
-  /// The value, in a handler. Where it has not come yet, reading it ends the program.
+  /// The value, for use in a handler. Reading it before it is available traps.
   public var wrappedValue: Value {
     guard let value else {
       fatalError("This \(JobInput.self) is read before it has come. Handlers find it; '$name.value' is nil until then.")
@@ -44,7 +44,7 @@ public struct JobInput<Value: Codable & Sendable>: Codable, Sendable {
 
   public var projectedValue: JobInput<Value> { self }
 
-  /// The value, if it has come.
+  /// The value, or nil if it is not available yet.
   public var value: Value? {
     if case .value(let value) = content { value } else { nil }
   }
@@ -115,7 +115,7 @@ extension JobInput {
   }
 }
 
-/// How an input that is still to come stands in the stored payload: `{"$input":0}`, the number being its edge's slot.
+/// The stored form of an input without a value: `{"$input":0}`, where the number is the slot of its edge.
 private struct InputKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
@@ -133,7 +133,7 @@ private struct InputKey: CodingKey {
 
   var condition: JobEdge.Condition { JobEdge.Condition.allCases.first { InputKey($0).stringValue == stringValue }! }
 
-  /// Around a constant that would be taken for something else: `{"$constant":{"$input":0}}`.
+  /// Wraps a constant that would be mistaken for an input: `{"$constant":{"$input":0}}`.
   static let constant = InputKey(stringValue: "$constant")
   static let all = JobEdge.Condition.allCases.map { InputKey($0) } + [constant]
 
@@ -146,8 +146,8 @@ private struct InputKey: CodingKey {
   }
 }
 
-/// Whether something is an object with one key, and that is one of ours: what no constant may look like. An object that has
-/// `$constant` around something else is as it is stored, also by a program that knew no such key.
+/// Whether a value is an object whose only key is one of ours, which no unwrapped constant may be. `$constant` around
+/// anything else is an ordinary value, perhaps stored by a program that did not know the key.
 private struct Mark: Decodable {
   let isOne: Bool
 
@@ -156,7 +156,7 @@ private struct Mark: Decodable {
     isOne = keys.count == 1 && InputKey.all.contains { $0.stringValue == keys[0].stringValue }
   }
 
-  /// Of a constant, as it would be stored.
+  /// Whether a constant would be stored as such an object.
   static func isOne(_ value: some Encodable, _ inputs: InputCollector?) -> Bool {
     let encoder = JobCoding.encoder
     if let inputs { encoder.userInfo[.collectedInputs] = inputs }
@@ -164,7 +164,7 @@ private struct Mark: Decodable {
     return (try? JSONDecoder().decode(Mark.self, from: json))?.isOne ?? false
   }
 
-  /// The constant in an object that is stored around it.
+  /// The constant, if the stored object wraps one.
   static func wrapped<Value: Decodable>(in decoder: any Decoder) throws -> Value? {
     guard let container = try? decoder.container(keyedBy: InputKey.self), container.allKeys.count == 1,
       let mark = try? container.decode(Mark.self, forKey: .constant), mark.isOne
@@ -173,14 +173,14 @@ private struct Mark: Decodable {
   }
 }
 
-/// Encodes payloads, one after the other, and says of each what it waits for.
+/// Encodes payloads and collects what each of them waits for.
 struct PayloadEncoder {
   private let encoder = JobCoding.encoder
   private let inputs = InputCollector()
 
   init() { encoder.userInfo[.collectedInputs] = inputs }
 
-  /// `hasOpen`: some input is without its value.
+  /// `hasOpen`: whether some input has no value yet.
   func encode(
     _ value: some Encodable
   ) -> (payload: Result<Data, any Error>, inputs: [JobDependency], hasOpen: Bool) {
@@ -190,7 +190,7 @@ struct PayloadEncoder {
   }
 }
 
-/// The inputs of a payload, as it is being encoded: each thing that is waited for has one slot.
+/// The inputs of a payload that is being encoded, with one slot for each dependency.
 private final class InputCollector: Sendable {
   private let state = Lock((dependencies: [JobDependency](), hasOpen: false))
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// How a job ended, for one that runs in either case: `@JobInput var upload: JobOutcome<RemoteID>`.
+/// How a job ended, for a job that runs either way: `@JobInput var upload: JobOutcome<RemoteID>`.
 public enum JobOutcome<Output: Codable & Sendable>: Codable, Sendable {
   case succeeded(Output)
-  /// Also if it was cancelled or skipped: ``JobFailure/state`` tells.
+  /// The job failed, was cancelled or was skipped: ``JobFailure/state`` says which.
   case failed(JobFailure)
 
-  /// Its output; throws its failure.
+  /// Returns the output or throws the failure.
   public func get() throws(JobFailure) -> Output {
     switch self {
     case .succeeded(let output): return output
@@ -18,7 +18,7 @@ public enum JobOutcome<Output: Codable & Sendable>: Codable, Sendable {
 extension JobOutcome: Equatable where Output: Equatable {}
 extension JobOutcome: Hashable where Output: Hashable {}
 
-/// What a ``JobInput`` can find in any end, for code that knows its type only when it runs.
+/// A ``JobInput`` value that can be made from any end of a job, for code that knows its type only at run time.
 protocol JobEndReader {
   init(_ end: JobEnd) throws
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A graph of jobs, to be stored in one transaction: each waits for those that it names.
+/// A graph of jobs to be stored in one transaction, in which each job waits for those that it refers to.
 ///
 ///     var plan = JobPlan("album")
 ///     let cover = plan.add(Fetch(url: coverURL))
@@ -8,26 +8,26 @@ import Foundation
 ///     plan.add(Bind(cover: cover.output, pages: pages.map(\.output)), named: "bind")
 ///     let album = try await queue.enqueue(plan)
 ///
-/// A node can only wait for nodes that were added before it, so there are no cycles. The same plan may be enqueued more than
-/// once: each time is a plan of its own.
+/// A node can only refer to nodes that were added before it, so there are no cycles. A plan may be enqueued more than
+/// once: each time creates a separate plan.
 public struct JobPlan: Sendable {
   struct Entry: Sendable {
     let mark: UUID
     let name: String?
     let kind: String
     let queue: JobQueue?
-    /// What was wrong with the job is told when the plan is enqueued.
+    /// An error in the job is thrown when the plan is enqueued.
     let draft: Result<JobDraft, any Error>
   }
 
-  /// With a name, a plan's id begins with it.
+  /// The prefix of the plan's id, if there is one.
   public let name: String?
   private(set) var entries: [Entry] = []
 
   public init(_ name: String? = nil) { self.name = name }
 
-  /// Adds a job, as ``JobQueue/enqueue(_:after:options:)`` takes it. With a name, it can be found in a later process too:
-  /// ``PlanHandle/handle(named:as:)``. `queue` is another queue of the same store than the plan's.
+  /// Adds a job, with the parameters of ``JobQueue/enqueue(_:after:options:)``. A named job can also be found by later
+  /// processes: ``PlanHandle/handle(named:as:)``. `queue` is another queue of the same store, if not the plan's.
   @discardableResult
   public mutating func add<P: JobPayload>(
     _ job: P, named name: String? = nil, after: [any JobReference] = [], on queue: JobQueue? = nil,
@@ -41,7 +41,7 @@ public struct JobPlan: Sendable {
     return PlanNode(mark: entry.mark, kinds: [P.kind] + P.formerKinds, coding: P.outputCoding)
   }
 
-  /// The jobs as they are stored, in the order in which they were added.
+  /// The jobs as they are to be stored, in the order in which they were added.
   package func jobs(in queue: JobQueue, as id: PlanID) throws -> [NewJob] {
     let places = places
     var names: Set<String> = []
@@ -59,7 +59,7 @@ public struct JobPlan: Sendable {
     }
   }
 
-  /// The graph as Mermaid text. A job that can't be stored stands in it without what it waits for.
+  /// The graph as Mermaid text. A job that can't be stored is shown without its dependencies.
   public var mermaid: String { graph { _ in nil }.mermaid }
 
   func graph(state: (UUID) -> JobState?) -> JobGraph {
@@ -81,7 +81,7 @@ public struct JobPlan: Sendable {
   }
 }
 
-/// A job of a plan, with the type of its output: to wait for, and to take inputs from.
+/// A job of a plan, with the type of its output: something to wait for and to take inputs from.
 public struct PlanNode<Output: Sendable>: TypedJobReference {
   let mark: UUID
   let kinds: [String]
@@ -90,13 +90,13 @@ public struct PlanNode<Output: Sendable>: TypedJobReference {
   public var dependency: JobDependency { JobDependency(.node(mark)) }
 }
 
-/// Names a plan in its store. Its jobs carry it as a tag.
+/// Identifies a plan in its store. The plan's jobs carry it as a tag.
 public struct PlanID: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
   public let rawValue: String
 
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A new one.
+  /// Creates a new id.
   init(name: String?) {
     let number = String(UInt64.random(in: .min ... .max), radix: 36)
     rawValue = name.map { "\($0)-\(number)" } ?? number
@@ -110,6 +110,6 @@ public struct PlanID: RawRepresentable, Hashable, Codable, Sendable, CustomStrin
 }
 
 extension JobFilter {
-  /// The jobs of a plan, in whatever queue.
+  /// The jobs of a plan, in any queue.
   public static func plan(_ id: PlanID) -> JobFilter { .tag(id.tag) }
 }

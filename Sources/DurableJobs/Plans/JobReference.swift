@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a job can be made to wait for: a handle, an id, a node of a plan, or one of these with another condition.
+/// Something that a job can wait for: a handle, an id, a node of a plan, or one of these with another condition.
 ///
 ///     try await queue.enqueue(Publish(), after: [upload, .end(of: scan), .failure(of: backup), .key("import-7")])
 public protocol JobReference: Sendable {
   var dependency: JobDependency { get }
 }
 
-/// A job, and which end of it is waited for.
+/// A job, and how it must end for the waiting job to run.
 public struct JobDependency: JobReference, Hashable {
   enum Source: Hashable {
     case job(JobID)
@@ -18,7 +18,7 @@ public struct JobDependency: JobReference, Hashable {
 
   let source: Source
   let condition: JobEdge.Condition
-  /// That of the handle that was given; nil if any store may take the source for its own.
+  /// The store of the handle that was given; nil if the reference is valid for any store.
   let store: ObjectIdentifier?
 
   init(_ source: Source, _ condition: JobEdge.Condition = .succeeded, in store: ObjectIdentifier? = nil) {
@@ -29,21 +29,21 @@ public struct JobDependency: JobReference, Hashable {
 
   public var dependency: JobDependency { self }
 
-  /// The same, whatever store it is of.
+  /// The same dependency without a particular store.
   var anywhere: JobDependency { JobDependency(source, condition) }
 
   func on(_ condition: JobEdge.Condition) -> JobDependency { JobDependency(source, condition, in: store) }
 }
 
 extension JobReference where Self == JobDependency {
-  /// However `job` ends. A job that is given as it is must succeed.
+  /// Waits until `job` has ended in any way. A job given without a condition must succeed.
   public static func end(of job: some JobReference) -> JobDependency { job.dependency.on(.ended) }
 
-  /// `job` has failed, or was skipped because of a failure.
+  /// Waits until `job` has failed, or was skipped because of a failure.
   public static func failure(of job: some JobReference) -> JobDependency { job.dependency.on(.failed) }
 
-  /// The job with this ``JobOptions/key``: the newest unfinished one of the store, else the newest that succeeded, else the
-  /// first that is enqueued later. It must succeed; `.end(of: .key("import-7"))` waits for any end.
+  /// Waits for the job with this ``JobOptions/key``: the newest unfinished one in the store, else the newest that
+  /// succeeded, else the first to be enqueued later. It must succeed; `.end(of: .key("import-7"))` accepts any end.
   public static func key(_ key: String) -> JobDependency { JobDependency(.key(key)) }
 }
 
@@ -51,21 +51,21 @@ extension JobID: JobReference {
   public var dependency: JobDependency { JobDependency(.job(self)) }
 }
 
-/// A reference to a job whose output is known by type, so that another can take it as a ``JobInput``.
+/// A reference to a job whose output type is known, so that another job can use the output as a ``JobInput``.
 public protocol TypedJobReference<Output>: JobReference {
   associatedtype Output: Sendable
 }
 
 extension TypedJobReference where Output: Codable {
-  /// Its output, as an input of a job that runs once it has succeeded.
+  /// The job's output, as an input of a job that runs once it has succeeded.
   public var output: JobInput<Output> { JobInput(awaiting: dependency.on(.succeeded)) }
 
-  /// Its output or its failure, as an input of a job that runs once it has ended.
+  /// The job's output or failure, as an input of a job that runs once it has ended.
   public var outcome: JobInput<JobOutcome<Output>> { JobInput(awaiting: dependency.on(.ended)) }
 }
 
 extension TypedJobReference {
-  /// Its failure, as an input of a job that runs only if it fails, or is skipped because of a failure.
+  /// The job's failure, as an input of a job that runs only if it fails or is skipped because of a failure.
   public var failure: JobInput<JobFailure> { JobInput(awaiting: dependency.on(.failed)) }
 }
 

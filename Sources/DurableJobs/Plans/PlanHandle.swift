@@ -1,10 +1,10 @@
 import Foundation
 
 extension JobQueue {
-  /// Stores the jobs of a plan in one transaction: all of them, or none. Those that wait for nothing may begin at once.
+  /// Stores the jobs of a plan in one transaction: all of them or none. Jobs without dependencies may start at once.
   ///
-  /// Throws what ``enqueue(_:after:options:)`` throws for any of them, and ``JobError/Code/invalidArgument`` if one waits
-  /// for a node of another plan, or goes to another store.
+  /// Throws what ``enqueue(_:after:options:)`` throws for any of the jobs, and ``JobError/Code/invalidArgument`` if one
+  /// refers to a node of another plan or belongs to another store.
   @discardableResult
   public func enqueue(_ plan: JobPlan) async throws -> PlanHandle {
     let id = PlanID(name: plan.name)
@@ -14,23 +14,23 @@ extension JobQueue {
     return PlanHandle(id: id, store: store, plan: plan, nodes: nodes)
   }
 
-  /// The plan with that id, also one that was enqueued by an earlier process. Nothing is read yet.
+  /// A handle to the plan with this id, which an earlier process may have enqueued. Does not access the store.
   public func plan(_ id: PlanID) -> PlanHandle { PlanHandle(id: id, store: store, plan: nil, nodes: [:]) }
 }
 
-/// A plan that is stored.
+/// A handle to a stored plan.
 ///
-/// Where a unique key led to a job that was there before, that job stands for the node, and is none of the plan's own.
+/// Where a unique key was already held, the job that holds it stands for the node, and is not part of the plan.
 public struct PlanHandle: Sendable, Identifiable {
-  /// To be kept, if the plan is to be found by a later process.
+  /// The id by which a later process can find the plan.
   public let id: PlanID
   let store: any JobStore
-  /// Nil in a handle that was made from an id.
+  /// Nil if the handle was made from an id.
   let plan: JobPlan?
   let nodes: [UUID: InsertedJob]
 
-  /// The job of a node. Throws ``JobError/Code/invalidArgument`` if it is not of this plan, or if this handle was made from
-  /// an id: that knows names only.
+  /// A handle to the job of a node. Throws ``JobError/Code/invalidArgument`` if the node is not of this plan, or if
+  /// this handle was made from an id, which only knows names.
   public func handle<Output>(of node: PlanNode<Output>) throws -> JobHandle<Output> {
     guard let job = nodes[node.mark] else {
       throw JobError(
@@ -43,7 +43,7 @@ public struct PlanHandle: Sendable, Identifiable {
       id: job.id, isNew: job.disposition.isNew, store: store, kinds: node.kinds, coding: node.coding)
   }
 
-  /// The job of the node that was added with that name. Throws ``JobError/Code/notFound`` if the plan has none, or no more.
+  /// A handle to the job added under a name. Throws ``JobError/Code/notFound`` if the plan has no such job now.
   public func handle<P: JobPayload>(named name: String, as type: P.Type) async throws -> JobHandle<P.Output> {
     let filter: JobFilter = .plan(id) && .tag(PlanID.tag(ofNode: name)) && .kind(type)
     guard let job = try await store.jobs(JobQuery(filter, limit: 1)).first else {
@@ -52,25 +52,25 @@ public struct PlanHandle: Sendable, Identifiable {
     return JobHandle(id: job.id, isNew: false, store: store, kinds: [P.kind] + P.formerKinds, coding: P.outputCoding)
   }
 
-  /// The plan's jobs as they are now, in the order in which they were added; none if the store has none, or no more. Of such
-  /// a plan all else throws ``JobError/Code/notFound``.
+  /// The current jobs of the plan, in the order in which they were added; empty if the store has none, or none any
+  /// more. The other members throw ``JobError/Code/notFound`` in that case.
   public var jobs: [JobSnapshot] {
     get async throws { try await store.jobs(JobQuery(.plan(id), limit: .max)) }
   }
 
-  /// Ends all its jobs that have not ended, in one transaction. Those that run are asked to stop, and end when their handlers do.
+  /// Cancels all unfinished jobs in one transaction. Running ones are asked to stop, and end when their handlers do.
   public func cancel(reason: String? = nil) async throws {
     try await mustExist()
     _ = try await store.changeAll(.cancel(reason: reason), where: .plan(id), bite: .max)
   }
 
-  /// Runs those again that failed or were cancelled, and with them what was skipped because of them.
+  /// Runs the jobs that failed or were cancelled again, and with them the jobs that were skipped because of those.
   public func retry() async throws {
     try await mustExist()
     _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)), bite: .max)
   }
 
-  /// The graph as Mermaid text, each job with its state.
+  /// The graph as Mermaid text, with the state of each job.
   public func mermaid() async throws -> String {
     try await mustExist()
     let jobs = try await store.jobs(JobQuery(.plan(id), detail: .edges, limit: .max))

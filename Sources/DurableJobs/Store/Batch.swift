@@ -7,20 +7,20 @@ public struct BatchID: RawRepresentable, Hashable, Codable, Sendable, CustomStri
   public var description: String { "\(rawValue)" }
 }
 
-/// How new jobs come into a batch. A job that another stands for, by its unique key, comes into none.
+/// How new jobs become part of a batch. A job that is not stored, because of its unique key, becomes part of none.
 public enum BatchMembership: Hashable, Sendable {
-  /// A batch of their own. `whenDone` is stored in the transaction in which the last of them ends, and waits for nothing.
+  /// Creates a batch. `whenDone` is stored in the transaction in which the last job ends, and has no dependencies.
   case new(name: String, whenDone: NewJob?)
-  /// The same, and it is not done before it is closed, so that jobs can come one by one, or none at first.
+  /// Creates a batch that is not done before it is closed, so that jobs can be added one by one, or later.
   case open(name: String, whenDone: NewJob?)
-  /// One that is not done.
+  /// Adds to a batch that is not done.
   case join(BatchID)
-  /// The same, and these are the last that it waits for. Of no jobs, nothing changes if it is closed already.
+  /// Adds the last jobs and closes the batch. Without jobs, closing a closed batch changes nothing.
   case close(BatchID)
 }
 
 extension BatchMembership {
-  /// Throws ``JobError/Code/invalidArgument`` if no store could take it.
+  /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   public func check() throws {
     guard let (name, whenDone, _) = made else { return }
     try NewJob.check(name: name, "the name of the batch")
@@ -31,7 +31,7 @@ extension BatchMembership {
     if let terms = whenDone?.terms, terms.key != nil,
       terms.lane != nil || terms.unique?.policy == .replace
     {
-      // It is stored with the last result of the batch, which must not be refused because somebody waits for the key.
+      // It is stored with the batch's last result, which must not be refused because another job waits for the key.
       throw JobError(
         .invalidArgument,
         "the job that follows a batch can't have a key together with a lane, or while it replaces others")
@@ -41,7 +41,7 @@ extension BatchMembership {
     }
   }
 
-  /// The batch that it makes.
+  /// The batch to create.
   package var made: (name: String, whenDone: NewJob?, isOpen: Bool)? {
     switch self {
     case .new(let name, let whenDone): (name, whenDone, false)
@@ -50,7 +50,7 @@ extension BatchMembership {
     }
   }
 
-  /// The batch that it is about, if that is there.
+  /// The id of the existing batch.
   package var known: BatchID? {
     switch self {
     case .join(let id), .close(let id): id
@@ -59,19 +59,19 @@ extension BatchMembership {
   }
 }
 
-/// A batch as its store had it at one moment.
+/// The state of a batch in its store at one moment.
 public struct BatchSnapshot: Hashable, Codable, Sendable, Identifiable {
   public var id: BatchID
   public var name: String
-  /// Jobs that came into it. Those that were deleted since count on, as what they were.
+  /// How many jobs were added. Jobs deleted since are still counted, here and below, in their last state.
   public var total: Int
   public var unfinished: Int
   public var succeeded: Int
-  /// All had ended once. What is retried since changes nothing of that.
+  /// Whether all jobs had ended at some time. A later retry does not change it.
   public var isDone: Bool
-  /// It is not done before it is closed.
+  /// Whether the batch has yet to be closed before it can be done.
   public var isOpen: Bool
-  /// The job that was stored when it was done.
+  /// The job that was stored when the batch was done.
   public var whenDone: JobID?
 
   public init(
@@ -86,8 +86,8 @@ public struct BatchSnapshot: Hashable, Codable, Sendable, Identifiable {
 
 public enum BatchQuery: Hashable, Sendable {
   case id(BatchID)
-  /// The newest of that name.
+  /// The newest batch of this name.
   case name(String)
-  /// So many at most, the newest.
+  /// The newest batches, at most this many.
   case newest(Int)
 }

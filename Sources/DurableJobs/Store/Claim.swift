@@ -1,6 +1,6 @@
 import Foundation
 
-/// Names a worker to its store, for as long as the worker lives.
+/// Identifies a worker to its store for as long as the worker exists.
 public struct WorkerID: Hashable, Sendable, CustomStringConvertible {
   public let name: String
 
@@ -8,26 +8,26 @@ public struct WorkerID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { name }
 }
 
-/// A worker says what it serves, and asks for jobs.
+/// A worker's request for jobs, stating what it serves.
 public struct ClaimRequest: Sendable {
   public var worker: WorkerID
-  /// What it serves, while it lives: jobs of these kinds in these queues, and no others.
+  /// The queues and kinds that the worker serves for as long as it lives, whether or not it has room.
   public var queues: Set<String>
   public var kinds: Set<String>
-  /// What holds for this worker by what it knows itself, and what it provides and does not hold. What was set by hand goes
-  /// before both. Jobs that require anything else are never looked at.
+  /// Conditions that the worker says hold, and those that it monitors and that do not hold. Settings made by hand take
+  /// precedence over both. Jobs that require any other condition are never read.
   public var satisfied: Set<JobConstraint>
   public var absent: Set<JobConstraint>
-  /// How many it has room for now, by queue. A queue that it serves and that is not here is full.
+  /// The number of free slots by queue. A queue that the worker serves and that is missing here is full.
   public var free: [String: Int]
-  /// How long the worker is believed to live without a sign of life.
+  /// How long the worker counts as alive after its last claim or renewal.
   public var lease: Duration
-  /// The one job that it wants, if it wants no other.
+  /// The only job to claim, if set.
   public var only: JobID?
-  /// Queues in which a limit, and not the worker, has no room for more.
+  /// Queues in which a limit leaves no room, rather than the worker.
   package var limited: Set<String> = []
 
-  /// `queues`, if it is not given, are those in `free`.
+  /// `queues` defaults to those in `free`.
   public init(
     worker: WorkerID, queues: Set<String>? = nil, kinds: Set<String>, satisfied: Set<JobConstraint> = [],
     absent: Set<JobConstraint> = [], free: [String: Int], lease: Duration = Defaults.lease
@@ -43,13 +43,13 @@ public struct ClaimRequest: Sendable {
 }
 
 public struct ClaimBatch: Sendable {
-  /// By priority, then by id. At most what was asked for.
+  /// The claimed jobs, by priority, then by id; no more than requested.
   public var jobs: [ClaimedJob]
-  /// There may be more that this worker could have had, had its capacity been larger.
+  /// Whether this worker might have got more jobs with more free slots.
   public var hasMore: Bool
-  /// Until the next scheduled job that this worker could run is due, or a rate lets the next ready one begin.
+  /// Time until the next scheduled job for this worker is due, or until a rate lets the next ready one start.
   public var nextDue: Duration?
-  /// Queues of which so many jobs run as their limits allow: when one of those ends, there may be more for this worker.
+  /// Queues at their limit of running jobs: when one of those ends, there may be more for this worker.
   public var full: Set<String> = []
 
   public init(jobs: [ClaimedJob] = [], hasMore: Bool = false, nextDue: Duration? = nil) {
@@ -59,29 +59,29 @@ public struct ClaimBatch: Sendable {
   }
 }
 
-/// A job, and the right to report on it.
+/// A claimed job, with the token that allows reporting on it.
 public struct ClaimedJob: Sendable {
   public var token: ClaimToken
   public var queue: String
   public var kind: String
   public var payload: Data
-  /// Which attempt this is, from 1.
+  /// The attempt's number, starting at 1.
   public var attempt: Int
   public var maxAttempts: Int
   public var timeout: Duration?
-  /// When the job is given up if it has not ended by then.
+  /// When to give up on the job if it has not ended by then.
   public var deadline: Date?
   public var requires: Set<JobConstraint>
   public var whenLost: JobConstraint.Loss
-  /// Its ``JobTerms/key``.
+  /// The job's ``JobTerms/key``.
   public var key: String?
-  /// When it was stored.
+  /// When the job was stored.
   public var createdAt: Date?
-  /// The batch that it is in, or whose `whenDone` it is.
+  /// The batch that the job is in, or whose `whenDone` it is.
   public var batch: BatchID?
-  /// How those ended that it waited for, by ``JobEdge/slot``.
+  /// How the jobs ended that this one waited for, by ``JobEdge/slot``.
   public var inputs: [Int: JobEnd]
-  /// What the steps gave that earlier attempts finished, by their names.
+  /// The results of steps that earlier attempts finished, by name.
   public var steps: [String: Data]
 
   public init(
@@ -95,7 +95,7 @@ public struct ClaimedJob: Sendable {
   }
 }
 
-/// One claim of one job. A pair that was used once is never used again, by anyone.
+/// Identifies one claim of one job. Never reused by any worker.
 public struct ClaimToken: Hashable, Sendable {
   public var job: JobID
   public var claim: Int64
@@ -106,14 +106,14 @@ public struct ClaimToken: Hashable, Sendable {
   }
 }
 
-/// A worker gives a sign of life, and says what it holds.
+/// A worker's renewal of its lease, listing the claims that it holds.
 public struct RenewalRequest: Sendable {
   public var worker: WorkerID
   public var lease: Duration
-  /// Every claim that the worker holds: jobs that run under another of its claims go back, as interrupted. Such are left
-  /// when the answer to a claim was lost.
+  /// Every claim that the worker holds. A job running under any other claim of this worker becomes ready again, as
+  /// interrupted: the reply to that claim was lost.
   public var renewals: [ClaimRenewal]
-  /// These are not all: none goes back that is not among them.
+  /// The list is incomplete: no claim is given back for being absent from it.
   public var isPartial: Bool
 
   public init(
@@ -128,9 +128,9 @@ public struct RenewalRequest: Sendable {
 
 public struct ClaimRenewal: Hashable, Sendable {
   public var token: ClaimToken
-  /// To be stored, if there is any news.
+  /// Progress to store, if there is any news.
   public var progress: JobProgress?
-  /// What steps gave that have finished since, by their names. That counts as progress.
+  /// The results of steps that finished since the last renewal, by name. They count as progress.
   public var steps: [String: Data]
 
   public init(token: ClaimToken, progress: JobProgress? = nil, steps: [String: Data] = [:]) {
@@ -140,41 +140,41 @@ public struct ClaimRenewal: Hashable, Sendable {
   }
 }
 
-/// What a worker learns of a claim when it renews.
+/// The state of a claim, as reported to the worker when it renews.
 public enum ClaimStanding: Hashable, Sendable {
   case held
-  /// Recovered by somebody, or ended from outside.
+  /// The job was recovered by another process, or ended from outside.
   case lost
-  /// Held, and somebody wants it to stop.
+  /// The claim is held, but the job was asked to stop.
   case stopRequested(StopReason)
 }
 
-/// A worker reports how an attempt ended.
+/// A worker's report of how an attempt ended.
 public struct ClaimSettlement: Hashable, Sendable {
   public enum Result: Hashable, Sendable {
     case succeeded(output: Data?)
-    /// The attempt failed, and there is to be another at that time, if the job has one left. A
-    /// back-off ends sooner when what the job requires returns; a date, or another time that was named, does not.
+    /// The attempt failed. The job runs again at that time if it has attempts left. A back-off ends early when a
+    /// condition that the job requires returns; a time that was set explicitly does not.
     case retry(JobTime, message: String, isBackOff: Bool = true)
-    /// The job failed, for good.
+    /// The job failed permanently.
     case failed(message: String)
-    /// Later, the attempt given back; not before ``Defaults/leastSnooze``.
+    /// Runs again later without using an attempt, after at least ``Defaults/leastSnooze``.
     case snoozed(JobTime, isBackOff: Bool = false)
-    /// Kept from running, the attempt given back.
+    /// Suspended without using an attempt.
     case suspended(reason: String, by: JobHold = .handler)
-    /// Back at once, the attempt given back: the worker stops.
+    /// Ready again at once without using an attempt: the worker is stopping.
     case interrupted
-    /// What ran the job for the worker died, and the worker lives: counted as the death of a process.
+    /// The process that ran the job for the worker died, but the worker lives. Counts as a crash.
     case crashed
   }
 
   public var token: ClaimToken
   public var result: Result
-  /// Of the error by which the attempt failed: see ``AttemptFailure/code``.
+  /// The code of the error that failed the attempt: see ``AttemptFailure/code``.
   public var code: String?
-  /// The last news of its progress, if it was not stored yet.
+  /// The latest progress, if it has not been stored.
   public var progress: JobProgress?
-  /// Stored with a success, if it is accepted and no repetition. An edge to a sibling counts from the first of these.
+  /// Jobs to store with a success, unless it is refused or a repetition. A sibling edge counts from the first of these.
   public var followUps: [NewJob]
 
   public init(
@@ -189,9 +189,9 @@ public struct ClaimSettlement: Hashable, Sendable {
 }
 
 public struct SettlementReply: Hashable, Sendable {
-  /// False if the claim was lost: then nothing changed.
+  /// False if the claim was lost, in which case nothing changed.
   public var isAccepted: Bool
-  /// The job's state after the whole call; nil if there is no such job any more.
+  /// The job's state after the whole call; nil if the job no longer exists.
   public var state: JobState?
 
   public init(isAccepted: Bool, state: JobState?) {
@@ -202,7 +202,7 @@ public struct SettlementReply: Hashable, Sendable {
 
 public struct SettlementBatch: Sendable {
   public var replies: [SettlementReply]
-  /// Present if a claim was asked for.
+  /// Present if the call included a claim.
   public var claimed: ClaimBatch?
 
   public init(replies: [SettlementReply], claimed: ClaimBatch? = nil) {

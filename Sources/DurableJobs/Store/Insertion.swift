@@ -1,9 +1,9 @@
 import Foundation
 
-/// New jobs, stored together or not at all.
+/// New jobs that are stored together or not at all.
 public struct JobInsertion: Sendable {
   public var jobs: [NewJob]
-  /// The batch that they come into.
+  /// The batch that the jobs become part of.
   public var batch: BatchMembership?
 
   public init(_ jobs: [NewJob], batch: BatchMembership? = nil) {
@@ -11,20 +11,20 @@ public struct JobInsertion: Sendable {
     self.batch = batch
   }
 
-  /// Throws ``JobError/Code/invalidArgument`` if no store could take it.
+  /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   package func check() throws {
     for job in jobs { try job.check() }
     try batch?.check()
   }
 }
 
-/// A job that has no id yet. ``JobQueue/prepare(_:after:options:)`` makes one.
+/// A job without an id, as ``JobQueue/prepare(_:after:options:)`` returns it.
 public struct NewJob: Hashable, Codable, Sendable {
   public var queue: String
   public var kind: String
   public var payload: Data
   public var terms: JobTerms
-  /// What it waits for. It is ``JobState/skipped`` once one of these can't come any more.
+  /// What the job waits for. It becomes ``JobState/skipped`` once one of these can no longer be met.
   public var edges: [JobEdge]
 
   public init(queue: String, kind: String, payload: Data, terms: JobTerms = JobTerms(), edges: [JobEdge] = []) {
@@ -35,7 +35,7 @@ public struct NewJob: Hashable, Codable, Sendable {
     self.edges = edges
   }
 
-  /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` if no store could take it.
+  /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` for what no store accepts.
   public func check() throws {
     try Self.check(queue: queue)
     try Self.check(name: kind, "the kind")
@@ -63,7 +63,7 @@ public struct NewJob: Hashable, Codable, Sendable {
     }
   }
 
-  /// Throws ``JobError/Code/invalidArgument`` for what can't be the name of a queue.
+  /// Throws ``JobError/Code/invalidArgument`` unless the string is valid as the name of a queue.
   package static func check(queue: String) throws { try check(name: queue, "the name of the queue") }
 
   static func check(name: String, _ what: String) throws {
@@ -78,7 +78,7 @@ public struct NewJob: Hashable, Codable, Sendable {
   }
 }
 
-/// The options of a job, complete.
+/// The complete options of a job.
 public struct JobTerms: Hashable, Codable, Sendable {
   public var priority: JobPriority
   public var start: JobTime
@@ -91,7 +91,7 @@ public struct JobTerms: Hashable, Codable, Sendable {
   public var tags: Set<String>
   public var requires: Set<JobConstraint>
   public var whenLost: JobConstraint.Loss
-  /// The batch that was done when it was stored, of that one's `whenDone`.
+  /// If the job is a `whenDone`, the batch that it follows.
   package var follows: BatchID?
 
   public init(
@@ -115,9 +115,9 @@ public struct JobTerms: Hashable, Codable, Sendable {
 }
 
 public struct InsertionReply: Hashable, Sendable {
-  /// One for each new job, in their order.
+  /// One result for each new job, in the same order.
   public var jobs: [InsertedJob]
-  /// The batch, if they came into one.
+  /// The batch that the jobs became part of, if any.
   public var batch: BatchID?
 
   public init(_ jobs: [InsertedJob], batch: BatchID? = nil) {
@@ -128,20 +128,20 @@ public struct InsertionReply: Hashable, Sendable {
   public var ids: [JobID] { jobs.map(\.id) }
 }
 
-/// The job that stands for a new one.
+/// The result of inserting a job: the job itself, or the one that already held its unique key.
 public struct InsertedJob: Hashable, Sendable {
   @nonexhaustive
   public enum Disposition: Hashable, Sendable {
-    /// The new one itself.
+    /// The new job was stored.
     case inserted
-    /// The one that had its unique key. The new one was not stored.
+    /// The new job was not stored: this is the one that held its unique key.
     case kept
-    /// The new one itself, in place of those that had its unique key.
+    /// The new job was stored in place of those that held its unique key.
     case replaced
-    /// The new one itself, after the one that had its unique key.
+    /// The new job was stored, to run after the one that holds its unique key.
     case appended
 
-    /// The new one was stored.
+    /// Whether the new job was stored.
     public var isNew: Bool { self != .kept }
   }
 

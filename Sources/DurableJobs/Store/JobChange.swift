@@ -1,47 +1,47 @@
 import Foundation
 
-/// What a person does to a job, or a callback from outside. ``JobCourse/apply(_:now:random:keyOwner:)`` has the rules.
+/// A change to a job from outside its handler. ``JobCourse/apply(_:now:random:keyOwner:)`` holds the rules.
 public enum JobChange: Hashable, Sendable {
-  /// Runs it again, from its first attempt, if it failed or was cancelled; at once, if it waits for a time or is suspended.
-  /// Refused if it has ended and another job has its unique key.
+  /// Runs the job again: from the first attempt if it failed or was cancelled, at once if it waits for a time or is
+  /// suspended. Refused if the job has ended and another job holds its unique key.
   case retry
-  /// Ends it. A running job is asked to stop, and ends when its handler does.
+  /// Cancels the job. A running job is asked to stop, and ends when its handler does.
   case cancel(reason: String?)
-  /// Suspends it. A running job is asked to stop, and is suspended when its handler ends.
+  /// Suspends the job. A running job is asked to stop, and is suspended when its handler ends.
   case suspend(reason: String?)
   case resume
-  /// What goes first: at once for one that waits, from its next attempt on for one that runs. Refused once it has ended.
+  /// Sets the priority: at once if the job waits, from its next attempt on if it is running. Refused once it has ended.
   case setPriority(JobPriority)
-  /// When an unfinished job may begin, whatever it waited for a time before; one that waits for others begins no sooner
-  /// than they end. Refused while it runs or is suspended.
+  /// Sets when an unfinished job may start, replacing any time that it waits for. A job that waits for others still
+  /// waits for them. Refused while the job is running or suspended.
   case setStart(JobTime)
-  /// Deletes it. Refused while it runs.
+  /// Deletes the job. Refused while it is running.
   case remove
-  /// Ends an unfinished job with success, from outside its handler, whether that has begun or not. Nothing changes if it
-  /// has succeeded already.
+  /// Ends an unfinished job with success, whether or not its handler has started. Changes nothing if the job has
+  /// already succeeded.
   case complete(output: Data?)
-  /// Ends an unfinished job with failure, from outside its handler. Nothing changes if it has failed already.
+  /// Ends an unfinished job with failure. Changes nothing if the job has already failed.
   case fail(message: String, code: String? = nil)
   case progress(JobProgress)
-  /// Ends a back-off within that time, at random: what it requires has returned. Refused for any other wait.
+  /// Ends a back-off at a random time within this duration, because a condition returned. Refused for any other wait.
   case wake(within: Duration)
-  /// Makes a running or suspended job ready, its attempt given back, whoever runs it.
+  /// Makes a running or suspended job ready without using an attempt, whichever worker runs it.
   case reset
-  /// Gives it another payload. Refused while it runs and once it has ended.
+  /// Replaces the payload. Refused while the job is running and once it has ended.
   case replacePayload(Data)
 }
 
 public struct ChangeReport: Hashable, Sendable {
-  /// The jobs that `change` holds for now, by id.
+  /// The jobs for which the change now holds, by id.
   public var changed: [JobID]
-  /// Those that matched the filter, and were in no state for it.
+  /// The jobs that matched the filter but are in no state for the change.
   public var refused: [Refusal]
-  /// Where to go on, if more jobs may match.
+  /// Where to continue, if more jobs may match.
   public var next: JobID?
 
   public struct Refusal: Hashable, Sendable {
     public var job: JobID
-    /// What ``JobCourse/apply(_:now:random:keyOwner:)`` said, as in "is running; cancel it first".
+    /// The message of ``JobCourse/apply(_:now:random:keyOwner:)``, such as "is running; cancel it first".
     public var message: String
 
     public init(job: JobID, message: String) {

@@ -1,27 +1,27 @@
 import Foundation
 
-/// What a job waits for: an end of another job.
+/// A dependency of a job: an end of another job.
 public struct JobEdge: Hashable, Codable, Sendable {
   public enum Target: Hashable, Codable, Sendable {
-    /// A job of the same insertion, by its place, which is before the one that waits.
+    /// A job of the same insertion, by its index, which is lower than that of the waiting job.
     case sibling(Int)
     case job(JobID)
-    /// The newest unfinished job of the store with this ``JobTerms/key``; else the newest that succeeded; else the first
-    /// that is enqueued later.
+    /// The newest unfinished job in the store with this ``JobTerms/key``, else the newest that succeeded, else the
+    /// first to be enqueued later.
     case key(String)
   }
 
   public enum Condition: String, Codable, Hashable, Sendable, CaseIterable {
     case succeeded
-    /// However it ends.
+    /// The job has ended in any way.
     case ended
-    /// It failed, or was skipped because another failed.
+    /// The job failed, or was skipped because another failed.
     case failed
   }
 
   public var target: Target
   public var condition: Condition
-  /// Under which number the end of the other is handed to this job: see ``ClaimedJob/inputs``. Nil if it is only waited for.
+  /// The number under which the handler gets the other job's end: see ``ClaimedJob/inputs``. Nil for a mere dependency.
   public var slot: Int?
 
   public init(_ target: Target, _ condition: Condition = .succeeded, slot: Int? = nil) {
@@ -36,7 +36,7 @@ extension JobEdge {
 
   package func isBefore(_ other: JobEdge) -> Bool { Self.isBefore(self, other) }
 
-  /// As they are told of a job: keys last.
+  /// The order in which edges are shown: keys last.
   package static func isBefore(_ a: JobEdge, _ b: JobEdge) -> Bool {
     func rank(_ edge: JobEdge) -> (Int64, String, Int, Int) {
       let key = if case .key(let key) = edge.target { key } else { "" }
@@ -46,7 +46,7 @@ extension JobEdge {
   }
 }
 
-/// How a job ended, for one that needs it.
+/// How a job ended, for a job that depends on it.
 public enum JobEnd: Hashable, Sendable {
   case succeeded(output: Data?)
   case failed(JobFailure)

@@ -1,9 +1,9 @@
-/// Which way to the jobs of a filter is the shortest.
+/// What a filter restricts, for choosing the cheapest way to its jobs.
 extension JobFilter {
-  /// Asks for nothing but queue, kind, what is required and state, which a route's totals can answer.
+  /// Whether only queue, kind, required conditions and state are tested, which the totals of routes can answer.
   package var isOfTotals: Bool { isOfRoute(orState: true) }
 
-  /// The same without the state.
+  /// The same, but without the state.
   package var isOfRoute: Bool { isOfRoute(orState: false) }
 
   private func isOfRoute(orState: Bool) -> Bool {
@@ -16,7 +16,7 @@ extension JobFilter {
     }
   }
 
-  /// The only states that can match; nil if it says nothing of that.
+  /// The only states that can match; nil if states are not restricted.
   package var states: Set<JobState>? {
     switch condition {
     case .states(let states): states

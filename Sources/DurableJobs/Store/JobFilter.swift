@@ -1,15 +1,15 @@
 import Foundation
 
-/// Which jobs: `.kind("upload") && !.state(.running)`.
+/// A predicate on jobs: `.kind("upload") && !.state(.running)`.
 ///
-/// A filter that was joined of more than ``Limits/filterParts`` parts, or nested deeper than ``Limits/filterDepth``, is
-/// refused by every store with ``JobError/Code/invalidArgument``, and matches nothing. Any number of ids, queues or kinds is
-/// one part: `.ids(many)`.
+/// A filter of more than ``Limits/filterParts`` parts, or nested deeper than ``Limits/filterDepth``, matches nothing
+/// and is rejected by every store with ``JobError/Code/invalidArgument``. Any number of ids, queues or kinds in a set,
+/// as in `.ids(many)`, is a single part.
 public struct JobFilter: Hashable, Sendable {
-  /// What is asked of a job.
+  /// What a filter tests.
   @nonexhaustive
   public indirect enum Condition: Hashable, Sendable {
-    /// It is one of these.
+    /// The job is one of these.
     case ids(Set<JobID>)
     case queues(Set<String>)
     case kinds(Set<String>)
@@ -19,18 +19,18 @@ public struct JobFilter: Hashable, Sendable {
     case lane(String)
     case requires(JobConstraint)
     case batch(BatchID)
-    /// All of these hold. Of none: any job.
+    /// All of these match. An empty list matches every job.
     case and([JobFilter])
-    /// One of these holds. Of none: no job.
+    /// At least one of these matches. An empty list matches no job.
     case or([JobFilter])
     case not(JobFilter)
-    /// There was too much to be asked; see ``JobFilter/check()``.
+    /// The filter exceeded the limits; see ``JobFilter/check()``.
     case tooLarge
   }
 
   public let condition: Condition
-  /// Itself, and all that it was joined of. Bounded, as its depth is: so no walk through it, nor its release, meets the
-  /// end of a thread's stack.
+  /// The number of conditions in the whole tree. Parts and depth are bounded so that neither walking nor releasing the
+  /// tree can overflow a thread's stack.
   private let parts: Int
   private let depth: Int
 
@@ -54,7 +54,7 @@ public struct JobFilter: Hashable, Sendable {
   public static func tag(_ tag: String) -> JobFilter { JobFilter(.tag(tag)) }
   public static func key(_ key: String) -> JobFilter { JobFilter(.key(key)) }
   public static func lane(_ name: String) -> JobFilter { JobFilter(.lane(name)) }
-  /// Jobs that require this, perhaps beside others.
+  /// Jobs that require this condition, possibly among others.
   public static func requires(_ constraint: JobConstraint) -> JobFilter { JobFilter(.requires(constraint)) }
   public static func batch(_ id: BatchID) -> JobFilter { JobFilter(.batch(id)) }
 
@@ -71,7 +71,7 @@ public struct JobFilter: Hashable, Sendable {
     }
   }
 
-  /// Flat: what is joined by the same operator already is taken apart first.
+  /// Flattens operands that are already joined by the same operator.
   private static func join(
     _ a: JobFilter, _ b: JobFilter, by terms: (JobFilter) -> [JobFilter]?, as condition: ([JobFilter]) -> Condition
   ) -> JobFilter {
@@ -84,13 +84,13 @@ public struct JobFilter: Hashable, Sendable {
       condition(all), parts: 1 + a.parts - aOwn + b.parts - bOwn, depth: 1 + max(a.depth - aOwn, b.depth - bOwn))
   }
 
-  /// What must all hold, if this is such a list.
+  /// The operands, if this is a conjunction.
   package var conjuncts: [JobFilter]? { if case .and(let all) = condition { all } else { nil } }
 
-  /// Of which one must hold, if this is such a list.
+  /// The operands, if this is a disjunction.
   private var disjuncts: [JobFilter]? { if case .or(let any) = condition { any } else { nil } }
 
-  /// The only ids that can match; nil if it says nothing of that.
+  /// The only ids that can match; nil if ids are not restricted.
   package var onlyIDs: Set<JobID>? {
     switch condition {
     case .ids(let ids): ids
@@ -103,8 +103,8 @@ public struct JobFilter: Hashable, Sendable {
     }
   }
 
-  /// Without the schedules that are to tick yet, unless they are asked for by their ids, their kind or a key: what ends or
-  /// changes many jobs does not mean those.
+  /// The filter without unfinished schedules, unless it asks for them by id, kind or key: bulk changes are not meant
+  /// for those.
   package var sparingSchedules: JobFilter {
     saysWhich ? self : self && !(.kind("durable.schedule") && .unfinished)
   }
@@ -118,7 +118,7 @@ public struct JobFilter: Hashable, Sendable {
     }
   }
 
-  /// Throws ``JobError/Code/invalidArgument`` if it is too large. For stores.
+  /// Throws ``JobError/Code/invalidArgument`` if the filter is too large. For stores.
   public func check() throws {
     guard condition == .tooLarge else { return }
     throw JobError(
@@ -127,7 +127,7 @@ public struct JobFilter: Hashable, Sendable {
         + "fewer jobs at a time; many ids, queues or kinds are one part as .ids(…), .queues(…) or .kinds(…)")
   }
 
-  /// Whether `job` is one of them.
+  /// Whether `job` matches.
   public func matches(_ job: JobSnapshot) -> Bool {
     switch condition {
     case .ids(let ids): ids.contains(job.id)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A page of jobs, by id.
+/// A query for a page of jobs, ordered by id.
 public struct JobQuery: Hashable, Sendable {
   public struct Detail: OptionSet, Hashable, Sendable {
     public let rawValue: Int
@@ -8,11 +8,11 @@ public struct JobQuery: Hashable, Sendable {
     public static let payload = Detail(rawValue: 1)
     public static let output = Detail(rawValue: 2)
     public static let failures = Detail(rawValue: 4)
-    /// What each job waits for, or waited for.
+    /// What each job waits or waited for.
     public static let edges = Detail(rawValue: 8)
-    /// The names of its steps that have finished.
+    /// The names of finished steps.
     public static let steps = Detail(rawValue: 16)
-    /// What keeps each job from running: ``JobSnapshot/waits``. Not in ``all``.
+    /// What keeps each job from running: ``JobSnapshot/waits``. Not part of ``all``.
     public static let waits = Detail(rawValue: 32)
     public static let all: Detail = [.payload, .output, .failures, .edges, .steps]
   }
@@ -22,10 +22,10 @@ public struct JobQuery: Hashable, Sendable {
   }
 
   public var filter: JobFilter
-  /// What to read beside what every snapshot has.
+  /// What to read in addition to what every snapshot has.
   public var detail: Detail
   public var order: Order
-  /// The last id of the page before this one, in `order`.
+  /// The last id of the previous page, in `order`.
   public var after: JobID?
   public var limit: Int
 
@@ -41,18 +41,18 @@ public struct JobQuery: Hashable, Sendable {
   }
 }
 
-/// Whose work is asked about.
+/// Which work to ask about.
 public enum WorkScope: Hashable, Sendable {
-  /// What a worker on these queues that knows these kinds, and for which these conditions hold, can serve.
+  /// What a worker with these queues, kinds and satisfied conditions can serve.
   case worker(queues: Set<String>, kinds: Set<String>, satisfied: Set<JobConstraint> = [])
-  /// What any living worker can serve of this queue, and these, of which the store may not have heard.
+  /// What any living worker can serve of this queue, including these, which the store may not know yet.
   case queue(String, and: [WorkerReach] = [])
 }
 
 /// What a worker can serve of its queues.
 public struct WorkerReach: Hashable, Sendable {
   public var kinds: Set<String>
-  /// By what it knows itself.
+  /// The conditions that hold for the worker, apart from settings made by hand.
   public var satisfied: Set<JobConstraint>
 
   public init(kinds: Set<String>, satisfied: Set<JobConstraint> = []) {
@@ -63,15 +63,15 @@ public struct WorkerReach: Hashable, Sendable {
 
 /// What keeps a scope from being idle.
 ///
-/// Idle means: no job that can be served is ready or running, and none that was claimed before waits for its next
-/// attempt. Not waited for: a first start that is ahead, what is suspended or paused, kinds that nobody knows,
-/// and what requires a condition that does not hold.
+/// A scope is idle when no job that can be served is ready or running, and none that was claimed before waits for its
+/// next attempt. Not counted: first starts in the future, suspended and paused jobs, kinds that no worker knows, and
+/// jobs that require a condition that does not hold.
 public struct OutstandingWork: Hashable, Sendable {
-  /// Jobs that can be served and are ready or running.
+  /// How many jobs that can be served are ready or running.
   public var active: Int
-  /// Whether a job that can be served was claimed before and waits for its next attempt.
+  /// Whether any job that can be served was claimed before and waits for its next attempt.
   public var isReturning: Bool
-  /// All unfinished jobs of the scope's queues, whether they can be served or not.
+  /// All unfinished jobs in the scope's queues, whether or not they can be served.
   public var left: JobCounts
 
   public var isIdle: Bool { active == 0 && !isReturning }

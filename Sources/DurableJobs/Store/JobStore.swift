@@ -1,92 +1,91 @@
 import Foundation
 
-/// What keeps jobs: the seam between the queue and a database.
+/// The storage of jobs: the interface between the queue and a database.
 ///
-/// Each call is one transaction: all of it holds, or nothing does. When it returns, it is durable as the store promises.
-/// A store may put calls that wait into one commit, as long as one caller's error is nobody else's.
+/// Each call is one transaction: all of it takes effect or none. On return, it is durable to the degree that the store
+/// promises. A store may commit several waiting calls together, as long as an error of one does not affect the others.
 ///
-/// No call carries a clock: times are relative, and become dates by the store's own, in whole milliseconds. A clock may be
-/// set back: when it goes back by more than a second, jobs that wait are moved with it, so that what is left of their wait
-/// is left; a time that was told as a date stays where it is. After each commit, once it is
-/// durable, the store posts what changed to ``signals``; commits of other processes arrive there too. Signals may merge
-/// and may be lost: they wake who waits, and no correctness rests on them.
+/// No call carries the current time: times are relative, and become dates by the store's own clock, in whole
+/// milliseconds. The clock may be set back: if it steps back by more than a second, waiting jobs are moved with it, so
+/// that their remaining wait stays the same; a time that was given as a date stays where it is. After each commit, once
+/// it is durable, the store posts what changed to ``signals``; commits of other processes arrive there too. Signals may
+/// be merged and may be lost: they only wake those who wait, and correctness never depends on them.
 ///
-/// Names of queues and kinds, keys, unique keys and tags are equal where Swift says so of strings: also if their letters are
-/// composed of other bytes, as `é` may be. A database that compares bytes keeps them in one form.
+/// Names of queues and kinds, keys, unique keys and tags compare as Swift strings do: by canonical equivalence, so that
+/// both encodings of `é` are equal. A database that compares bytes must normalize them.
 ///
-/// The rules are ``JobCourse``'s. `DurableJobsTesting` has a conformance suite that holds a store against them.
+/// The rules are those of ``JobCourse``. `DurableJobsTesting` has a conformance suite that tests a store against them.
 public protocol JobStore: AnyObject, Sendable {
-  /// Stores new jobs and gives them ascending ids, in their order. One whose unique key an unfinished job of the
-  /// store has, or one before it in the insertion, is not stored: that one stands for it.
-  /// A batch that they are to join must not be done.
+  /// Stores new jobs and gives them ascending ids, in the given order. A job whose unique key is held by an unfinished
+  /// job, or by an earlier one of this insertion, is not stored by default: the reply names the holder. A batch that
+  /// the jobs join must not be done.
   func insert(_ insertion: JobInsertion) async throws -> InsertionReply
 
-  /// Takes ready jobs to run them, and grants the worker its lease. Scheduled jobs whose time has come count as ready. One
-  /// whose deadline has passed is given up instead. Of a queue with limits no more begin than those allow, whoever claims
-  /// at the same time; what they keep is no reason to say that there is more.
+  /// Claims ready jobs and grants the worker its lease. Scheduled jobs that are due count as ready. A job past its
+  /// deadline is failed instead. Queue limits hold for all workers that claim at the same time; jobs that a limit holds
+  /// back do not count for ``ClaimBatch/hasMore``.
   func claim(_ request: ClaimRequest) async throws -> ClaimBatch
 
-  /// Extends the worker's lease and stores progress and what steps gave, under claims that still hold. The renewals are all
-  /// that the worker holds, unless the request says otherwise: what else it claimed goes back. One standing for each
-  /// renewal, in their order. What steps gave is kept until the job has succeeded or is deleted.
+  /// Extends the worker's lease, and stores progress and step results under claims that still hold. The renewals are
+  /// all claims that the worker holds, unless the request says otherwise: any other claim of it is given back. Returns
+  /// one standing for each renewal, in order. Step results are kept until the job has succeeded or is deleted.
   func renew(_ request: RenewalRequest) async throws -> [ClaimStanding]
 
-  /// Ends attempts, under claims that still hold, and then claims in the same transaction if asked to. One reply for each
-  /// settlement, in their order. One that is repeated under the claim that ended the job is accepted, and changes nothing.
-  /// Follow-ups of those that succeeded are stored before the claim; one that can't be stored refuses the whole call.
+  /// Ends attempts whose claims still hold, then claims in the same transaction if asked to. One reply per settlement,
+  /// in order. Repeating a settlement under the claim that ended the job is accepted and changes nothing. Follow-ups of
+  /// successes are stored before the claim; if one can't be stored, the whole call is refused.
   func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch
 
-  /// One bounded bite of what time demands: jobs of dead workers and of lapsed leases go back, due jobs become ready,
-  /// jobs past their deadline are given up, finished jobs past their retention are deleted. Anybody may call it at any time.
+  /// Does one bounded round of maintenance: recovers jobs of dead workers and lapsed leases, makes due jobs ready,
+  /// fails jobs past their deadline, deletes finished jobs past their retention. May be called by anyone at any time.
   ///
-  /// A lease that lapsed is first doubted: the store posts ``ForeignChange/doubt``, answers with
-  /// ``RecoveryReport/comeAgain``, and takes the jobs only if the worker has not renewed or claimed
-  /// ``StorePolicy/doubtInterval`` later, by ``JobClock/uptime``. A worker that holds nothing is dropped at once.
+  /// A lapsed lease is first put in doubt: the store posts ``ForeignChange/doubt``, sets ``RecoveryReport/comeAgain``,
+  /// and takes the jobs only if the worker has neither renewed nor claimed ``StorePolicy/doubtInterval`` later,
+  /// measured by ``JobClock/uptime``. A worker that holds nothing is removed at once.
   func recover(_ request: RecoveryRequest) async throws -> RecoveryReport
 
-  /// What a person does to jobs, or a callback from outside: to at most `limit` jobs with ids after `after`, the lowest
-  /// first.
+  /// Applies a change from outside to at most `limit` matching jobs with ids greater than `after`, in ascending order.
   func change(_ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int) async throws -> ChangeReport
 
-  /// Settings that hold for every process, until they are set again.
+  /// Stores settings that hold for every process until they are set again.
   func configure(_ settings: [StoreSetting]) async throws
 
-  /// Jobs as they are now, consistent within the call.
+  /// The current jobs, consistent within the call.
   func jobs(_ query: JobQuery) async throws -> [JobSnapshot]
 
-  /// How many jobs there are in each state.
+  /// The number of jobs in each state.
   func counts(where filter: JobFilter) async throws -> JobCounts
 
-  /// What is still to be done for `scope`; see ``OutstandingWork``. A scheduled job that is due counts as ready. A worker
-  /// is living while its lease has not lapsed, and can serve what it said with its last claim.
+  /// What is left to do in `scope`; see ``OutstandingWork``. A scheduled job that is due counts as ready. A worker is
+  /// living until its lease lapses, and can serve what its last claim said.
   func outstanding(_ scope: WorkScope) async throws -> OutstandingWork
 
-  /// When the earliest scheduled job of the queue is due; nil if none is scheduled. By default by reading them all.
+  /// When the queue's earliest scheduled job is due; nil if there is none. By default, reads all of them.
   func nextDue(in queue: String) async throws -> Date?
 
   func settings() async throws -> [StoreSetting]
 
-  /// Batches as they are now, the newest first. A batch is counted in the transaction of what
-  /// happens to its jobs, and in that in which the last of them ends, the job that follows it is stored. It is kept as long
-  /// as one of its jobs is, and one that was done without jobs as long as a job that succeeded.
+  /// The current batches, newest first. Counts change in the transaction that changes the jobs, and the job that
+  /// follows a batch is stored in the transaction in which its last job ends. A batch is kept as long as one of its
+  /// jobs is; one that was done without jobs, as long as a job that succeeded.
   func batches(_ query: BatchQuery) async throws -> [BatchSnapshot]
 
   var signals: StoreSignals { get }
 
-  /// The time that this store takes as now, and the timers that go with it.
+  /// The clock that defines the store's current time and runs its timers.
   var clock: any JobClock { get }
 
-  /// Gives back what its workers of this process run, ends what the store does by itself, and lets go of its database. Calls
-  /// that come later throw ``JobError/Code/closed``. By default there is nothing to close.
+  /// Gives back what workers of this process are running, stops the store's own work, and closes its database. Later
+  /// calls throw ``JobError/Code/closed``. The default implementation does nothing.
   func close() async
 
-  /// The file that the store is in, as an absolute path without symbolic links, for what is kept beside it. Nil, the
-  /// default, for a store that is in no file.
+  /// The absolute path of the store's file, with symbolic links resolved, for what is kept beside it. Nil, the default,
+  /// for a store that is not in a file.
   var path: String? { get }
 }
 
 extension JobStore {
-  /// That number of jobs, or what one transaction should hold if that is less. Throws ``JobError/Code/invalidArgument`` below 1.
+  /// `limit`, capped at what one transaction should hold. Throws ``JobError/Code/invalidArgument`` below 1.
   @discardableResult
   package func checked(limit: Int) throws -> Int {
     guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
@@ -104,20 +103,20 @@ extension JobStore {
 /// A setting of a store.
 @nonexhaustive
 public enum StoreSetting: Hashable, Sendable {
-  /// No job of a paused queue is claimed. Those that run go on.
+  /// Whether a queue is paused. No job of a paused queue is claimed; running ones continue.
   case queue(String, isPaused: Bool)
-  /// So many jobs of a lane run at once, at least 1, which is the default.
+  /// The most jobs of a lane that run at once: at least 1, the default.
   case lane(String, width: Int)
-  /// So often an attempt of a lane begins at most; nil for any number, which is the default. Its width must be 1.
+  /// The highest rate at which attempts of a lane start; nil, the default, for no limit. The lane's width must be 1.
   case laneRate(String, JobRate?)
-  /// What a queue lets run, over all workers; nil for as much as they like, which is the default.
+  /// How much of a queue may run, over all workers; nil, the default, for no limit.
   case limits(queue: String, JobLimits?)
-  /// The condition holds for every worker, or for none, whatever they say; nil leaves it to them, which is the default.
+  /// Whether a condition holds for every worker, whatever they say; nil, the default, leaves it to the workers.
   case constraint(JobConstraint, satisfied: Bool?)
 }
 
 extension StoreSetting {
-  /// Throws ``JobError/Code/invalidArgument`` for what no store could keep.
+  /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   package func check() throws {
     switch self {
     case .queue(let name, _): try NewJob.check(queue: name)

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What stands around a job, as far as it may keep the job from running: what a ``JobExplanation`` is made from. Bounded,
-/// however much waits in the store.
+/// What may keep a job from running: the data of a ``JobExplanation``. Its size is bounded, however many jobs wait in
+/// the store.
 public struct JobWaits: Hashable, Sendable {
-  /// An end of another job that has not come yet.
+  /// A dependency that has not been met yet.
   public struct Need: Hashable, Sendable {
-    /// A job, or a key that nobody has brought.
+    /// A job, or a key that no job has had yet.
     public var target: JobEdge.Target
     public var condition: JobEdge.Condition
-    /// Where that job stands; nil for a key.
+    /// The state of that job; nil for a key.
     public var state: JobState?
-    /// That job has this one's unique key: this one was appended to it, or takes its place.
+    /// Whether the two share a unique key: this job was appended to that one, or replaces it.
     public var hasUniqueKey: Bool
 
     public init(
@@ -26,7 +26,7 @@ public struct JobWaits: Hashable, Sendable {
     package var edge: JobEdge { JobEdge(target, condition) }
   }
 
-  /// The job that has to leave a lane first.
+  /// The job that must leave a lane first.
   public struct LaneHead: Hashable, Sendable {
     public var job: JobID
     public var state: JobState
@@ -39,12 +39,12 @@ public struct JobWaits: Hashable, Sendable {
     }
   }
 
-  /// How far a queue is at its limits, or a lane at its rate.
+  /// How close a queue is to its limits, or a lane to its rate.
   public struct Limit: Hashable, Sendable {
     public var limits: JobLimits
-    /// Jobs of the queue that run, counted up to the limit.
+    /// The queue's running jobs, counted up to the limit.
     public var running: Int
-    /// When the rate lets another begin; nil if there is no rate.
+    /// When the rate allows the next start; nil if there is no rate.
     public var next: Date?
 
     public init(_ limits: JobLimits, running: Int = 0, next: Date? = nil) {
@@ -56,50 +56,50 @@ public struct JobWaits: Hashable, Sendable {
     }
   }
 
-  /// As many needs as are told of a job.
+  /// The most needs that are listed for a job.
   public static let mostNeeds = 100
 
-  /// The store's time.
+  /// The store's current time.
   public var now: Date
-  /// Jobs by id, then keys; at most ``mostNeeds``.
+  /// Unmet dependencies: jobs by id, then keys; at most ``mostNeeds``.
   public var needs: [Need] = []
-  /// Its unique key, where a need has it too.
+  /// The job's unique key, if a job that it needs shares it.
   public var uniqueKey: String?
-  /// Of those that have a seat in its lane, if it waits for one: the first that failed, else the first.
+  /// If the job waits for its lane: the first failed job that has a seat there, else the first job with a seat.
   public var laneHead: LaneHead?
-  /// Its queue is.
+  /// Whether the queue is paused.
   public var isPaused = false
-  /// Where its queue has limits.
+  /// The queue's limits, if it has any.
   public var limit: Limit?
-  /// Where its lane has a rate.
+  /// The lane's rate, if it has one.
   public var laneLimit: Limit?
-  /// What people set of conditions.
+  /// Conditions set by hand for all workers.
   public var setByHand: [JobConstraint: Bool] = [:]
-  /// Who works on the store, the oldest first.
+  /// The workers on the store, oldest first.
   public var workers: [StoredWorker] = []
 
   public init(now: Date) { self.now = now }
 }
 
-/// A worker as its store knows it, and whether it lives.
+/// A worker as its store knows it, and whether it is alive.
 public struct StoredWorker: Hashable, Sendable {
   public enum Standing: String, Hashable, Sendable {
     case alive
-    /// Its process is there, and its lease has lapsed: it was stopped, or hangs.
+    /// The process exists, but the lease has lapsed: the process is stopped or hangs.
     case silent
-    /// Its process has ended. Whoever recovers next gives its jobs back.
+    /// The process has ended. The next recovery gives its jobs back.
     case dead
   }
 
-  /// The number that its system gave its process.
+  /// The process id.
   public var process: Int64
   public var since: Date
   public var queues: Set<String>
   public var kinds: Set<String>
-  /// What it provides: conditions that hold for it, and such as do not.
+  /// The monitored conditions that hold for the worker, and those that do not.
   public var satisfied: Set<JobConstraint>
   public var absent: Set<JobConstraint>
-  /// The jobs that run under its claims.
+  /// The jobs that run under the worker's claims.
   public var jobs: Set<JobID>
   public var standing: Standing
 

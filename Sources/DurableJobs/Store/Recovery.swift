@@ -1,10 +1,10 @@
-/// Somebody looks after what time demands.
+/// A request for one round of maintenance.
 public struct RecoveryRequest: Sendable {
-  /// Who asks. Its own claims are left alone.
+  /// The requesting worker, whose own claims are left alone.
   public var worker: WorkerID?
-  /// The worker says good-bye: it claims no more. Jobs that it still holds go back as interrupted.
+  /// The worker is leaving and claims no more. Jobs that it still holds become ready again, as interrupted.
   public var isRetiring: Bool
-  /// At most so many jobs of each sort in this bite.
+  /// The most jobs of each sort to handle in this round.
   public var limit: Int
 
   public init(worker: WorkerID? = nil, isRetiring: Bool = false, limit: Int = 1000) {
@@ -15,17 +15,17 @@ public struct RecoveryRequest: Sendable {
 }
 
 public struct RecoveryReport: Hashable, Sendable {
-  /// Jobs taken from dead workers.
+  /// How many jobs were taken from dead workers.
   public var recovered: Int
-  /// Jobs whose deadline has passed: they failed, or were asked to stop.
+  /// How many jobs were past their deadline: they failed, or were asked to stop.
   public var overdue: Int
-  /// Finished jobs deleted.
+  /// How many finished jobs were deleted.
   public var pruned: Int
-  /// Jobs whose rows are damaged. Each was suspended with the reason; or left alone, if its row can't be written.
+  /// Jobs whose rows are damaged. Each was suspended with the reason, or left alone if its row can't be written.
   public var unreadable: [JobID]
-  /// More was found than `limit`: come again at once.
+  /// There is more to do than `limit`: ask again at once.
   public var hasMore: Bool
-  /// Come again after this: a worker in doubt was asked for a sign of life, or the next deadline passes.
+  /// Ask again after this time: a worker in doubt was asked to renew, or the next deadline passes.
   public var comeAgain: Duration?
 
   public init(

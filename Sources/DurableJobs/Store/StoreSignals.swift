@@ -1,41 +1,41 @@
 import Foundation
 
-/// What a store tells after a commit.
+/// What a store posts after a commit.
 public enum StoreSignal: Sendable {
   /// A commit of this process, with each job that changed, in order.
   case committed([JobTransition])
-  /// Something may have changed that this process did not do, or signals were dropped because nobody took them.
+  /// Something may have changed through another process, or signals were dropped because nobody consumed them.
   case changedElsewhere(ForeignChange)
 }
 
-/// What may have changed.
+/// What may have changed elsewhere.
 public struct ForeignChange: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
   /// Jobs became ready or scheduled.
   public static let work = ForeignChange(rawValue: 1)
-  /// Jobs ended, or moved on.
+  /// Jobs ended or changed state.
   public static let results = ForeignChange(rawValue: 2)
-  /// Somebody asked for running jobs to stop, or ended them: renew, and learn which.
+  /// Running jobs were asked to stop, or were ended: renew to learn which.
   public static let stops = ForeignChange(rawValue: 4)
-  /// Somebody doubts that this process lives: renew, at once.
+  /// This process is suspected to be dead: renew at once.
   public static let doubt = ForeignChange(rawValue: 8)
-  /// A deadline was set that is nearer than the next sweep: ask when to come again.
+  /// A deadline was set that is sooner than the next sweep: ask when to come again.
   public static let deadlines = ForeignChange(rawValue: 16)
-  /// Somebody set a condition by hand.
+  /// A condition was set by hand.
   public static let settings = ForeignChange(rawValue: 32)
   public static let all: ForeignChange = [.work, .results, .stops, .settings]
 }
 
-/// A change of one job, after its commit.
+/// A change of one job, reported after its commit.
 public struct JobTransition: Hashable, Sendable {
   public var id: JobID
   public var queue: String
   public var kind: String
   public var state: JobState
-  /// Its claim was ended, or it was asked to stop, by somebody other than its worker.
+  /// The claim was ended, or the job was asked to stop, by something other than its worker.
   public var concernsClaim: Bool
-  /// The job was deleted; `state` is the one that it was in.
+  /// The job was deleted; `state` is its last state.
   public var isRemoved: Bool
 
   public init(
@@ -50,29 +50,29 @@ public struct JobTransition: Hashable, Sendable {
   }
 }
 
-/// The signals of a store, to any number of listeners; and who waits for them and works on the store in this process.
+/// The signals of a store, for any number of listeners, and the waiters and workers on the store in this process.
 public struct StoreSignals: Sendable {
   package let watch = StoreWatch()
   let lookouts = Lookouts()
   package let localWorkers = LocalWorkers()
   private let hub = Lock(Hub())
-  /// Whether the store was told last that somebody wants to know.
+  /// Whether the store was last told that there are listeners.
   private let interest = Lock(false)
 
   public init() {}
 
-  /// Tells all listeners. For stores; after the commit is durable.
+  /// Posts a signal to all listeners. For stores, once the commit is durable.
   public func post(_ signal: StoreSignal) {
     let listeners = hub.withLock { Array($0.listeners.values) }
     for listener in listeners { listener(signal) }
   }
 
-  /// Whether anybody listens: else a store may spare itself the trouble of saying what changed. It asks again after the
-  /// commit, and tells who came meanwhile that something did.
+  /// Whether anyone is listening. If not, a store may skip collecting what changed; it checks again after the commit,
+  /// and posts to listeners that came in between that something did.
   public var hasListeners: Bool { hub.withLock { !$0.listeners.isEmpty } }
 
-  /// Calls `body` with each signal, from the thread that committed, for as long as the subscription exists. `body` must
-  /// not block. What is committed once this has returned is heard.
+  /// Calls `body` with each signal, on the thread that committed, until the subscription is released. `body` must not
+  /// block. Everything committed after this returns is reported.
   public func listen(_ body: @escaping @Sendable (StoreSignal) -> Void) -> Subscription {
     let key = hub.withLock { hub in
       hub.lastKey += 1
@@ -86,7 +86,7 @@ public struct StoreSignals: Sendable {
     }
   }
 
-  /// One after the other: who listens second must not go on before the store has done what the first needs.
+  /// Serialized: a second listener must not go on before the store has done what the first one needs.
   private func tellInterest() {
     interest.withLock { wasTold in
       let (isWanted, tell) = hub.withLock { (!$0.listeners.isEmpty, $0.onInterest) }
@@ -95,13 +95,13 @@ public struct StoreSignals: Sendable {
     }
   }
 
-  /// Calls `body` with true when the first listener has come, and with false when the last has gone. For stores that
-  /// learn of other processes' commits only while somebody wants to know.
+  /// Calls `body` with true when the first listener subscribes, and with false when the last one leaves. For stores
+  /// that only follow other processes' commits while there are listeners.
   public func onInterest(_ body: @escaping @Sendable (Bool) -> Void) {
     hub.withLock { $0.onInterest = body }
   }
 
-  /// Ends what it stands for when it is released.
+  /// A registration that ends when it is released.
   public final class Subscription: Sendable {
     private let end: @Sendable () -> Void
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }

@@ -1,11 +1,11 @@
 import Foundation
 
 extension JobQueue {
-  /// Stores jobs in one transaction, as a batch: they are counted together, and `whenDone` is stored in the transaction in
-  /// which the last of them ends, however they end. A batch of no jobs is done at once.
+  /// Stores jobs in one transaction as a batch: they are counted together, and `whenDone` is stored in the transaction
+  /// in which the last of them ends, however they end. An empty batch is done at once.
   ///
-  /// Where another job has the unique key, that one stands for the new one, and is none of the batch. Throws what
-  /// ``enqueue(_:after:options:)`` throws, and ``JobError/Code/invalidArgument`` for a `whenDone` that waits for other jobs.
+  /// A job whose unique key is already held is not stored, and its holder does not become part of the batch. Throws
+  /// what ``enqueue(_:after:options:)`` throws, and ``JobError/Code/invalidArgument`` if `whenDone` has dependencies.
   @discardableResult
   public func enqueueBatch<P: JobPayload>(
     _ name: String, contentsOf jobs: some Collection<P>, whenDone: (any JobPayload)? = nil,
@@ -17,8 +17,8 @@ extension JobQueue {
     return JobBatch(id: id, queue: self)
   }
 
-  /// Makes a batch without jobs, which is not done before ``JobBatch/close()``, so that its jobs can come one by one; else as
-  /// ``enqueueBatch(_:contentsOf:whenDone:options:)``.
+  /// Creates an empty batch that is not done before ``JobBatch/close()``, so that jobs can be added one by one.
+  /// Otherwise like ``enqueueBatch(_:contentsOf:whenDone:options:)``.
   public func openBatch(_ name: String, whenDone: (any JobPayload)? = nil) async throws -> JobBatch {
     let membership = BatchMembership.open(name: name, whenDone: try whenDone.map { try prepare($0) })
     let reply = try await store.insert(JobInsertion([], batch: membership))
@@ -29,7 +29,7 @@ extension JobQueue {
   /// The batch with that id, also one that was made by an earlier process. Nothing is read yet.
   public func batch(_ id: BatchID) -> JobBatch { JobBatch(id: id, queue: self) }
 
-  /// The newest batch of that name. Throws ``JobError/Code/notFound`` if the store has none, or none any more.
+  /// The newest batch with this name. Throws ``JobError/Code/notFound`` if the store has none, or none any more.
   public func batch(named name: String) async throws -> JobBatch {
     guard let batch = try await store.batches(.name(name)).first else {
       throw JobError(.notFound, "there is no batch '\(name)'")
@@ -38,28 +38,28 @@ extension JobQueue {
   }
 }
 
-/// Jobs that are counted together. Its jobs are found by ``JobFilter/batch(_:)``; it is kept as long as one of them is,
-/// and without any as long as a job that succeeded.
+/// A handle to a group of jobs that are counted together. ``JobFilter/batch(_:)`` finds its jobs. A batch is kept as
+/// long as one of its jobs; an empty one as long as a job that succeeded.
 public struct JobBatch: Sendable, Identifiable {
-  /// To be kept, if the batch is to be found by a later process; or its name.
+  /// The id by which a later process can find the batch; its name serves too.
   public let id: BatchID
   let queue: JobQueue
 
-  /// A batch at one moment.
+  /// The state of a batch at one moment.
   public struct Status: Hashable, Sendable {
     public let batch: BatchSnapshot
-    /// How much is done, from 0 to 1: each job counts as much as another, one that runs as far as it has reported.
+    /// How much is done, from 0 to 1. All jobs count the same; a running job counts by its reported progress.
     public let fraction: Double
 
     public var isDone: Bool { batch.isDone }
-    /// Those that ended otherwise than with success.
+    /// The number of jobs that ended without success.
     public var unsuccessful: Int { batch.total - batch.unfinished - batch.succeeded }
   }
 
-  /// Throws ``JobError/Code/notFound`` once the last of its jobs was deleted.
+  /// The current status. Throws ``JobError/Code/notFound`` once the last of the batch's jobs was deleted.
   public var status: Status { get async throws { try await queue.store.status(of: id) } }
 
-  /// The status now, and after changes, until the batch is done. Besides the batch, a look reads the jobs that run.
+  /// The status now and after each change, until the batch is done. Each update reads the batch and its running jobs.
   public var statuses: JobSnapshots<Status> {
     JobSnapshots(
       lookout: { [id, store = queue.store] in
@@ -67,7 +67,7 @@ public struct JobBatch: Sendable, Identifiable {
       }, isLast: \.isDone)
   }
 
-  /// Waits until all its jobs have ended, and returns its status then.
+  /// Waits until all jobs have ended, and returns the status at that time.
   @discardableResult
   public func waitUntilDone() async throws -> Status {
     let lookout = queue.store.signals.lookouts.lookout(
@@ -78,11 +78,11 @@ public struct JobBatch: Sendable, Identifiable {
     return try await status
   }
 
-  /// It is done once the jobs that it has by now have ended, or at once. Nothing changes if it is closed already. Throws
-  /// ``JobError/Code/notFound`` once the last of its jobs was deleted.
+  /// Closes an open batch: it is done once its current jobs have ended. Has no effect if the batch is already closed.
+  /// Throws ``JobError/Code/notFound`` once the last of its jobs was deleted.
   public func close() async throws { _ = try await queue.store.insert(JobInsertion([], batch: .close(id))) }
 
-  /// More jobs for it, in one transaction. Throws ``JobError/Code/wrongState`` once it is done.
+  /// Adds jobs to the batch in one transaction. Throws ``JobError/Code/wrongState`` once the batch is done.
   @discardableResult
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()

@@ -1,24 +1,24 @@
-/// What happened in a queue. Each is posted once the commit is durable: a query that follows sees what it tells.
+/// Something that happened in a queue, posted once its commit is durable: a query that follows sees the change.
 @nonexhaustive
 public enum JobEvent: Hashable, Sendable {
-  /// A job of the queue came into a state: it was stored, claimed, put off, suspended, ended or let go on. And once more in
-  /// the state that it is in when its progress or a request to stop was stored.
+  /// A job of the queue entered a state: it was stored, claimed, postponed, suspended, ended or released. Also posted,
+  /// with the current state, when its progress or a request to stop was stored.
   case changed(JobTransition)
-  /// A job was deleted, by a person or because its time was over.
+  /// A job was deleted, on request or because its retention was over.
   case removed(JobTransition)
-  /// Something may have changed that no event names: by another process, or with too many jobs at once, as when their time
-  /// comes. Posted as soon as this process hears of it; several that nobody has read yet are one.
+  /// Something may have changed that has no event of its own: in another process, or in too many jobs at once, such as
+  /// when they become due. Posted as soon as this process learns of it; several unread ones are merged.
   case changedElsewhere
-  /// So many events were dropped at this place, because nobody read them.
+  /// This many events were dropped here because the reader did not keep up.
   case missed(Int)
 }
 
-/// The events of a queue, from the moment at which iteration begins until its task is cancelled. Any number may read, each
-/// for itself. Who does not keep up is told how many it missed, beyond ``kept``; nobody waits for a reader.
+/// The events of a queue, from the start of the iteration until its task is cancelled. Every reader gets all events;
+/// one that falls behind by more than ``kept`` is told how many it missed, and holds up nobody.
 ///
-/// For a log or a badge. A screen is better off with ``JobSnapshots``, which miss nothing that counts.
+/// Use it for a log or a badge. A screen is better served by ``JobSnapshots``, which always end up at the latest state.
 public struct JobEvents: AsyncSequence, Sendable {
-  /// Events that are kept for one reader.
+  /// How many events are kept for one reader.
   public static let kept = 1000
 
   let queue: JobQueue
@@ -40,7 +40,7 @@ public struct JobEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// The next event; nil once the task is cancelled.
+    /// The next event, or nil once the task is cancelled.
     public mutating func next() async -> JobEvent? {
       while !Task.isCancelled {
         if let event = read.popFirst() { return event }
@@ -51,7 +51,7 @@ public struct JobEvents: AsyncSequence, Sendable {
     }
   }
 
-  /// What a reader has not taken yet. Bounded.
+  /// The events that a reader has not consumed yet. Bounded.
   struct Inbox {
     private var events: [JobEvent] = []
     private var missed = 0
@@ -79,6 +79,6 @@ public struct JobEvents: AsyncSequence, Sendable {
 }
 
 extension JobQueue {
-  /// What happens in this queue from now on; see ``JobEvents``. Nothing is read, and none is stored.
+  /// What happens in this queue from now on; see ``JobEvents``. Past events are not stored.
   public var events: JobEvents { JobEvents(queue: self) }
 }

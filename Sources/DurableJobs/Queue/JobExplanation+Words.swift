@@ -1,7 +1,7 @@
 import Foundation
 
 extension JobExplanation: CustomStringConvertible {
-  /// The job's state, and a sentence or two for each reason: what it is, and what helps.
+  /// The job's state, and a sentence or two for each reason: what it is and what helps.
   public var description: String {
     var sentences = ["Job \(id) \(state.verdict)"]
     if reasons.isEmpty { sentences.append("Nothing keeps it from running: the next free worker takes it") }
@@ -62,7 +62,7 @@ extension JobExplanation.Reason: CustomStringConvertible {
     }
   }
 
-  /// What lets the job go on, if somebody has to do it.
+  /// What would let the job continue, if that takes someone's action.
   public var help: String? {
     switch self {
     case .circle: "Cancel one of them, or give a lane of theirs another seat"

@@ -1,68 +1,68 @@
 import Foundation
 
-/// Why a job does not run now; or that it runs, or has ended.
+/// The reasons why a job is not running; or that it is, or has ended.
 ///
 ///     print(try await queue.explain(id))   // Job 7 is blocked. It waits for job 5, which is suspended.
 public struct JobExplanation: Hashable, Sendable {
-  /// One thing that keeps a job, or what there is to say of one that nothing keeps.
+  /// One thing that keeps a job from running, or its status if nothing does.
   @nonexhaustive
   public enum Reason: Hashable, Sendable {
-    /// Each of these jobs waits for the next, and the last for the first; it is one of them, or waits for one.
+    /// A cycle: each of these jobs waits for the next, and the last for the first. This job is in it or waits for it.
     case circle([JobID])
-    /// It is ``JobState/suspended``.
+    /// The job is ``JobState/suspended``.
     case held(by: JobHold, reason: String?)
     /// It runs after this job, or in its place, since both have the unique key. One that failed holds their lane, and can't be
     /// retried while this one waits.
     case uniqueKey(String, JobID, JobState)
     case needs(JobID, JobState, JobEdge.Condition)
-    /// It needs the first job that comes with this key. None has come.
+    /// The job depends on the first job with this key, and there has been none.
     case needsKey(String, JobEdge.Condition)
-    /// This job has to leave the lane first. One that failed holds it until it is retried or removed.
+    /// This job must leave the lane first. A failed one holds the lane until it is retried or removed.
     case lane(String, JobID, JobState)
-    /// Its first start is ahead.
+    /// The job's first start is in the future.
     case start(Date)
     case backOff(until: Date, after: AttemptFailure)
-    /// With no attempt used: by its handler, or since a process died that ran it, if one ever did.
+    /// Postponed without using an attempt: by the handler, or by the crash of a process if `crashes` is not 0.
     case putOff(until: Date, crashes: Int)
-    /// By its queue's name.
+    /// The job's queue, named here, is paused.
     case paused(String)
-    /// So many jobs of this queue run as it may run at once.
+    /// The queue's limit of running jobs, given here, is reached.
     case limit(String, running: Int)
-    /// This queue has no other job begin before that time.
+    /// The queue's rate does not allow another start before this time.
     case rate(String, JobRate, next: Date)
-    /// This lane has its next job begin at that time.
+    /// The lane's rate has its next job start at this time.
     case laneRate(String, JobRate, next: Date)
-    /// No worker lives, whatever it serves.
+    /// No worker is alive for any queue.
     case noWorker
     case queueUnserved(String)
-    /// Workers live that serve its queue, and none knows this kind.
+    /// Some living workers serve the queue, but none knows this kind.
     case kindUnknown(String)
     case constraint(JobConstraint, Lack)
-    /// Those workers that could run it run so many jobs now.
+    /// The workers that could run the job are busy with this many jobs.
     case slotsTaken(running: Int, workers: Int)
-    /// Nil: of the worker, nothing is known any more.
+    /// The job is running. `by` is nil if nothing is known about the worker any more.
     case running(by: StoredWorker?, since: Date?, stopAsked: StopReason?)
     case ended(JobState, reason: String?)
   }
 
   public enum Lack: String, Hashable, Sendable, Codable {
-    /// Somebody said so for all workers.
+    /// It was set by hand for all workers.
     case setByHand
-    /// The workers say so.
+    /// The workers' monitors say that it does not hold.
     case absent
-    /// No worker speaks of it, and nobody has set it.
+    /// No worker monitors it, and it was not set by hand.
     case unprovided
   }
 
   public let id: JobID
   public let state: JobState
-  /// What must change first is first. None for a job that the next free worker takes.
+  /// The reasons, what must change first in front. Empty for a job that the next free worker will claim.
   public let reasons: [Reason]
-  /// When it is given up; nil if it has no deadline, or has kept it.
+  /// When to give up on the job; nil if it has no deadline or has met it.
   public let deadline: JobDeadline?
 
-  /// `job`: read with ``JobQuery/Detail/waits`` and failures. `more`: what can be served by workers of which the
-  /// store may not have heard, and which have room. `circle`: see ``JobStore/circle(around:)``.
+  /// `job` must be read with ``JobQuery/Detail/waits`` and failures. `more` is what workers with free slots can serve
+  /// that the store may not know yet. For `circle` see ``JobStore/circle(around:)``.
   public init(_ job: JobSnapshot, and more: [WorkerReach] = [], circle: [JobID] = []) {
     (id, state, deadline) = (job.id, job.state, job.openDeadline)
     let waits = job.waits ?? JobWaits(now: .distantPast)
@@ -82,17 +82,17 @@ public struct JobExplanation: Hashable, Sendable {
 
 /// What suspended a job.
 public enum JobHold: String, Codable, Hashable, Sendable {
-  /// A person or a program asked for it; or its row in the store is damaged.
+  /// A person or a program, or the store because the job's row is damaged.
   case request
-  /// It waits to be resumed, or ended from outside.
+  /// The handler: the job waits to be resumed, or ended from outside.
   case handler
-  /// Its payload is none of its kind, as the program is now.
+  /// The worker: the payload does not decode as its kind in the current program.
   case undecodable
 }
 
 extension JobQueue {
-  /// Why a job of this store does not run: all reasons, what must change first in front. Throws
-  /// ``JobError/Code/notFound`` if there is no such job.
+  /// Explains why a job is not running: all reasons, what must change first in front. Throws ``JobError/Code/notFound``
+  /// if there is no such job.
   public func explain(_ id: JobID) async throws -> JobExplanation {
     let job = try await store.job(id, detail: [.failures, .waits])
     return try await store.explain(job, and: store.signals.localWorkers.reaches(withRoomIn: job.queue))
@@ -129,7 +129,7 @@ extension JobStore {
       let next = Set(level.compactMap { waits[$0.id] }.joined()).subtracting(waits.keys).sorted().prefix(1000)
       level = next.isEmpty ? [] : try await jobs(JobQuery(.ids(next), detail: .waits, limit: next.count))
     }
-    // Who waits for nobody that waits goes, until those are left that are in a circle or wait for one.
+    // Remove jobs that wait for none of the others until only cycles, and jobs that wait for one, are left.
     var count = -1
     while count != waits.count {
       count = waits.count
@@ -149,7 +149,7 @@ extension JobSnapshot {
     if case .start = deadline, startedAt != nil { nil } else { state.isFinished ? nil : deadline }
   }
 
-  /// Jobs that must end before it can run, other than in these lanes.
+  /// Jobs that must end before this one can run, except in the lanes `wide`.
   fileprivate func awaited(besides wide: Set<String>) -> [JobID] {
     guard let waits, state != .running else { return [] }
     let head = lane.flatMap { wide.contains($0.name) ? nil : waits.laneHead?.job }
@@ -160,7 +160,7 @@ extension JobSnapshot {
     waits?.needs.compactMap { if case .key(let key) = $0.target { key } else { nil } } ?? []
   }
 
-  /// What it waits for by itself, whoever works.
+  /// The reasons that do not depend on the workers.
   fileprivate func kept(by waits: JobWaits) -> [JobExplanation.Reason] {
     var all: [JobExplanation.Reason] = []
     if state == .suspended { all.append(.held(by: heldBy ?? .request, reason: reason)) }
@@ -204,12 +204,12 @@ extension JobSnapshot {
     return all
   }
 
-  /// Why nobody would take it if nothing else kept it.
+  /// The reasons why no worker would claim the job if nothing else kept it.
   fileprivate func unserved(_ waits: JobWaits, _ more: [WorkerReach]) -> [JobExplanation.Reason] {
     let alive = waits.workers.filter { $0.standing == .alive }
     let near = more.filter { $0.kinds.contains(kind) }
     let serving = alive.filter { $0.queues.contains(queue) && $0.kinds.contains(kind) }
-    // Of what the one lacks that lacks least.
+    // The conditions that the closest worker lacks.
     let lacking = (serving.map(\.satisfied) + near.map(\.satisfied))
       .map { requires.subtracting(waits.setByHand.holding($0)) }.min { $0.count < $1.count }
     guard let lacking else {
@@ -217,7 +217,7 @@ extension JobSnapshot {
         alive.isEmpty && more.isEmpty
         ? .noWorker
         : alive.contains { $0.queues.contains(queue) } || !more.isEmpty ? .kindUnknown(kind) : .queueUnserved(queue)
-      // What a worker that comes may well bring is not held against it.
+      // With no such worker, conditions that a new one would likely provide are not reported as missing.
       return [worker]
         + requires.subtracting(waits.setByHand.holding(JobConstraint.ofSystem)).sorted().map {
           .constraint($0, waits.setByHand[$0] == nil ? .unprovided : .setByHand)
@@ -243,6 +243,6 @@ extension JobSnapshot {
 }
 
 extension JobConstraint {
-  /// What workers bring that nobody told anything.
+  /// Conditions that a worker usually provides without configuration.
   static let ofSystem: Set<JobConstraint> = [.network, .externalPower, .diskSpace]
 }

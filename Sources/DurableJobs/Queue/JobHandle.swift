@@ -1,22 +1,21 @@
 import Foundation
 
-/// A job that is stored, with the type of its output.
+/// A handle to a stored job, with the type of its output.
 public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   public let id: JobID
-  /// Whether the call that gave this handle stored the job: false where a unique key led to an earlier one, and for a
-  /// handle made from an id.
+  /// Whether the call that returned this handle stored the job. False if the unique key was held by an earlier job, and
+  /// for a handle made from an id.
   public let isNew: Bool
   let store: any JobStore
   let kinds: [String]
   let coding: OutputCoding<Output>
 
-  /// Waits until the job has ended, in whatever process, and returns its output.
+  /// Waits until the job has ended, in any process, and returns its output.
   ///
-  /// Throws ``JobFailure`` if it failed, was cancelled or was skipped, which is that of the job whose failure skipped it,
-  /// while that is kept; ``JobError/Code/notFound`` if it was removed, and
-  /// `CancellationError` if the waiting task is cancelled. It waits for ever if no worker runs the job. A handler that
-  /// waits for another job holds its slot meanwhile: ``JobError/Code/wrongState`` if all slots that this process has for
-  /// that job are held so.
+  /// Throws ``JobFailure`` if the job failed, was cancelled or was skipped (then the failure of the job that caused it,
+  /// while that is kept), ``JobError/Code/notFound`` if it was removed, and `CancellationError` if the waiting task is
+  /// cancelled. Waits indefinitely if no worker runs the job. A handler that waits here keeps its slot:
+  /// ``JobError/Code/wrongState`` is thrown if all slots of this process that could run the job are kept in that way.
   public var value: Output {
     get async throws {
       let job = try await store.whenFinished(id)
@@ -25,14 +24,14 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
     }
   }
 
-  /// The job as it is now. Throws ``JobError/Code/notFound`` if it was removed.
+  /// The current state of the job. Throws ``JobError/Code/notFound`` if it was removed.
   public var snapshot: JobSnapshot {
     get async throws { try await store.job(id) }
   }
 
   private var queue: JobQueue { JobQueue(store: store) }
 
-  // Each does what the queue's verb of that name does to this job.
+  // Each of these does what the queue's method of that name does, for this job.
 
   public func cancel(reason: String? = nil) async throws { try await queue.cancel(id, reason: reason) }
   public func retry() async throws { try await queue.retry(id) }
@@ -43,9 +42,9 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   public func setStart(_ start: JobTime) async throws { try await queue.setStart(start, of: id) }
   public func explain() async throws -> JobExplanation { try await queue.explain(id) }
 
-  /// Ends the job with success from outside its handler: from a callback, also in a later process, also before the
-  /// handler's own `throw .suspend` has arrived. Twice is the same as once. Throws ``JobError/Code/wrongState`` if the job
-  /// has ended otherwise, and ``JobError/Code/invalidArgument`` if it is of another kind than this handle.
+  /// Ends the job with success from outside its handler: from a callback, in a later process too, even before the
+  /// handler's own `throw .suspend` takes effect. Repeating it has no effect. Throws ``JobError/Code/wrongState`` if
+  /// the job has ended in another way, and ``JobError/Code/invalidArgument`` if its kind is not that of this handle.
   public func complete(with output: Output) async throws {
     let data: Data?
     do {
@@ -56,13 +55,13 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
     try await store.complete(id, data, kinds: kinds)
   }
 
-  /// Ends the job with failure from outside its handler. Twice is the same as once. Throws
-  /// ``JobError/Code/wrongState`` if the job has ended otherwise.
+  /// Ends the job with failure from outside its handler. Repeating it has no effect. Throws
+  /// ``JobError/Code/wrongState`` if the job has ended in another way.
   public func fail(_ error: any Error) async throws {
     try await store.change(.fail(message: error.briefly.cutToMessage, code: error.codeToKeep), id)
   }
 
-  /// Tells how far the job is, from outside its handler. `fraction` is from 0 to 1.
+  /// Stores the job's progress from outside its handler. `fraction` is from 0 to 1.
   public func report(progress fraction: Double, _ message: String? = nil) async throws {
     try await store.change(.progress(JobProgress(fraction: fraction, message: message)), id)
   }
@@ -74,12 +73,12 @@ extension JobHandle where Output == Void {
 }
 
 extension JobHandle where Output: ExpressibleByNilLiteral {
-  /// Ends the job with success from outside its handler, with nil.
+  /// Ends the job with success from outside its handler, with nil as its output.
   public func complete() async throws { try await complete(with: nil) }
 }
 
 extension JobSnapshot {
-  /// Why it ended without success.
+  /// Why the job ended without success.
   package var failure: JobFailure {
     let message =
       switch state {
@@ -92,7 +91,7 @@ extension JobSnapshot {
     return JobFailure(job: id, kind: kind, state: state, message: message, code: code, attempts: attempt)
   }
 
-  /// How it ended, for one that needed it. `cause` is the job that skipped it, if that is still there.
+  /// How the job ended, for a job that depends on it. `cause` is the job that skipped it, if it still exists.
   package func end(cause: JobSnapshot?) -> JobEnd {
     state == .succeeded
       ? .succeeded(output: output) : .failed(cause.flatMap { $0.state == .failed ? $0.failure : nil } ?? failure)

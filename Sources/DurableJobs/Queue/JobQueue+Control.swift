@@ -1,136 +1,136 @@
 import Foundation
 
 extension JobQueue {
-  /// Runs a job again: from its first attempt if it failed or was cancelled, at once if it waits for a time or is
-  /// suspended. Throws ``JobError/Code/wrongState`` if it is running, has succeeded, or has ended and another job has its
-  /// unique key by now: the message names that.
+  /// Runs a job again: from the first attempt if it failed or was cancelled, at once if it waits for a time or is
+  /// suspended. Throws ``JobError/Code/wrongState`` if it is running, has succeeded, or has ended and another job now
+  /// holds its unique key; the message names that job.
   public func retry(_ id: JobID) async throws { try await store.change(.retry, id) }
 
-  /// Ends a job. One that runs is asked to stop, and ends when its handler does; if that succeeds, the job has succeeded.
+  /// Cancels a job. A running one is asked to stop, and ends when its handler does; if that succeeds, so does the job.
   public func cancel(_ id: JobID, reason: String? = nil) async throws {
     try await store.change(.cancel(reason: reason), id)
   }
 
-  /// Suspends a job until it is resumed. One that runs is asked to stop, and is suspended when its handler ends.
+  /// Suspends a job until it is resumed. A running one is asked to stop, and is suspended when its handler ends.
   public func suspend(_ id: JobID, reason: String? = nil) async throws {
     try await store.change(.suspend(reason: reason), id)
   }
 
   public func resume(_ id: JobID) async throws { try await store.change(.resume, id) }
 
-  /// What goes first from now on: at once for a job that waits, from its next attempt on for one that runs. Throws
+  /// Sets a job's priority: at once if it waits, from its next attempt on if it is running. Throws
   /// ``JobError/Code/wrongState`` if it has ended.
   public func setPriority(_ priority: JobPriority, of id: JobID) async throws {
     try await store.change(.setPriority(priority), id)
   }
 
-  /// Gives a job that waits another start, sooner or later, also in place of a back-off or a snooze. Throws
-  /// ``JobError/Code/wrongState`` if it runs, is suspended or has ended.
+  /// Sets when a waiting job may start, sooner or later, replacing a back-off or a snooze too. Throws
+  /// ``JobError/Code/wrongState`` if it is running, is suspended or has ended.
   public func setStart(_ start: JobTime, of id: JobID) async throws { try await store.change(.setStart(start), id) }
 
-  /// Deletes a job. Refused while it runs.
+  /// Deletes a job. Throws ``JobError/Code/wrongState`` while it is running.
   public func remove(_ id: JobID) async throws { try await store.change(.remove, id) }
 
-  /// Ends an unfinished job with success, whatever its handler does. `output` is what its kind decodes: nil is right where
-  /// that is `Void` or an optional, and elsewhere leaves who asks for the value with ``JobError/Code/notDecodable``.
-  /// Throws ``JobError/Code/notEncodable`` if it is larger than ``Limits/payloadBytes``.
+  /// Ends an unfinished job with success, whatever its handler does. `output` must be what the kind decodes: nil fits
+  /// only `Void` and optional outputs; for others, reading the value then throws ``JobError/Code/notDecodable``. Throws
+  /// ``JobError/Code/notEncodable`` if `output` is larger than ``Limits/payloadBytes``.
   public func complete(_ id: JobID, output: Data? = nil) async throws {
     try await store.complete(id, output)
   }
 
-  /// Ends an unfinished job with failure, whatever its handler does. `code`: see ``AttemptFailure/code``.
+  /// Ends an unfinished job with failure, whatever its handler does. For `code` see ``AttemptFailure/code``.
   public func fail(_ id: JobID, message: String, code: String? = nil) async throws {
     try await store.change(.fail(message: message.cutToMessage, code: code), id)
   }
 
-  /// Tells how far an unfinished job is, from outside its handler.
+  /// Stores the progress of an unfinished job from outside its handler.
   public func report(_ id: JobID, progress fraction: Double, _ message: String? = nil) async throws {
     try await store.change(.progress(JobProgress(fraction: fraction, message: message)), id)
   }
 
-  /// Retries all jobs of this queue that match, by default all that failed. Returns how many there were; jobs in a state
-  /// that can't be retried, or whose unique key another has, are left alone.
+  /// Retries all matching jobs of this queue, by default all that failed, and returns how many. Jobs that can't be
+  /// retried in their state, or whose unique key another job holds, are left alone.
   @discardableResult
   public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
     try await changeAll(.retry, where: filter)
   }
 
-  /// Cancels all jobs of this queue that match and have not ended. Schedules are no part of these, here and below, unless
-  /// the filter names ids, kinds or keys.
+  /// Cancels all matching unfinished jobs of this queue. Here and below, schedules are left out unless the filter names
+  /// ids, kinds or keys.
   @discardableResult
   public func cancelAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
     try await changeAll(.cancel(reason: reason), where: filter)
   }
 
-  /// Suspends all jobs of this queue that match and have not ended.
+  /// Suspends all matching unfinished jobs of this queue.
   @discardableResult
   public func suspendAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
     try await changeAll(.suspend(reason: reason), where: filter)
   }
 
-  /// Resumes the suspended ones among the jobs of this queue that match.
+  /// Resumes all matching suspended jobs of this queue.
   @discardableResult
   public func resumeAll(where filter: JobFilter = .state(.suspended)) async throws -> Int {
     try await changeAll(.resume, where: filter)
   }
 
-  /// The same as ``setPriority(_:of:)`` for all jobs of this queue that match and have not ended.
+  /// Like ``setPriority(_:of:)`` for all matching unfinished jobs of this queue.
   @discardableResult
   public func setPriority(_ priority: JobPriority, where filter: JobFilter) async throws -> Int {
     try await changeAll(.setPriority(priority), where: filter)
   }
 
-  /// The same as ``setStart(_:of:)`` for all jobs of this queue that match and wait.
+  /// Like ``setStart(_:of:)`` for all matching waiting jobs of this queue.
   @discardableResult
   public func setStart(_ start: JobTime, where filter: JobFilter) async throws -> Int {
     try await changeAll(.setStart(start), where: filter)
   }
 
-  /// The same as ``complete(_:output:)`` for all jobs of this queue that match and have not ended.
+  /// Like ``complete(_:output:)`` for all matching unfinished jobs of this queue.
   @discardableResult
   public func completeAll(where filter: JobFilter, output: Data? = nil) async throws -> Int {
     try output?.check(asOutputOf: "each of them")
     return try await changeAll(.complete(output: output), where: filter && .unfinished)
   }
 
-  /// The same as ``fail(_:message:code:)`` for all jobs of this queue that match and have not ended.
+  /// Like ``fail(_:message:code:)`` for all matching unfinished jobs of this queue.
   @discardableResult
   public func failAll(where filter: JobFilter, message: String) async throws -> Int {
     try await changeAll(.fail(message: message.cutToMessage), where: filter && .unfinished)
   }
 
-  /// Deletes all jobs of this queue that match and do not run.
+  /// Deletes all matching jobs of this queue that are not running.
   @discardableResult
   public func removeAll(where filter: JobFilter) async throws -> Int {
     try await changeAll(.remove, where: filter)
   }
 
-  /// Makes all running and suspended jobs of this queue ready, whoever holds them: what a queue without leases does at
-  /// launch. Also those of living workers: what such a worker reports afterwards is refused, its handler is cancelled, and
-  /// the job runs a second time. Recovery does it by itself for jobs whose process died, and leaves suspended ones so.
+  /// Makes all running and suspended jobs of this queue ready, whoever holds them, as a queue without leases does at
+  /// launch. Includes jobs of living workers: their reports are refused from then on, their handlers are cancelled, and
+  /// the jobs run twice. Recovery does this by itself for jobs whose process died, and leaves suspended jobs alone.
   @discardableResult
   public func resetAll() async throws -> Int {
     try await changeAll(.reset, where: .state(.running) || .state(.suspended))
   }
 
-  /// No job of this queue is claimed from now on, in any process, until it is unpaused. Those that run go on.
+  /// Stops claims of this queue's jobs in every process until it is unpaused. Running jobs continue.
   public func pause() async throws { try await store.configure([.queue(name, isPaused: true)]) }
 
-  /// Whether it is, for every process.
+  /// Whether the queue is paused, for every process.
   public var isPaused: Bool {
     get async throws { try await store.settings().contains(.queue(name, isPaused: true)) }
   }
 
   public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
 
-  /// No more jobs of this queue run, or begin, from now on than these limits allow, over all processes and whatever workers
-  /// have room for; nil lifts them. Those that run go on. Each attempt counts, the first as any later one.
-  /// Throws ``JobError/Code/invalidArgument`` for numbers below 1.
+  /// Limits how many jobs of this queue run or start, over all processes and in addition to the workers' own limits;
+  /// nil removes the limits. Running jobs continue. Every attempt counts, retries included. Throws
+  /// ``JobError/Code/invalidArgument`` for numbers below 1.
   public func setLimits(_ limits: JobLimits?) async throws {
     try await store.configure([.limits(queue: name, limits)])
   }
 
-  /// Those that are set, for every process; nil where there are none.
+  /// The limits that are set for every process; nil if there are none.
   public var limits: JobLimits? {
     get async throws {
       for case .limits(queue: name, let limits) in try await store.settings() { return limits }
@@ -138,21 +138,21 @@ extension JobQueue {
     }
   }
 
-  /// So many jobs of a lane run at once from now on, in every process: at least 1, which is the default. Those that run go
-  /// on. Throws ``JobError/Code/invalidArgument`` for less.
+  /// Sets how many jobs of a lane run at once, in every process: at least 1, the default. Running jobs continue.
+  /// Throws ``JobError/Code/invalidArgument`` for less than 1.
   public func setWidth(of lane: String, to width: Int) async throws {
     try await store.configure([.lane(lane, width: width)])
   }
 
-  /// Attempts of a lane begin no more often from now on than this allows, over all processes; nil lifts it. One that waits for
-  /// its time already keeps that. Throws ``JobError/Code/invalidArgument`` for numbers below 1, and
+  /// Limits how often attempts of a lane start, over all processes; nil removes the limit. A job that already waits for
+  /// its turn keeps its time. Throws ``JobError/Code/invalidArgument`` for numbers below 1, and
   /// ``JobError/Code/wrongState`` if the lane is wider than 1.
   public func setRate(of lane: String, to rate: JobRate?) async throws {
     try await store.configure([.laneRate(lane, rate)])
   }
 
-  /// Says of a condition whether it holds, for every worker on the store in every process, whatever they say themselves; nil
-  /// leaves it to them again. Those that wait for it begin at once, and back-offs end as when it returns by itself.
+  /// Sets whether a condition holds for all workers on the store in all processes, whatever they say; nil leaves it to
+  /// them again. If it holds, jobs that wait for it start at once, and back-offs end as when it returns by itself.
   public func setConstraint(_ constraint: JobConstraint, satisfied: Bool?) async throws {
     try await store.configure([.constraint(constraint, satisfied: satisfied)])
   }
@@ -163,7 +163,7 @@ extension JobQueue {
 }
 
 extension JobStore {
-  /// Changes all jobs that match and can be changed so, a page after the other. Returns which.
+  /// Changes all matching jobs that allow it, page by page, and returns their ids.
   package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
     var changed: [JobID] = []
     var after: JobID?
@@ -173,7 +173,7 @@ extension JobStore {
       changed += report.changed
       refused.formUnion(report.refused.map(\.job))
       after = report.next
-      // Those that needed what was not removed may have gone since. Each time there are less of them.
+      // What the refused jobs were needed for may be gone now, so try those again. Each round there are fewer of them.
       if after == nil, change == .remove, !refused.isEmpty, changed.count > count {
         (filter, refused, count, after) = (filter && .ids(refused), [], changed.count, JobID(rawValue: 0))
       }
@@ -186,7 +186,7 @@ extension JobStore {
     try await change(.complete(output: output), id, kinds: kinds)
   }
 
-  /// `kinds`: only if the job is of one of these, or whatever it is if there are none.
+  /// `kinds`: the kinds that the job may be of; any if empty.
   package func change(_ change: JobChange, _ id: JobID, kinds: [String] = []) async throws {
     let filter = kinds.isEmpty ? .id(id) : .id(id) && .kinds(kinds)
     let report = try await self.change(change, where: filter, after: nil, limit: 1)
@@ -201,7 +201,7 @@ extension JobStore {
 }
 
 extension Data {
-  /// Throws ``JobError/Code/notEncodable`` if it is too large.
+  /// Throws ``JobError/Code/notEncodable`` if the output is too large.
   func check(asOutputOf job: String) throws {
     guard count > Limits.payloadBytes else { return }
     throw JobError(

@@ -1,14 +1,14 @@
 import Foundation
 
 extension JobQueue {
-  /// Stores a job. It is durable when this returns. If an unfinished job has its unique key, nothing is stored, and the
-  /// handle is that job's: ``JobHandle/isNew`` tells. It may be of another kind: see ``UniqueKey``.
+  /// Stores a job, durably when this returns. If an unfinished job holds its unique key, by default nothing is stored
+  /// and the handle is that of the other job, which may be of another kind: see ``JobHandle/isNew`` and ``UniqueKey``.
   ///
-  /// It waits for the jobs in `after`, and for those that its inputs come from (``JobInput``), and is skipped once one of
-  /// these can't come any more: `after: [a, .end(of: b), .failure(of: c), .key("import-7")]`.
+  /// The job waits for those in `after` and for those that its inputs come from (``JobInput``), and is skipped once one
+  /// of them can no longer end as required: `after: [a, .end(of: b), .failure(of: c), .key("import-7")]`.
   ///
   /// Throws what ``JobPayload/validate()`` throws, ``JobError/Code/notEncodable`` if the payload can't be stored,
-  /// ``JobError/Code/invalidArgument`` for options that make no sense, or what the store throws; then nothing is stored.
+  /// ``JobError/Code/invalidArgument`` for invalid options, or what the store throws. In each case nothing is stored.
   @discardableResult
   public func enqueue<P: JobPayload>(
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
@@ -18,8 +18,8 @@ extension JobQueue {
     return handle(reply.jobs[0], as: P.self)
   }
 
-  /// Stores jobs in one transaction: all of them, or none. They are durable when this returns, with ids in their order.
-  /// Where another job has the unique key, the handle is that one's, which may be an earlier job of the same call.
+  /// Stores jobs in one transaction, all or none, durably when this returns, with ids in their order. Where another job
+  /// holds the unique key, the handle is that job's, which may be an earlier one of the same call.
   @discardableResult
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions()
@@ -45,8 +45,8 @@ extension JobQueue {
     return try await store.insert(JobInsertion(jobs.map { try prepare($0, after: after, options: options) })).ids
   }
 
-  /// Stores a job of a kind that has no Swift type here. `payload` should be JSON: what shows jobs shows it so.
-  /// Returns the id of the job that has the unique key, if one does.
+  /// Stores a job of a kind without a Swift type. `payload` should be JSON, since tools show it as such.
+  /// Returns the id of the job that holds the unique key, if another one does.
   @discardableResult
   public func enqueue(
     kind: String, payload: Data, after: [any JobReference] = [], options: JobOptions = JobOptions()
@@ -55,7 +55,7 @@ extension JobQueue {
     return try await store.insert(JobInsertion([new])).ids[0]
   }
 
-  /// A job as it would be stored: validated, encoded, its options complete. For stores that offer ways in of their own.
+  /// Validates and encodes a job and completes its options, but does not store it. For stores with own enqueue calls.
   public func prepare<P: JobPayload>(
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) throws -> NewJob {
@@ -74,7 +74,7 @@ extension JobTerms {
 }
 
 extension Error {
-  /// This error in a line for a person: coding errors with the path to what they are about.
+  /// The error in one line for a person. Coding errors include the path to the value.
   package var briefly: String {
     switch self {
     case let error as EncodingError:

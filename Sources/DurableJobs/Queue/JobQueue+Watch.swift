@@ -1,7 +1,7 @@
 import Foundation
 
 extension JobQueue {
-  /// The job with that id, also one that was enqueued by an earlier process. Nothing is read yet.
+  /// A handle to the job with this id, which an earlier process may have enqueued. Does not access the store.
   public func handle<P: JobPayload>(_ id: JobID, as type: P.Type) -> JobHandle<P.Output> {
     handle(InsertedJob(id: id, disposition: .kept), as: type)
   }
@@ -12,12 +12,12 @@ extension JobQueue {
       coding: P.outputCoding)
   }
 
-  /// The job with that id. Throws ``JobError/Code/notFound`` if there is none in the store.
+  /// The job with this id. Throws ``JobError/Code/notFound`` if the store has none.
   public func job(_ id: JobID, detail: JobQuery.Detail = .all) async throws -> JobSnapshot {
     try await store.job(id, detail: detail)
   }
 
-  /// A page of this queue's jobs, at most `limit`; the next page is the one `after` the last id of this one.
+  /// A page of this queue's jobs, at most `limit`. For the next page, pass the last id of this one as `after`.
   public func jobs(
     where filter: JobFilter = .all, detail: JobQuery.Detail = [], order: JobQuery.Order = .oldestFirst,
     after: JobID? = nil, limit: Int = 100
@@ -26,8 +26,8 @@ extension JobQueue {
       JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
   }
 
-  /// A page of jobs of one kind, with their payloads and outputs; the next page is `after` the last id of this one. One whose
-  /// payload does not decode is left out: the worker that meets it suspends it with the reason.
+  /// A page of jobs of one kind, with payloads and outputs. For the next page, pass the last id of this one as `after`.
+  /// Jobs whose payload does not decode are left out; a worker that claims one suspends it with the reason.
   public func jobs<P: JobPayload>(
     of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, after: JobID? = nil,
     limit: Int = 100
@@ -37,13 +37,13 @@ extension JobQueue {
     ).typed()
   }
 
-  /// How many jobs of this queue are in each state.
+  /// The number of this queue's jobs in each state.
   public func counts(where filter: JobFilter = .all) async throws -> JobCounts {
     try await store.counts(where: .queue(name) && filter)
   }
 
-  /// Waits until all jobs of this queue that match have ended, in whatever process and however they end, and returns how
-  /// many did so in each way. Of no jobs, it returns at once. One that is suspended or that nobody runs is waited for.
+  /// Waits until all matching jobs of this queue have ended, in any process and in any way, and returns how many ended
+  /// in each state. Returns at once if there are none. Also waits for suspended jobs and for those that no worker runs.
   @discardableResult
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
     let filter = .queue(name) && filter
@@ -57,8 +57,8 @@ extension JobQueue {
     }
   }
 
-  /// When there is something to do next: now, by the store's clock, while jobs are ready, else when the earliest scheduled
-  /// one is due. Nil if nothing of this queue waits for time, or it is paused. For who asks the system for background time.
+  /// When there is something to do next: now, by the store's clock, if jobs are ready, else when the next scheduled one
+  /// is due. Nil if no job waits for a time, or the queue is paused. Use it to ask the system for background time.
   public var nextRun: Date? {
     get async throws {
       guard try await !isPaused else { return nil }
@@ -66,16 +66,16 @@ extension JobQueue {
     }
   }
 
-  /// Nothing of this queue is to be done now by any living worker. See ``OutstandingWork`` for what that leaves out.
+  /// Whether no living worker has anything to do in this queue now. See ``OutstandingWork`` for what does not count.
   ///
-  /// A worker of this process counts from the moment at which it is told to run, one of another from its first look at the
-  /// store.
+  /// A worker of this process is included from the moment it is told to run, one of another process from its first
+  /// access to the store.
   public var isIdle: Bool {
     get async throws { try await store.outstanding(store.scope(of: name)).isIdle }
   }
 
-  /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished`` ones
-  /// wait for a later start, are suspended, paused, or of a kind that no living worker knows.
+  /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished``
+  /// ones wait for a later start, are suspended or paused, or are of a kind that no living worker knows.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
     let lookout = store.signals.lookouts.lookout(

@@ -1,17 +1,17 @@
 import Foundation
 
-/// A name on a store: enqueue, watch, control. A value without state: any number of copies are the same queue.
+/// A named queue on a store, to enqueue, watch and control jobs. A stateless value: all copies are the same queue.
 ///
 ///     let queue = JobQueue(store: try SQLiteStore(path: "jobs.sqlite"))
 ///     try await queue.enqueue(Greet(name: "world"))
 ///
-/// Verbs that take an id reach any job of the store; verbs that take a filter, and all reads, stay in this queue.
+/// Methods that take an id reach any job of the store; those that take a filter, and all reads, stay in this queue.
 public struct JobQueue: Sendable, Hashable {
   public let name: String
   public let store: any JobStore
-  /// What jobs get that are enqueued by this value, where neither they, nor their kind, nor the call says otherwise.
+  /// Options for jobs that this value enqueues, where neither the job, its kind nor the call sets them.
   public let defaults: JobOptions
-  /// What stands around the jobs that this value enqueues, and those that a worker runs which was made with it.
+  /// Middleware for the jobs that this value enqueues, and for those run by a worker made with this value.
   public let middleware: [any JobMiddleware]
 
   public init(

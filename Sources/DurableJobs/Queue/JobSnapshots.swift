@@ -1,8 +1,8 @@
 import Foundation
 
-/// A value of a store as it is now, and again after it has changed: never the same one twice in a row, at most ten a second
-/// by the store's clock. Who reads slowly passes over some, and never over the last. It is read only while somebody waits
-/// for it, and once for all who watch the same in this process.
+/// A value read from a store, and read again after changes: never the same value twice in a row, at most ten a second
+/// by the store's clock. A slow reader skips intermediate values, but never the last. The store is only read while
+/// someone waits for the value, and once for all readers of the same value in this process.
 ///
 /// Throws what the store throws, and `CancellationError` once the task is cancelled.
 public struct JobSnapshots<Value: Equatable & Sendable>: AsyncSequence, Sendable {
@@ -33,8 +33,8 @@ public struct JobSnapshots<Value: Equatable & Sendable>: AsyncSequence, Sendable
 }
 
 extension JobQueue {
-  /// The first `limit` of this queue's jobs that match, in that order, now and after changes. A look reads no more than these.
-  /// Ask for `detail: .failures` to say why jobs failed.
+  /// The first `limit` matching jobs of this queue in the given order, now and after changes. Each update reads only
+  /// these. Use `detail: .failures` to show why jobs failed.
   public func snapshots(
     where filter: JobFilter = .all, detail: JobQuery.Detail = [], order: JobQuery.Order = .oldestFirst, limit: Int = 100
   ) -> JobSnapshots<[JobSnapshot]> {
@@ -42,7 +42,7 @@ extension JobQueue {
     return watch(.jobs(query), query.filter) { try await $0.jobs(query) }
   }
 
-  /// The same of one kind, with their payloads and outputs. One whose payload does not decode is left out.
+  /// The same for one kind, with payloads and outputs. Jobs whose payload does not decode are left out.
   public func snapshots<P: JobPayload>(
     of type: P.Type, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
     order: JobQuery.Order = .oldestFirst, limit: Int = 100
@@ -52,7 +52,7 @@ extension JobQueue {
     return watch(.payloads(query, ObjectIdentifier(type)), query.filter) { try await $0.jobs(query).typed() }
   }
 
-  /// How many jobs of this queue are in each state, now and after changes. What counts costs, see ``counts(where:)``.
+  /// The number of this queue's jobs in each state, now and after changes. For the cost see ``counts(where:)``.
   public func countSnapshots(where filter: JobFilter = .all) -> JobSnapshots<JobCounts> {
     let filter = .queue(name) && filter
     return watch(.counts(filter), filter) { try await $0.counts(where: filter) }
@@ -68,7 +68,7 @@ extension JobQueue {
 }
 
 extension JobHandle {
-  /// The job now, and after changes, until it has ended. With what its attempts failed of, and without its payload.
+  /// The job, now and after changes, until it has ended. Includes its failures but not its payload.
   /// Throws ``JobError/Code/notFound`` once it is removed.
   public var snapshots: JobSnapshots<JobSnapshot> {
     JobSnapshots(
@@ -81,12 +81,12 @@ extension JobHandle {
 }
 
 extension TypedJobSnapshot: Equatable {
-  /// Whether they are the same job at the same moment, with the same stored payload.
+  /// Whether both are the same job at the same moment, with the same stored payload.
   public static func == (a: Self, b: Self) -> Bool { a.job == b.job }
 }
 
 extension [JobSnapshot] {
-  /// Those whose payloads decode.
+  /// The jobs whose payloads decode.
   func typed<P: JobPayload>() -> [TypedJobSnapshot<P>] {
     compactMap { job in
       (try? job.payload(as: P.self)).map { TypedJobSnapshot(job: job, payload: $0) }
@@ -95,7 +95,7 @@ extension [JobSnapshot] {
 }
 
 extension JobFilter {
-  /// False only if a job that changed so was, and is, none of these.
+  /// False only if the changed job certainly neither was nor is among these.
   func mayConcern(_ change: JobTransition) -> Bool {
     switch condition {
     case .ids(let ids): ids.contains(change.id)

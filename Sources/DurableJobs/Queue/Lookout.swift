@@ -1,4 +1,4 @@
-/// What is watched of a store.
+/// A question about a store that can be watched.
 enum LookoutQuestion: Hashable, Sendable {
   case jobs(JobQuery)
   case payloads(JobQuery, ObjectIdentifier)
@@ -10,24 +10,24 @@ enum LookoutQuestion: Hashable, Sendable {
   case idleness(of: String)
 }
 
-/// A ``Lookout``, whatever its answer.
+/// A ``Lookout`` with any type of answer.
 private protocol AnyLookout: AnyObject, Sendable {
   func mustLook()
 }
 
-/// One question about a store and its newest answer, for all who watch it in this process.
+/// A question about a store and its latest answer, shared by all who watch it in this process.
 ///
-/// It looks while somebody waits, once a signal says that the answer may be another, and with a pause between two looks. A
-/// look runs in a task of its own, since it serves all: a watcher that is cancelled interrupts nobody's.
+/// It reads only while someone waits, after a signal that the answer may have changed, with a pause between reads. Each
+/// read runs in its own task because it serves all watchers: cancelling one does not interrupt the others.
 final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
-  /// Which answer a watcher had last.
+  /// The answer that a watcher last received.
   struct Place: Sendable {
     fileprivate var version = 0
   }
 
   private struct State {
     var answer: Result<Answer, any Error>?
-    /// How many answers there were.
+    /// The number of distinct answers so far.
     var version = 0
     var isStale = true
     var looksBegun = 0
@@ -56,7 +56,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
     self.store = store
     self.pause = pause
     self.read = read
-    // Listen first and look then: what changes in between is heard.
+    // Subscribe before reading, so that a change in between is noticed.
     let heard = store.signals.listen { [weak self] signal in
       switch signal {
       case .committed(let changes): if changes.contains(where: concerns) { self?.mustLook() }
@@ -68,7 +68,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
 
   deinit { state.withLock { $0.timer?.timer?.cancel() } }
 
-  /// The answer, once it is another than the one that was returned for this place before. It is at least as new as the call.
+  /// The next answer that differs from the last one returned for this place. It is at least as new as the call.
   func next(_ place: inout Place) async throws -> Answer {
     let gate = Gate()
     let firstLook = state.withLock { state in
@@ -94,13 +94,13 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
     }
   }
 
-  /// The answer may be another.
+  /// Called when the answer may have changed.
   func mustLook() {
     state.withLock { $0.isStale = true }
     goOn()
   }
 
-  /// Nobody has looked for so long that signals may have been lost.
+  /// Whether the last read is so old that signals may have been lost since.
   private func hasSlept(_ state: State) -> Bool {
     state.lookedAt.map { store.clock.uptime >= $0 + Defaults.sweepInterval } ?? false
   }
@@ -151,11 +151,11 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
   }
 }
 
-/// The lookouts of a store, as long as somebody watches.
+/// The lookouts of a store, each kept as long as someone watches.
 final class Lookouts: Sendable {
   private let known = Lock<[LookoutQuestion: @Sendable () -> (any AnyLookout)?]>([:])
 
-  /// The lookout for that question, which is made if there is none.
+  /// The lookout for a question, created if there is none.
   func lookout<Answer>(
     _ question: LookoutQuestion, _ store: any JobStore, pause: Duration = .milliseconds(100),
     concerns: @escaping @Sendable (JobTransition) -> Bool,
@@ -170,7 +170,7 @@ final class Lookouts: Sendable {
     }
   }
 
-  /// Who serves queues has changed, which no signal tells.
+  /// Called when other workers serve queues than before, for which there is no signal.
   func workersChanged() {
     for (question, lookout) in known.withLock({ $0 }) { if case .idleness = question { lookout()?.mustLook() } }
   }

@@ -1,15 +1,15 @@
-/// All who wait in this process for ends of one store's jobs: one listener, one timer and one look serve them all, and a look
-/// costs what may have changed.
+/// Everyone in this process who waits for jobs of one store to end. They share one listener, one timer and one read,
+/// which only covers jobs that may have changed.
 ///
-/// It looks in a task of its own, which ends when there is nothing to look at: so a waiter that is cancelled interrupts
-/// nobody's look. It refers to the store only while somebody waits.
+/// Reads run in a separate task that ends when there is nothing to read, so a cancelled waiter interrupts nobody's
+/// read. The store is only retained while someone waits.
 package final class StoreWatch: Sendable {
-  /// What a look brought: nil if there is no such job.
+  /// The result of a read; nil if there is no such job.
   fileprivate typealias Sight = Result<JobSnapshot?, any Error>
 
   fileprivate struct Waiter: Sendable {
     let job: JobID
-    /// What lets it go on, if this is what it waits for.
+    /// Returns a closure that resumes the waiter, if the result is what it waits for.
     let answer: @Sendable (Sight) -> (@Sendable () -> Void)?
   }
 
@@ -23,7 +23,7 @@ package final class StoreWatch: Sendable {
     var means = Means()
   }
 
-  /// What it watches by.
+  /// The resources that it holds while someone waits.
   fileprivate struct Means {
     var store: (any JobStore)?
     var subscription: StoreSignals.Subscription?
@@ -40,16 +40,16 @@ package final class StoreWatch: Sendable {
 
   private let state = Lock(State())
 
-  /// How many wait.
+  /// The number of waiters.
   package var count: Int { state.withLock { $0.waiters.count } }
 
-  /// Returns once there is nothing to look at. For tests.
+  /// Returns once there is nothing to read. For tests.
   package func rest() async { while state.withLock({ $0.isLooking }) { await Task.yield() } }
 
   // MARK: Waiting
 
-  /// The job once it has ended. Throws ``JobError/Code/notFound`` if it is removed, and what `refusal` says of an
-  /// unfinished one.
+  /// Waits until the job has ended. Throws ``JobError/Code/notFound`` if it is removed, and the error that `refusal`
+  /// returns for an unfinished job.
   func end(
     of id: JobID, in store: any JobStore, refusal: @escaping @Sendable (JobSnapshot) -> (any Error)? = { _ in nil }
   ) async throws -> JobSnapshot {
@@ -88,7 +88,7 @@ package final class StoreWatch: Sendable {
 
   // MARK: Looking
 
-  /// Changes what there is to see, and looks unless that goes on already.
+  /// Changes the state, and starts reading unless that is under way.
   private func look(_ change: (inout State) -> Void) {
     let mustBegin = state.withLock { state in
       change(&state)
@@ -96,7 +96,7 @@ package final class StoreWatch: Sendable {
       state.isLooking = true
       return true
     }
-    // Unstructured, since it serves all that wait, and who signals can't wait for it. It ends with what there is to see.
+    // Unstructured: it serves all waiters, and a signal's sender can't wait. It ends when there is nothing to read.
     if mustBegin { Task { await look() } }
   }
 
@@ -104,7 +104,7 @@ package final class StoreWatch: Sendable {
     while true {
       switch state.withLock({ $0.next() }) {
       case .listen(let store):
-        // Listen first and look then: what changes in between is heard.
+        // Subscribe before reading, so that a change in between is noticed.
         let subscription = store.signals.listen { [weak self] signal in self?.look { $0.list.heard(signal) } }
         state.withLock { $0.means.subscription = subscription }
       case .look(let ids, let store):
@@ -116,7 +116,7 @@ package final class StoreWatch: Sendable {
           for id in ids { tell(id, .failure(error)) }
         }
       case .setTimer(let store):
-        // Should a signal be lost.
+        // In case a signal is lost.
         let timer = store.clock.schedule(after: Defaults.sweepInterval) { [weak self] in
           self?.look { state in
             state.isTimed = false
@@ -133,7 +133,7 @@ package final class StoreWatch: Sendable {
     }
   }
 
-  /// Lets those go on who waited for this.
+  /// Resumes those who waited for this result.
   private func tell(_ job: JobID, _ sight: Sight) {
     for (ticket, waiter) in state.withLock({ $0.waiting(for: job) }) {
       guard let goOn = waiter.answer(sight), state.withLock({ $0.take(ticket) }) != nil else { continue }
@@ -181,8 +181,8 @@ extension StoreWatch.State {
 }
 
 extension JobStore {
-  /// Waits until the job has ended, and returns it as it is then. Throws ``JobError/Code/wrongState`` to a handler that
-  /// keeps it from being run.
+  /// Waits until the job has ended, and returns it. Throws ``JobError/Code/wrongState`` to a handler whose waiting
+  /// keeps the job from running.
   package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
     guard let (engine, token) = WorkerEngine.handler, engine.worksOn(self) else {
       return try await signals.watch.end(of: id, in: self)
@@ -191,6 +191,6 @@ extension JobStore {
     return try await signals.watch.end(of: id, in: self) { engine.refusal(of: $0, to: token) }
   }
 
-  /// What any living worker can serve of a queue, those of this process too that the store has not heard of yet.
+  /// What any living worker can serve of a queue, including workers of this process that the store does not know yet.
   package func scope(of queue: String) -> WorkScope { .queue(queue, and: signals.localWorkers.reaches(in: queue)) }
 }

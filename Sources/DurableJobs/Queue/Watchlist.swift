@@ -1,15 +1,15 @@
-/// The jobs whose ends are waited for in a store, and what of them may have come: signals go in, the next look comes out.
+/// The jobs of a store whose ends are awaited, and which may have ended: signals go in, the next read comes out.
 ///
-/// A value, with no store and no I/O. What is looked at is off the list before the look begins, so that what changes
-/// meanwhile brings another.
+/// A value without a store or I/O. Jobs come off the list before they are read, so a change during the read causes
+/// another.
 struct Watchlist: Sendable {
-  /// Jobs in one query: fewer than any store refuses.
+  /// Jobs in one query: fewer than any store's limit.
   static let pageSize = 250
 
   private var jobs: Set<JobID> = []
   private var jobsToSee: Set<JobID> = []
-  /// Any job may have ended. They are looked at after those that are to be seen already, so that each has its turn
-  /// however often this comes.
+  /// Any job may have ended. All are read after those that are already listed, so that each gets its turn however often
+  /// this is set.
   private var mustSeeAll = false
 
   mutating func add(_ job: JobID) {
@@ -17,7 +17,7 @@ struct Watchlist: Sendable {
     jobsToSee.insert(job)
   }
 
-  /// Nobody waits for it any more.
+  /// Called when nobody waits for the job any more.
   mutating func remove(_ job: JobID) {
     jobs.remove(job)
     jobsToSee.remove(job)
@@ -33,12 +33,12 @@ struct Watchlist: Sendable {
     }
   }
 
-  /// Signals may have been lost.
+  /// Called when signals may have been lost.
   mutating func mustSeeEverything() { mustSeeAll = true }
 
   var hasNews: Bool { mustSeeAll || !jobsToSee.isEmpty }
 
-  /// The jobs of the next look, which is one query.
+  /// The jobs to read next, in one query.
   mutating func nextLook() -> [JobID]? {
     if jobsToSee.isEmpty, mustSeeAll {
       mustSeeAll = false

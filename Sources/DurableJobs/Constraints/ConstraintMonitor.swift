@@ -1,4 +1,4 @@
-/// What knows whether a condition holds here. `DurableJobsSystem` has some; your own is a few lines:
+/// Reports whether a condition holds on this machine. `DurableJobsSystem` has some; your own takes a few lines:
 ///
 ///     struct VPNMonitor: ConstraintMonitor {
 ///       func changes() -> some AsyncSequence<Bool, Never> { AsyncStream { … } }
@@ -6,7 +6,7 @@
 public protocol ConstraintMonitor: Sendable {
   associatedtype Changes: AsyncSequence<Bool, Never>
 
-  /// Whether it holds now, at once, and then each change. Asked for once each time the worker runs, and cancelled with that
-  /// run. Until the first has come, the condition does not hold, and a worker that runs until it is idle waits for it.
+  /// Whether the condition holds: the current value, then each change. Called once per run of the worker, and cancelled
+  /// with it. Before the first value the condition does not hold; a worker that runs until idle waits for it.
   func changes() -> Changes
 }

@@ -1,9 +1,9 @@
-/// What a worker knows of conditions: from its monitors, and from what people set for every process. Events go in, and out
-/// comes what holds and whose back-off ends.
+/// What a worker knows about conditions, from its monitors and from settings for every process. Events go in; which
+/// conditions hold and whose back-off ends comes out.
 ///
-/// A value, with no clock and no I/O. `now` is always an uptime.
+/// A value without a clock or I/O. `now` is always an uptime.
 struct ConstraintState: Sendable {
-  /// Some of those that wait after a failed attempt, and require what has returned, begin again within a time.
+  /// A chunk of the jobs in a back-off that require a condition that returned: each starts again within the window.
   struct Bite: Equatable, Sendable {
     let constraint: JobConstraint
     let after: JobID?
@@ -11,58 +11,58 @@ struct ConstraintState: Sendable {
   }
 
   private struct Return: Sendable {
-    /// Of its next bite.
+    /// When its next chunk is due.
     var due: Duration
     var after: JobID?
     var bites = 0
   }
 
-  /// Jobs in a bite.
+  /// Jobs in a chunk.
   static let bite = 1000
-  /// Those of the first bite begin again within a second; if there are many, the later ones within a few.
+  /// The first chunk starts again within a second; later ones, if there are many jobs, within a few.
   static func window(bite number: Int) -> Duration { .seconds(min(number, 5)) }
-  /// What comes and goes ends back-offs no more often than this: else it would use attempts up.
+  /// The least time between returns that end back-offs: a condition that flaps must not use up attempts.
   static let interval = Duration.seconds(30)
 
-  /// By each monitor; nil as long as it has told nothing.
+  /// The last value of each monitor; nil if it has reported none.
   private var told: [JobConstraint: Bool?] = [:]
-  /// Nil as long as nobody has read it.
+  /// Nil until it has been read.
   private var setByHand: [JobConstraint: Bool]?
   private var returns: [JobConstraint: Return] = [:]
   private var lastReturns: [JobConstraint: Duration] = [:]
 
   // MARK: What holds
 
-  /// What its monitors say, without what was set by hand.
+  /// The conditions that hold by the monitors, leaving out settings made by hand.
   var satisfied: Set<JobConstraint> { told.isEmpty ? [] : Set(told.filter { $0.value == true }.keys) }
-  /// What it has monitors for and does not hold.
+  /// The conditions that are monitored and do not hold.
   var absent: Set<JobConstraint> { told.isEmpty ? [] : Set(told.filter { $0.value != true }.keys) }
 
   func holds(_ constraint: JobConstraint) -> Bool {
     setByHand?[constraint] ?? told[constraint].flatMap(\.self) ?? false
   }
 
-  /// Each monitor has told something.
+  /// Whether each monitor has reported a value.
   var isKnown: Bool { told.values.allSatisfy { $0 != nil } }
 
   // MARK: Events
 
   mutating func provides(_ constraint: JobConstraint) { told[constraint] = .some(told[constraint] ?? nil) }
 
-  /// False if that is no news.
+  /// Returns false if nothing changed.
   mutating func told(_ constraint: JobConstraint, _ isSatisfied: Bool, _ now: Duration) -> Bool {
     let (known, held) = (told[constraint] ?? nil, holds(constraint))
     guard known != isSatisfied else { return false }
     told[constraint] = isSatisfied
-    // The first that is heard of it is no return.
+    // The first report is not a return.
     if known != nil { changed(constraint, held, now) }
     return true
   }
 
-  /// It will tell nothing more.
+  /// Called when the monitor will report nothing more.
   mutating func ended(_ constraint: JobConstraint) { told[constraint] = (told[constraint] ?? nil) ?? false }
 
-  /// False if that is no news.
+  /// Returns false if nothing changed.
   mutating func set(_ settings: [JobConstraint: Bool], _ now: Duration) -> Bool {
     guard let old = setByHand else {
       setByHand = settings
@@ -84,7 +84,7 @@ struct ConstraintState: Sendable {
 
   // MARK: Returns
 
-  /// Answered by `woke` or `wakeFailed`.
+  /// Must be answered by `woke` or `wakeFailed`.
   func nextBite(_ now: Duration) -> Bite? {
     guard let (constraint, next) = returns.filter({ $0.value.due <= now }).min(by: { $0.key < $1.key }) else {
       return nil
@@ -94,7 +94,7 @@ struct ConstraintState: Sendable {
 
   var nextTime: Duration? { returns.values.map(\.due).min() }
 
-  /// `next`: where to go on, if there may be more.
+  /// `next`: where to continue, if there may be more jobs.
   mutating func woke(_ bite: Bite, next: JobID?, _ now: Duration) {
     if bite.after == nil { lastReturns[bite.constraint] = now }
     returns[bite.constraint]?.bites += 1

@@ -1,44 +1,44 @@
-/// A named condition without which a job is not run: `requires: [.network, "vpn"]`.
+/// A named condition that must hold for a job to run: `requires: [.network, "vpn"]`.
 ///
-/// It holds for a worker if that says so (``JobWorker/provide(_:_:)``), or if somebody set it for every process
-/// (``JobQueue/setConstraint(_:satisfied:)``), which goes before what workers say. A job that waits for one is
-/// ``JobState/ready`` and takes no slot: a worker for which the condition does not hold never looks at it.
+/// It holds for a worker that says so (``JobWorker/provide(_:_:)``), or if it was set for every process
+/// (``JobQueue/setConstraint(_:satisfied:)``), which takes precedence. A job that waits for a condition is
+/// ``JobState/ready`` and uses no slot: a worker for which the condition does not hold never reads it.
 public struct JobConstraint: RawRepresentable, Hashable, Comparable, Codable, Sendable, ExpressibleByStringLiteral,
   CustomStringConvertible
 {
-  /// At most ``Limits/nameBytes``.
+  /// The name, at most ``Limits/nameBytes``.
   public let rawValue: String
 
   public init(rawValue: String) { self.rawValue = rawValue }
   public init(stringLiteral name: String) { rawValue = name }
 
-  /// Others can be reached.
+  /// Other machines can be reached.
   public static let network: JobConstraint = "network"
-  /// It does not run on its battery.
+  /// The machine is not running on battery.
   public static let externalPower: JobConstraint = "externalPower"
-  /// There is enough room for files.
+  /// There is enough free disk space.
   public static let diskSpace: JobConstraint = "diskSpace"
 
   public var description: String { rawValue }
   public static func < (a: JobConstraint, b: JobConstraint) -> Bool { a.rawValue < b.rawValue }
 
-  /// What becomes of a running job when something that it requires is lost.
+  /// What happens to a running job when a condition that it requires stops holding.
   public enum Loss: String, Hashable, Codable, Sendable {
     case goesOn
-    /// Its handler is cancelled, and the job goes back, its attempt given back.
+    /// The handler is cancelled, and the job becomes ready again and keeps its attempt.
     case interrupts
   }
 }
 
 extension [JobConstraint: Bool] {
-  /// What holds for a worker for which `own` does: what was set for all goes first.
+  /// The conditions that hold for a worker that reports `own`, after applying what was set for all.
   package func holding(_ own: Set<JobConstraint>) -> Set<JobConstraint> {
     isEmpty ? own : own.filter { self[$0] ?? true }.union(lazy.filter(\.value).map(\.key))
   }
 }
 
 extension [StoreSetting] {
-  /// What is set by hand of constraints.
+  /// The conditions that were set by hand.
   package var constraints: [JobConstraint: Bool] {
     reduce(into: [:]) { if case .constraint(let name, let isSatisfied) = $1 { $0[name] = isSatisfied } }
   }

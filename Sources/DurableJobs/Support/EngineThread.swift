@@ -1,9 +1,9 @@
 import Foundation
 
-/// A thread of the library's own, for what must go on when handlers have blocked every thread of Swift's pool: turns,
-/// renewals, timers. No code of a job runs on it. There is one for the process; it waits without polling and never ends.
+/// A thread of the library for work that must continue when handlers block every thread of Swift's pool: turns,
+/// renewals, timers. No job code runs on it. There is one per process; it waits without polling and never ends.
 package final class EngineThread: TaskExecutor, @unchecked Sendable {
-  // Safe without the compiler's proof: all changing state is inside `waiting`.
+  // Checked by hand: all mutable state is inside `waiting`.
   package static let shared = EngineThread()
 
   private struct Waiting {

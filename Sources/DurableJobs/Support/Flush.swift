@@ -1,12 +1,12 @@
 import Foundation
 
-/// Returns 0 once what was written into an open file or folder is on the disk, with its size and times; else `errno` says why
-/// not.
+/// Flushes what was written to an open file or folder to disk, with its size and times. Returns 0, or -1 with the
+/// reason in `errno`.
 package func flushToDisk(_ descriptor: Int32) -> Int32 {
   #if canImport(Darwin)
-    // There, fsync leaves it in the drive's own memory.
+    // On Apple platforms, fsync leaves the data in the drive's own cache.
     let result = fcntl(descriptor, F_FULLFSYNC)
-    // Not all file systems know it: those of other machines don't.
+    // Not all file systems support it; network file systems don't.
     if result == 0 || ![ENOTSUP, EINVAL, ENOTTY].contains(errno) { return result }
   #endif
   return fsync(descriptor)

@@ -1,5 +1,5 @@
-/// Lets one waiting task pass each time it is opened. Opening it while nobody waits lets the next one pass at once;
-/// opening it twice is the same as once.
+/// Lets one waiting task through each time it is opened. If nobody waits, the next task passes at once; opening it
+/// twice before that has no further effect.
 package final class Gate: Sendable {
   private enum State {
     case closed
@@ -23,7 +23,7 @@ package final class Gate: Sendable {
     waiter?.resume()
   }
 
-  /// Waits until the gate is open, or the task is cancelled, and closes it behind.
+  /// Waits until the gate is open or the task is cancelled, and closes it again.
   package func pass() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,29 +1,29 @@
 import Foundation
 
-/// Where stores and workers take time from, so that a test can move it by hand.
+/// The source of time for stores and workers, so that tests can control it.
 public protocol JobClock: Sendable {
-  /// The calendar time. It may step, forwards and back.
+  /// The calendar time. It may step forwards and back.
   var now: Date { get }
   /// The time since some fixed moment. It never steps.
   var uptime: Duration { get }
-  /// Calls `action` once, when ``uptime`` comes to `due`, or at once if it has; unless the timer is cancelled first.
+  /// Calls `action` once when ``uptime`` reaches `due`, or at once if it has, unless the timer is cancelled first.
   /// `action` must not block.
   func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer
 }
 
 extension JobClock {
-  /// Calls `action` once, that long from now.
+  /// Calls `action` once after a delay.
   public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
     schedule(at: uptime + max(delay, .zero), action)
   }
 }
 
-/// A call that a ``JobClock`` will make.
+/// A pending call of a ``JobClock``.
 public protocol JobTimer: Sendable {
   func cancel()
 }
 
-/// The machine's own clock. Its timers fire on a thread of the library's own, which no job can block.
+/// The machine's clock. Its timers fire on a thread of the library that no job can block.
 public struct SystemClock: JobClock {
   public init() {}
   public var now: Date { Date() }
@@ -38,18 +38,18 @@ extension Duration {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 
-  /// Whole milliseconds, rounded up: a wait is never cut short.
+  /// Whole milliseconds, rounded up so that a wait is never cut short.
   package var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    // No further than what can be added to a time.
+    // Limited to what can be added to a time without overflow.
     if overflow || abs(seconds) > .max / 4000 { return seconds < 0 ? .min / 4 : .max / 4 }
     return product + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 }
 
 extension Date {
-  /// No store keeps a later time, in milliseconds since 1970.
+  /// The latest time that stores accept, in milliseconds since 1970.
   package static let latest: Int64 = 9_000_000_000_000_000
 
   /// Milliseconds since 1970, the unit in which stores keep time.

@@ -1,9 +1,9 @@
 /// An error of the queue itself: what was refused or could not be done, and what to do about it.
 public struct JobError: Error, Sendable, CustomStringConvertible {
-  /// What went wrong, to be matched.
+  /// What went wrong, for matching.
   @nonexhaustive
   public enum Code: String, Sendable {
-    /// An argument that can't be used: a limit of 0, a name that is too long.
+    /// An argument that is not valid: a limit of 0, a name that is too long.
     case invalidArgument
     /// A payload or an output that can't be encoded, or is too large.
     case notEncodable
@@ -17,25 +17,25 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
     case closed
     /// Another process holds the store, and did not let go within ``Defaults/busyTimeout``.
     case locked
-    /// The store's file can't be opened or created: a folder, no permission, no such folder.
+    /// The store's file can't be opened or created: it is a folder, permission is denied, or its folder does not exist.
     case unusableFile
     /// The file can be read but not written.
     case readOnly
-    /// The file is not a store: no SQLite database, or one of something else.
+    /// The file is not a store: not an SQLite database, or that of another application.
     case notAStore
     /// The file is damaged.
     case damaged
     /// The store was written by a newer version of this library.
     case newerVersion
-    /// There is no room on the disk.
+    /// The disk is full.
     case diskFull
-    /// A commit would not survive a power cut, and nobody asked for that.
+    /// A commit might not survive a power cut, and the caller did not opt in to that.
     case weakDurability
-    /// A transaction of another database than the store's.
+    /// The transaction belongs to another database than the store's.
     case wrongStore
-    /// The worker is running already.
+    /// The worker is already running.
     case alreadyRunning
-    /// The disk or the system refused; the message has its words.
+    /// The disk or the system reported an error, which the message quotes.
     case storeFailed
   }
 
@@ -54,7 +54,7 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
 }
 
 extension JobError {
-  /// The same request may succeed later, with nothing changed: the store is busy, full or away.
+  /// Whether the same request may succeed later unchanged: the store is busy, full or unavailable.
   package var isPassing: Bool {
     switch code {
     case .locked, .diskFull, .storeFailed, .readOnly, .unusableFile: true

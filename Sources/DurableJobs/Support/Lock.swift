@@ -1,11 +1,11 @@
 import Foundation
 
-/// A value that one thread at a time may touch.
+/// A value that only one thread at a time can access.
 ///
-/// Over `NSLock` and not `Synchronization.Mutex`, because Thread Sanitizer on Linux does not see the latter and reports
-/// every use of it as a race.
+/// It uses `NSLock` rather than `Synchronization.Mutex` because Thread Sanitizer on Linux does not understand the
+/// latter and reports every use of it as a race.
 package final class Lock<State>: @unchecked Sendable {
-  // Safe without the compiler's proof: `state` is reached only inside `withLock`, under `lock`.
+  // Checked by hand: `state` is only accessed inside `withLock`, under `lock`.
   private let lock = NSLock()
   private var state: State
 

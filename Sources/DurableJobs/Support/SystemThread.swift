@@ -1,8 +1,8 @@
 import Foundation
 
-/// A thread of the system's own, that may block. Other than Foundation's, it tells where the system has none to give.
+/// A system thread that may block. Unlike Foundation's, it reports when the system can't create one.
 package enum SystemThread {
-  /// Runs `body` on a new thread, that ends with it. Returns 0, or the system's code for why there is none: then nothing runs.
+  /// Runs `body` on a new thread that ends with it. Returns 0, or an error code if no thread could be created.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
     let order = Unmanaged.passRetained(Order(body))
     #if os(Linux)
@@ -23,7 +23,7 @@ package enum SystemThread {
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// The thread's own: it is taken over here.
+    /// Runs the closure that was passed to the thread, and takes ownership of it.
     static func carryOut(_ order: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
       Unmanaged<Order>.fromOpaque(order).takeRetainedValue().body()
       return nil

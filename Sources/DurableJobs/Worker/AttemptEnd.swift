@@ -1,6 +1,6 @@
 import Foundation
 
-/// How an attempt ended, decided from what its handler returned or threw and why it was asked to stop.
+/// How an attempt ended, given what its handler returned or threw and why it was asked to stop.
 enum AttemptEnd {
   static func result(ofOutput output: Data?) -> ClaimSettlement.Result {
     if let output, output.count > Limits.payloadBytes {
@@ -10,10 +10,10 @@ enum AttemptEnd {
     return .succeeded(output: output)
   }
 
-  /// Nil if there is nothing to report: the claim is not this worker's any more.
+  /// Nil if there is nothing to report because the worker no longer holds the claim.
   ///
-  /// What the handler threw as a ``JobExit`` counts, whatever was asked of it, unless it only wraps the cancellation that
-  /// was asked for. Any other error after it was asked to stop is taken as its way of stopping.
+  /// A ``JobExit`` takes effect even if the handler was asked to stop, unless it merely wraps the cancellation that
+  /// this caused. After such a request, any other error is taken as the handler's way of stopping.
   static func result(
     ofError error: any Error, claim: ClaimedJob, stopReason: StopReason?, retry: RetryPolicy
   ) -> ClaimSettlement.Result? {
@@ -49,7 +49,7 @@ enum AttemptEnd {
 }
 
 extension JobExit {
-  /// As of a handler that catches all errors of a call, and throws them on as final ones.
+  /// Whether the handler caught the cancellation of a call like any error, and rethrew it as a final one.
   fileprivate var wrapsCancellation: Bool {
     switch way {
     case .permanent(let error), .retry(_, let error): holdsCancellation(error)
@@ -58,7 +58,7 @@ extension JobExit {
   }
 }
 
-/// Whether it is a cancellation, of a task, a URL session or a system call, or holds one, however that was wrapped.
+/// Whether this is, or in any way wraps, the cancellation of a task, a URL session or a system call.
 private func holdsCancellation(_ value: Any, depth: Int = 8) -> Bool {
   if value is CancellationError { return true }
   var parts = Mirror(reflecting: value).children.map(\.value)

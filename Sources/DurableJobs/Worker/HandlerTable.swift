@@ -1,35 +1,35 @@
 import Foundation
 
-/// The code that a worker has, by kind.
+/// The handlers of a worker, by kind.
 struct HandlerTable: Sendable {
-  /// How one kind is run: decodes the payload, calls the handler, encodes what it returned.
+  /// How to run one kind: decode the payload, call the handler, encode what it returned.
   struct Handler: Sendable {
     let retry: RetryPolicy
-    /// What it decodes; nil if it takes bytes as they are.
+    /// The type of the payload; nil if the handler takes the stored bytes.
     var payload: Any.Type?
-    /// What its jobs give; nil if it stores bytes as they are.
+    /// The type of the output; nil if the handler returns the bytes to store.
     var output: Any.Type?
     let run: @Sendable (ClaimedJob, JobContext) async throws -> Data?
   }
 
-  /// By name, as the worker was made with them.
+  /// The queues that the worker was made with, by name.
   var queues: [String: JobQueue] = [:]
   private var handlers: [String: Handler] = [:]
   private var formerHandlers: [String: Handler] = [:]
 
   var kinds: Set<String> { Set(handlers.keys).union(formerHandlers.keys) }
 
-  /// Where a job comes from, and its follow-ups go. What this package stores for its own ends passes no middleware: it was
-  /// not prepared by a queue.
+  /// The queue that a job belongs to, and where its follow-ups go. Jobs that this package enqueues for itself bypass
+  /// middleware, since no queue prepared them.
   func queue(of job: ClaimedJob, in store: any JobStore) -> JobQueue {
     job.kind.hasPrefix("durable.")
       ? JobQueue(job.queue, store: store) : queues[job.queue] ?? JobQueue(job.queue, store: store)
   }
 
-  /// A kind's own handler goes before that of a type which only had its name once.
+  /// A kind's own handler takes precedence over that of a type for which it is a former kind.
   subscript(kind: String) -> Handler? { handlers[kind] ?? formerHandlers[kind] }
 
-  /// Returns the one that the kind had.
+  /// Returns the previous handler of the kind.
   mutating func add(_ handler: Handler, for kind: String, formerly: [String]) -> Handler? {
     for kind in formerly { formerHandlers[kind] = handler }
     return handlers.updateValue(handler, forKey: kind)
@@ -37,7 +37,7 @@ struct HandlerTable: Sendable {
 }
 
 extension HandlerTable.Handler {
-  /// Within what stands around the jobs of its queue, the nearest to the store outermost.
+  /// Runs the handler inside the middleware of the job's queue; the middleware nearest to the store is outermost.
   func run(_ claim: ClaimedJob, within context: JobContext) async throws -> Data? {
     var whole = run
     for middleware in context.home.middleware {
@@ -72,14 +72,14 @@ extension HandlerTable.Handler {
   }
 }
 
-/// The stored payload is no payload of the kind: the job is suspended, not failed, until a program comes that reads it.
+/// The stored payload does not decode as its kind: the job is suspended, not failed, until a program can read it.
 package struct Undecodable: Error {
   let reason: String
 
   package init(reason: String) { self.reason = reason }
 }
 
-/// The handler succeeded, and what it returned can't be stored: to run it again would not help.
+/// The handler succeeded, but its output can't be stored: running it again would not help.
 struct OutputRefused: Error, CustomStringConvertible {
   let reason: String
   var description: String { reason }

@@ -1,18 +1,18 @@
 import Foundation
 
 extension JobContext {
-  /// Does `body` once for the job, however many attempts the job takes: what it returns is stored, and later attempts get
-  /// that and pass it by.
+  /// Does `body` once for the job, however many attempts it takes: the result is stored, and later attempts get the
+  /// stored result instead of calling `body`.
   ///
-  /// When this returns, the result is durable; a process that dies before repeats the step, and no step that finished. Each
-  /// step of an attempt needs a name of its own, of 1 to 512 bytes, which stays the same from attempt to attempt: a second
-  /// one of the same name throws ``JobError/Code/invalidArgument``. One that throws has not finished, and may be tried again.
-  /// Results are kept until the job has succeeded or is deleted, so a retry of a failed job goes on where it was. A finished
-  /// step is progress: see ``JobCourse/crash(now:policy:random:)``.
+  /// The result is durable when this returns. If the process dies before that, this step is repeated, but no finished
+  /// one. Each step of an attempt needs a unique name of 1 to 512 bytes that is the same in every attempt; using a name
+  /// twice throws ``JobError/Code/invalidArgument``. A step that throws has not finished, and may be tried again.
+  /// Results are kept until the job has succeeded or is deleted, so a retry of a failed job continues where it was. A
+  /// finished step counts as progress: see ``JobCourse/crash(now:policy:random:)``.
   ///
-  /// Throws `CancellationError` once the handler was asked to stop, or if the claim was lost: then nothing is stored. A
-  /// store that is busy or full is waited for. A result that can't be stored fails the job; one that no longer decodes
-  /// suspends it, as a payload does.
+  /// Throws `CancellationError` if the handler was asked to stop or the claim was lost; then nothing is stored. If the
+  /// store is busy or full, waits for it. A result that can't be stored fails the job; one that no longer decodes
+  /// suspends it, as such a payload does.
   @discardableResult
   public nonisolated(nonsending) func step<Result: Codable & Sendable>(
     _ name: String, _ body: nonisolated(nonsending) () async throws -> Result
@@ -37,7 +37,7 @@ extension JobContext {
     }
   }
 
-  /// The same for a step that returns nothing.
+  /// The same for a step without a result.
   public nonisolated(nonsending) func step(
     _ name: String, _ body: nonisolated(nonsending) () async throws -> Void
   ) async throws {
@@ -64,7 +64,7 @@ extension JobContext {
     }
   }
 
-  /// In a transaction of its own, which the next sign of life is not waited for.
+  /// Stores the result in its own transaction rather than with the next renewal.
   private nonisolated(nonsending) func store(_ result: Data, of step: String) async throws {
     let renewal = ClaimRenewal(token: running.claim.token, steps: [step: result])
     var failures = 0

@@ -1,22 +1,22 @@
 import Foundation
 import Logging
 
-/// What a handler knows of the attempt that it makes.
+/// The attempt that a handler is making, and what it can do with it.
 public struct JobContext: Sendable {
-  /// The job.
+  /// The job's id.
   public let id: JobID
-  /// Which attempt this is, from 1. Attempts that a process death cut short are not counted.
+  /// The attempt's number, starting at 1. Attempts that a process death cut short are not counted.
   public let attempt: Int
   public let maxAttempts: Int
   public let kind: String
-  /// The job's own name, if it was given one: ``JobOptions/key``.
+  /// The job's own ``JobOptions/key``, if it has one.
   public let key: String?
   /// When the job was stored.
   public let createdAt: Date
-  /// The batch that the job is in, or that it was stored for as its `whenDone`: for one the way to add jobs to it, for the
-  /// other to see how they ended.
+  /// The batch that the job is in, to add more jobs to; or the batch whose `whenDone` the job is, to see how its jobs
+  /// ended.
   public let batch: JobBatch?
-  /// The worker's, with the job's id, kind, queue and attempt in its metadata.
+  /// The worker's logger, with the job's id, kind, queue and attempt in its metadata.
   public var logger: Logger {
     var logger = workersLogger
     for (name, fact) in ["job": "\(id)", "kind": kind, "queue": queue, "attempt": "\(attempt)"] {
@@ -24,16 +24,16 @@ public struct JobContext: Sendable {
     }
     return logger
   }
-  /// The name of the queue that the job is in.
+  /// The name of the job's queue.
   public let queue: String
-  /// When the job is given up if it has not ended by then.
+  /// When to give up on the job if it has not ended by then.
   public let deadline: Date?
   package let store: any JobStore
   let worker: WorkerID
   let running: RunningAttempt
-  /// What jobs of its kind give, if that is a type.
+  /// The output type of the job's kind, if it has one.
   let output: Any.Type?
-  /// ``queue``, as its worker was made with it.
+  /// The job's queue, as the worker was made with it.
   let home: JobQueue
   private let workersLogger: Logger
 
@@ -48,10 +48,10 @@ public struct JobContext: Sendable {
     self.output = output
   }
 
-  /// Why the handler was asked to stop; nil as long as it was not. Its task is cancelled at the same moment.
+  /// Why the handler was asked to stop; nil if it was not. The task is cancelled at the same time.
   public var stopReason: StopReason? { running.stopReason }
 
-  /// The end of the attempt with success, as it is to be stored, for a way of storing it other than by its worker.
+  /// A success of this attempt, for storing it in another way than through the worker.
   package func success<Output: Encodable>(with value: Output?) throws -> (store: any JobStore, end: ClaimSettlement) {
     guard output == nil || output == (value == nil ? Void.self : Output.self) else {
       throw JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)")
@@ -64,25 +64,25 @@ public struct JobContext: Sendable {
     )
   }
 
-  /// Whether the claim holds now, and nobody asked for a stop. For what can't be undone: this process may have been stopped
-  /// for a while, and the job another's.
+  /// Whether the claim holds now and the handler was not asked to stop. Check it before anything that can't be undone:
+  /// this process may have been suspended for a while, and another may have the job now.
   package func isHeld() async -> Bool { await running.isHeld(store.clock.uptime) }
 
-  /// Tells how far the job is: `fraction` from 0 to 1, with a message if there is one.
+  /// Reports the job's progress: `fraction` from 0 to 1, with an optional message.
   ///
-  /// Returns at once. The news is stored within ``Defaults/progressInterval``, the latest wins, and it survives a crash.
+  /// Returns at once. The latest progress is stored within ``Defaults/progressInterval`` and then survives a crash.
   /// Throws `CancellationError` once the handler was asked to stop.
   public func report(progress fraction: Double, _ message: String? = nil) throws {
     if running.stopReason != nil { throw CancellationError() }
     running.report(JobProgress(fraction: fraction, message: message))
   }
 
-  /// Has a job stored in the transaction that stores this attempt's success, and not at all if the attempt ends in any other
-  /// way. It goes to this job's queue, or to another of the same store.
+  /// Enqueues a job in the transaction that stores this attempt's success; if the attempt ends in any other way, the
+  /// job is not stored. It goes to this job's queue, or to another one of the same store.
   ///
-  /// Nothing is stored yet when this returns. Throws what ``JobQueue/enqueue(_:after:options:)`` throws for what can be
-  /// known now, and ``JobError/Code/wrongState`` once the handler has returned. A job that it waits for and that is gone by
-  /// then fails this one. A success that comes from outside, by ``JobHandle/complete(with:)``, stores none of these.
+  /// Nothing is stored yet when this returns. Throws the errors of ``JobQueue/enqueue(_:after:options:)`` that need no
+  /// store, and ``JobError/Code/wrongState`` once the handler has returned. If a job that it waits for is gone by then,
+  /// this job fails. A success from outside, by ``JobHandle/complete(with:)``, stores none of these.
   public func enqueueOnSuccess<P: JobPayload>(
     _ job: P, on queue: JobQueue? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) throws {
@@ -93,7 +93,7 @@ public struct JobContext: Sendable {
     try follow(with: queue.prepare(job, after: after, options: options))
   }
 
-  /// The same for a job that is prepared already.
+  /// The same for a job that is already prepared.
   package func follow(with job: NewJob) throws {
     guard running.follow(with: job) else {
       throw JobError(.wrongState, "job \(id) has returned; '\(job.kind)' can't follow from it any more")

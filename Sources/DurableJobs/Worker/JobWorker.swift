@@ -1,14 +1,14 @@
 import Foundation
 import Logging
 
-/// What claims jobs and runs them, in this process.
+/// Claims jobs and runs them in this process.
 ///
 ///     let worker = JobWorker(queue)
 ///     worker.register(Greet.self)
 ///     try await worker.runUntilIdle()
 ///
-/// It never claims more than it has free slots for, so what is `running` runs. Kinds may be registered at any time; jobs
-/// of a kind that it does not know are left to others. A worker runs once at a time, and any number of times in turn.
+/// A worker never claims more jobs than it has free slots, so a `running` job really runs. Kinds may be registered at
+/// any time; jobs of unknown kinds are left to other workers. A worker can run many times, but only once at a time.
 public final class JobWorker: Sendable {
   private struct Setup {
     var limits: [String: Int]
@@ -17,11 +17,11 @@ public final class JobWorker: Sendable {
     var observers: [@Sendable (JobSnapshot) async -> Void] = []
     var monitors: [JobConstraint: Monitor] = [:]
     var run: Run?
-    /// It was told to start while a run ended, or one that has an end went on.
+    /// Whether `start()` was called while another run was ending, or had an end of its own.
     var startsAgain = false
     var isHeld = false
 
-    /// With no room anywhere while it is held.
+    /// The limits, or zeros while the worker is held.
     func room(_ limits: [String: Int]) -> [String: Int] { isHeld ? limits.mapValues { _ in 0 } : limits }
   }
 
@@ -33,17 +33,17 @@ public final class JobWorker: Sendable {
     let monitors: AsyncStream<(JobConstraint, Monitor)>.Continuation
   }
 
-  /// Tells whether a condition holds, until it is cancelled.
+  /// Reports whether a condition holds, until it is cancelled.
   typealias Monitor = @Sendable (@escaping @Sendable (Bool) -> Void) async -> Void
 
   package let store: (any JobStore)?
   private let logger: Logger
   private let setup: Lock<Setup>
 
-  /// A worker on several queues of one store, each with the number of its jobs that may run at once.
+  /// Creates a worker for several queues of one store, each with the most jobs that may run at once.
   ///
-  /// Running it throws ``JobError/Code/invalidArgument`` if there is no queue, if a number is less than 1, or if the
-  /// queues are not of one store.
+  /// Running it throws ``JobError/Code/invalidArgument`` if there is no queue, if a limit is less than 1, or if the
+  /// queues belong to different stores.
   public init(_ limits: [JobQueue: Int], logger: Logger = Logger(label: "DurableJobs")) {
     let stores = limits.keys.map(\.store)
     store = stores.first
@@ -54,7 +54,7 @@ public final class JobWorker: Sendable {
     self.setup = Lock(setup)
   }
 
-  /// A worker on one queue. `maxConcurrentJobs` must be at least 1, or running it throws
+  /// Creates a worker for one queue. `maxConcurrentJobs` must be at least 1, or running it throws
   /// ``JobError/Code/invalidArgument``.
   public convenience init(
     _ queue: JobQueue, maxConcurrentJobs: Int = Defaults.concurrency, logger: Logger = Logger(label: "DurableJobs")
@@ -64,13 +64,13 @@ public final class JobWorker: Sendable {
 
   // MARK: Handlers
 
-  /// Runs jobs of this kind, and of its former kinds, with their own `run`.
+  /// Runs jobs of this kind, and of its former kinds, with the type's `run` method.
   public func register<J: Job>(_ type: J.Type) {
     register(type) { try await $0.run(in: $1) }
   }
 
-  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy. A kind
-  /// that is registered again gets the new handler; for another type, that is told as a warning.
+  /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy.
+  /// Registering a kind again replaces its handler; if the type is another one, a warning is logged.
   public func register<P: JobPayload>(
     _ type: P.Type, retry: RetryPolicy? = nil,
     handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
@@ -78,7 +78,7 @@ public final class JobWorker: Sendable {
     add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: P.kind, formerly: P.formerKinds)
   }
 
-  /// Runs jobs of a kind that has no Swift type here. What `handler` returns is stored as their output.
+  /// Runs jobs of a kind without a Swift type. What `handler` returns is stored as the output.
   public func register(
     kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (UntypedJob, JobContext) async throws -> Data?
@@ -104,8 +104,8 @@ public final class JobWorker: Sendable {
     }
   }
 
-  /// Runs jobs that require `constraint` while `monitor` says that it holds; see ``JobConstraint``. One that is provided while
-  /// the worker runs counts at once, and a new monitor for one that was provided from the next run on.
+  /// Runs jobs that require `constraint` while `monitor` says that it holds; see ``JobConstraint``. May be called while
+  /// the worker runs; replacing the monitor of a constraint takes effect with the next run.
   public func provide(_ constraint: JobConstraint, _ monitor: some ConstraintMonitor) {
     let monitor: Monitor = { tell in for await isSatisfied in monitor.changes() { tell(isSatisfied) } }
     setup.withLock { setup in
@@ -116,13 +116,13 @@ public final class JobWorker: Sendable {
     }
   }
 
-  /// What is to go on beside each run of this worker: it is cancelled at the end of the run, which waits for it.
+  /// Does `body` alongside each run of this worker. It is cancelled at the end of the run, which waits for it.
   package func whileRunning(_ body: @escaping @Sendable () async -> Void) {
     setup.withLock { $0.companions.append(body) }
   }
 
-  /// Changes how many jobs may run at once, also while it runs: those that run go on. For all its queues if none is
-  /// named. Throws ``JobError/Code/invalidArgument`` for less than 1, or for a queue that it does not serve.
+  /// Sets how many jobs may run at once, for one queue or by default for all, at any time. Running jobs continue.
+  /// Throws ``JobError/Code/invalidArgument`` for less than 1, or for a queue that the worker does not serve.
   public func setMaxConcurrentJobs(_ limit: Int, for queue: JobQueue? = nil) throws {
     try setup.withLock { setup in
       var limits = setup.limits
@@ -140,22 +140,22 @@ public final class JobWorker: Sendable {
     }
   }
 
-  /// Claims no more jobs until ``unhold()``; what runs goes on. Other workers take what is there: to stop them all, pause
-  /// the queue. It may be called before the worker runs, and holds from run to run; one that runs until it is idle waits.
+  /// Claims no more jobs until ``unhold()``; running ones continue. Other workers still claim: to stop them all, pause
+  /// the queue. May be called before the worker runs, and lasts from run to run; `runUntilIdle()` waits for its end.
   public func hold() { hold(true) }
 
   public func unhold() { hold(false) }
 
-  /// Has `body` called with each job that ends in this worker, once its end is stored: with its output and failures. One
-  /// after the other, beside the worker's work; the end of a run waits for it. What ends elsewhere, or while the process
-  /// dies, is not told: for that there is a job of its own, ``JobContext/enqueueOnSuccess(_:on:after:options:)``.
+  /// Calls `body` with each job that ends in this worker, with its output and failures, once its end is stored: one
+  /// call at a time, alongside the worker; the end of a run waits for them. Misses jobs that end elsewhere or as the
+  /// process dies: to follow up on every one, use ``JobContext/enqueueOnSuccess(_:on:after:options:)``.
   ///
   ///     worker.onFinish { job in if job.state == .failed { await alarm.ring(job.failures.last?.message) } }
   public func onFinish(_ body: @escaping @Sendable (JobSnapshot) async -> Void) {
     setup.withLock { $0.observers.append(body) }
   }
 
-  /// What it would do with a job that it claimed so. Nil if it knows no such kind.
+  /// What the worker would do with a job of this kind; nil if it does not know the kind.
   package func handler(for kind: String) -> (
     @Sendable (ClaimedJob, WorkerID, any JobStore) async throws -> (Data?, [NewJob])
   )? {
@@ -179,31 +179,31 @@ public final class JobWorker: Sendable {
 
   // MARK: Running
 
-  /// Runs until the calling task is cancelled or ``stop(grace:)`` is called, and then until the last handler has
-  /// returned: the shape of a service.
+  /// Runs until the calling task is cancelled or ``stop(grace:)`` is called, and every handler has returned. This suits
+  /// a service lifecycle.
   ///
-  /// A cancel is a graceful stop: no job is claimed any more, and those that run have ``Defaults/grace`` before they are
-  /// interrupted and go back, their attempt given back. Throws ``JobError/Code/alreadyRunning``, or what the store throws
-  /// if it can't be used at all; while a store is only busy, full or away, the worker waits for it.
+  /// Cancelling stops gracefully: no more jobs are claimed, and running ones have ``Defaults/grace`` before they are
+  /// interrupted and become ready again, keeping their attempt. Throws ``JobError/Code/alreadyRunning``, or what the
+  /// store throws if it can't be used at all; while a store is merely busy, full or unavailable, the worker waits.
   public func run() async throws {
     _ = try await run(.none, limits: nil)
   }
 
-  /// Runs until nothing is left that this worker can do, or until it is stopped, and returns how many jobs of its queues are
-  /// in each state then. ``JobCounts/unfinished`` ones wait for a later start, are suspended, paused, of a kind that it does
-  /// not know, or require what does not hold. See ``OutstandingWork``.
+  /// Runs until this worker has nothing left to do, or is stopped, and returns how many jobs of its queues are then in
+  /// each state. ``JobCounts/unfinished`` ones wait for a later start, are suspended or paused, are of an unknown kind,
+  /// or require a condition that does not hold. See ``OutstandingWork``.
   ///
-  /// Back-offs are waited for: a job that fails is run again, as its policy says, until it succeeds or has failed for
-  /// good. With ten attempts, the default, that is hours.
+  /// Back-offs are waited for: a job that fails is retried, as its policy says, until it succeeds or has failed
+  /// permanently. With ten attempts, the default, that can take hours.
   @discardableResult
   public func runUntilIdle() async throws -> JobCounts {
     try await run(.idle, limits: nil).counts
   }
 
-  /// Runs as ``runUntilIdle()`` does, and no longer than until `deadline`, or until the task is cancelled: what then runs is
-  /// interrupted at once and goes back, its attempt given back. For background time: give a deadline some seconds before the
-  /// system's, cancel in its expiration handler, and ask for the next run by ``JobQueue/nextRun``. What it returns counts what is left for
-  /// whatever reason: ``JobCounts/unfinished`` jobs may wait for a time, for a person, or for their queue to be unpaused.
+  /// Runs like ``runUntilIdle()``, but at most until `deadline` or until the task is cancelled: then running jobs are
+  /// interrupted at once and become ready again, keeping their attempt. For background time: give a deadline some
+  /// seconds before the system's, cancel in its expiration handler, and schedule the next run by ``JobQueue/nextRun``.
+  /// Counts as ``JobCounts/unfinished`` whatever is left for any reason, such as a paused queue.
   @discardableResult
   public func run(until deadline: Date) async throws -> JobCounts {
     let run = try begin(.idle, limits: nil)
@@ -213,10 +213,10 @@ public final class JobWorker: Sendable {
     return try await finish(run, ifCancelledIn: .zero).counts
   }
 
-  /// Runs one job, if there is one that is ready, and returns whether there was.
+  /// Runs one job if one is ready, and returns whether there was one.
   public func runNext() async throws -> Bool { try await runNext(only: nil) }
 
-  /// The same; with an id, for that job alone.
+  /// The same, but with an id only for that job.
   package func runNext(only id: JobID?) async throws -> Bool {
     let (limits, isHeld) = setup.withLock { ($0.limits, $0.isHeld) }
     try Self.check(limits)
@@ -225,9 +225,9 @@ public final class JobWorker: Sendable {
     return false
   }
 
-  /// Runs in a task of the worker's own until ``stop(grace:)``. Does nothing if it runs already; if that run is being stopped,
-  /// or ends by itself, this one begins after it. What makes it end early, and what makes it impossible to begin, is logged as
-  /// an error.
+  /// Runs in a task of its own until ``stop(grace:)``. Does nothing if the worker is already running; if that run is
+  /// being stopped or ends by itself, this one starts after it. An error that ends the run, or keeps it from starting,
+  /// is only logged.
   public func start() {
     let isLater = setup.withLock { setup in
       if let run = setup.run, run.isStopping || run.goal != .none { setup.startsAgain = true }
@@ -252,9 +252,9 @@ public final class JobWorker: Sendable {
     }
   }
 
-  /// Claims no more jobs, gives those that run `grace` to end, then interrupts them, and returns when the last handler has
-  /// returned. Called again, a shorter grace counts. Does nothing if the worker does not run. A handler of this worker
-  /// that calls it is not waited for: then it returns at once.
+  /// Claims no more jobs, gives running ones `grace` to end, then interrupts them, and returns when every handler has
+  /// returned. On a repeated call, the shorter grace counts. Does nothing if the worker is not running. Returns at once
+  /// when called by a handler of this worker.
   public func stop(grace: Duration = Defaults.grace) async {
     let running = setup.withLock { setup in
       setup.startsAgain = false
@@ -266,7 +266,7 @@ public final class JobWorker: Sendable {
     if WorkerEngine.handler?.engine !== run.engine { _ = try? await finish(run) }
   }
 
-  /// Was told to stop, and has not yet.
+  /// Whether the worker was told to stop and is still running.
   package var isStopping: Bool { setup.withLock { $0.run?.isStopping ?? false } }
 
   private func run(
@@ -298,7 +298,7 @@ public final class JobWorker: Sendable {
       let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
       engine.provides(setup.monitors.keys)
       for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }
-      // A task of its own, because a cancel of the caller's is no order to stop at once. `finish` waits for it.
+      // A separate task, because cancelling the caller must not stop it at once. `finish` waits for it.
       store.signals.localWorkers.add(engine)
       let task = Task(executorPreference: EngineThread.shared) {
         defer {
@@ -353,7 +353,7 @@ public final class JobWorker: Sendable {
     _ ended: AsyncStream<JobID>, of store: any JobStore, to observers: [@Sendable (JobSnapshot) async -> Void]
   ) async {
     for await id in ended {
-      // One that was removed since is told to nobody.
+      // A job that was removed in the meantime is not reported.
       guard let job = try? await store.job(id), job.state.isFinished else { continue }
       for body in observers { await body(job) }
     }

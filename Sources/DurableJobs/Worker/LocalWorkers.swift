@@ -1,5 +1,5 @@
-/// The workers that run on a store in this process: each from the moment at which it is told to run, which is before the
-/// store hears of it, until its run is over.
+/// The workers of a store that run in this process, each from when it is told to run, which is before the store knows
+/// of it, until its run is over.
 package final class LocalWorkers: Sendable {
   private let engines = Lock<[ObjectIdentifier: WorkerEngine]>([:])
 
@@ -9,20 +9,20 @@ package final class LocalWorkers: Sendable {
 
   func remove(_ engine: WorkerEngine) { engines.withLock { $0[ObjectIdentifier(engine)] = nil } }
 
-  /// The kinds that one of them serves in that queue.
+  /// The kinds that these workers, except one, serve in a queue.
   func kinds(in queue: String, except one: WorkerEngine? = nil) -> Set<String> {
     all.filter { $0 !== one && $0.queues.contains(queue) }.reduce(into: []) { $0.formUnion($1.kinds) }
   }
 
-  /// What each of them can serve of that queue.
+  /// What each of them can serve of a queue.
   func reaches(in queue: String) -> [WorkerReach] { all.filter { $0.queues.contains(queue) }.map(\.reach) }
 
-  /// The same of those that have a free slot for it.
+  /// What those of them can serve that have a free slot for the queue.
   func reaches(withRoomIn queue: String) -> [WorkerReach] {
     all.filter { engine in engine.shared.withLock { $0.state.hasRoom(in: queue) } }.map(\.reach)
   }
 
-  /// Has all of them give their jobs back. For stores, before they close.
+  /// Makes all of them give their jobs back. For stores, before they close.
   package func giveBack() async { for engine in all { await engine.giveBack() } }
 
   package var isEmpty: Bool { engines.withLock { $0.isEmpty } }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// One attempt under way: what its handler told, and what it was told.
+/// An attempt that is under way: what its handler reported, and whether it was asked to stop.
 final class RunningAttempt: Sendable {
   private struct State {
     var stopReason: StopReason?
     var stopAskedAt: Duration?
     var progress: JobProgress?
-    /// When the claim was known to hold, and who wants to know whether it does now.
+    /// When the claim was last known to hold, and who waits to learn whether it does now.
     var heldAt: Duration
     var askers: [CheckedContinuation<Void, Never>] = []
     var followUps: [NewJob] = []
-    /// Steps that have finished in this attempt, or are under way.
+    /// Steps that have finished in this attempt or are under way.
     var steps: Set<String> = []
     var task: Task<Void, Never>?
     var timeout: (any JobTimer)?
@@ -21,7 +21,7 @@ final class RunningAttempt: Sendable {
   private let state: Lock<State>
   private let onNews: @Sendable (_ isUrgent: Bool) -> Void
 
-  /// `onNews` has its worker renew soon, or at once.
+  /// `onNews` makes the worker renew soon, or at once.
   init(_ claim: ClaimedJob, at now: Duration, onNews: @escaping @Sendable (_ isUrgent: Bool) -> Void) {
     self.claim = claim
     self.onNews = onNews
@@ -30,7 +30,7 @@ final class RunningAttempt: Sendable {
 
   var stopReason: StopReason? { state.withLock { $0.stopReason } }
 
-  /// The task that the handler runs in and the timer of its timeout. Either may come after the handler has ended.
+  /// Sets the handler's task and the timer of its timeout. The handler may have ended already.
   func attach(_ task: Task<Void, Never>, timeout: (any JobTimer)?) {
     let (mustCancel, hasEnded) = state.withLock { state in
       guard !state.hasEnded else { return (false, true) }
@@ -42,7 +42,7 @@ final class RunningAttempt: Sendable {
     if hasEnded { timeout?.cancel() }
   }
 
-  /// The handler has returned or thrown. Returns the last news of its progress, and what is to follow from its success.
+  /// Called when the handler has returned or thrown. Returns the progress to store, and the follow-ups of a success.
   func end() -> (progress: JobProgress?, followUps: [NewJob]) {
     let (progress, followUps, timeout) = state.withLock { state in
       defer {
@@ -58,7 +58,7 @@ final class RunningAttempt: Sendable {
 
   var followUps: [NewJob] { state.withLock(\.followUps) }
 
-  /// False if the handler has returned: nobody would store it.
+  /// Returns false if the handler has returned, since the job would not be stored.
   func follow(with job: NewJob) -> Bool {
     state.withLock { state in
       if !state.hasEnded { state.followUps.append(job) }
@@ -66,24 +66,24 @@ final class RunningAttempt: Sendable {
     }
   }
 
-  /// What an earlier attempt left of the step; nil if it is to be done now.
+  /// The step's result from an earlier attempt; nil if it must be done now.
   func begin(step: String) throws -> Data? {
     let (stopReason, isFirst) = state.withLock { state in
       (state.stopReason, state.stopReason == nil && state.steps.insert(step).inserted)
     }
     if stopReason != nil { throw CancellationError() }
     guard isFirst else {
-      // Another attempt would do the same.
+      // Another attempt would fail in the same way.
       let refusal = "it has two steps '\(step)' in one attempt: each needs a name of its own"
       throw JobExit(way: .permanent(JobError(.invalidArgument, refusal)))
     }
     return claim.steps[step]
   }
 
-  /// It has not finished, and may be tried again.
+  /// Called when the step has not finished, so that it may be tried again.
   func drop(step: String) { state.withLock { _ = $0.steps.remove(step) } }
 
-  /// Asks the handler to stop. The first reason stands, except that a lost claim outweighs all.
+  /// Asks the handler to stop. The first reason is kept, except that a lost claim replaces any other.
   func stop(_ reason: StopReason, at now: Duration) {
     let (task, askers) = state.withLock { state in
       if state.stopReason == nil || reason == .claimLost { state.stopReason = reason }
@@ -95,7 +95,7 @@ final class RunningAttempt: Sendable {
     for asker in askers { asker.resume() }
   }
 
-  /// Whether the claim still holds, and nobody wants it to stop. Asks the store only if it may be lost by its age.
+  /// Whether the claim still holds and no stop was requested. Asks the store only if the lease may have lapsed.
   func isHeld(_ now: Duration) async -> Bool {
     await withCheckedContinuation { asker in
       let mustAsk = state.withLock { state in
@@ -108,7 +108,7 @@ final class RunningAttempt: Sendable {
     return stopReason == nil
   }
 
-  /// Those who are to be told what the renewal says that begins now.
+  /// Takes those who wait for the result of the renewal that starts now.
   func takeAskers() -> [CheckedContinuation<Void, Never>] {
     state.withLock { state in
       defer { state.askers = [] }
@@ -116,7 +116,7 @@ final class RunningAttempt: Sendable {
     }
   }
 
-  /// A renewal that began then says that the claim holds; or nothing, if it failed.
+  /// Resumes them after that renewal; nil if it failed, and they wait for the next.
   func renewed(at time: Duration?, _ askers: [CheckedContinuation<Void, Never>]) {
     let isStopped = state.withLock { state in
       if let time { state.heldAt = time } else if state.stopReason == nil { state.askers += askers }
@@ -125,7 +125,7 @@ final class RunningAttempt: Sendable {
     if time != nil || isStopped { for asker in askers { asker.resume() } }
   }
 
-  /// How long ago the handler was asked to stop.
+  /// The time since the handler was asked to stop.
   func sinceStop(_ now: Duration) -> Duration? { state.withLock { $0.stopAskedAt.map { now - $0 } } }
 
   func report(_ progress: JobProgress) {
@@ -136,7 +136,7 @@ final class RunningAttempt: Sendable {
     if isFirst { onNews(false) }
   }
 
-  /// News of the progress that was not taken yet.
+  /// Takes the latest progress, if there is any that is not stored.
   func takeProgress() -> JobProgress? {
     state.withLock { state in
       defer { state.progress = nil }
@@ -144,7 +144,7 @@ final class RunningAttempt: Sendable {
     }
   }
 
-  /// The news could not be stored. It stays news, unless there is newer.
+  /// Puts back progress that could not be stored, unless there is newer.
   func restore(_ progress: JobProgress) {
     state.withLock { if $0.progress == nil { $0.progress = progress } }
   }

@@ -1,6 +1,6 @@
 import Logging
 
-/// How one job is run, from its claim to what is reported of it.
+/// Running one job, from its claim to the report of its result.
 extension WorkerEngine {
   func begin(_ attempt: RunningAttempt) {
     let claim = attempt.claim
@@ -31,7 +31,7 @@ extension WorkerEngine {
       let result = AttemptEnd.result(
         ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
       tell(of: error, claim, result)
-      // What failed by taking too long threw what it was cancelled with.
+      // An attempt that timed out threw whatever its cancellation caused.
       end(attempt, result, code: attempt.stopReason == .timedOut ? "TimedOut" : error.codeToKeep)
     }
   }

@@ -1,14 +1,14 @@
 import Foundation
 import Logging
 
-/// One run of a worker: carries out what ``WorkerState`` says.
+/// One run of a worker: carries out the steps that ``WorkerState`` decides on.
 ///
-/// `drive` runs on ``EngineThread``, so that turns and renewals go on when handlers have blocked every thread of Swift's
-/// pool. Handlers run on that pool, in a task each. Those tasks are unstructured because one of them must be cancellable
-/// without the others, and because the end of the worker's own task is no order to stop at once: the engine ends when the
-/// last of them has.
+/// `drive` runs on ``EngineThread``, so that turns and renewals continue when handlers block every thread of Swift's
+/// pool. Handlers run on that pool, in a task each. Those tasks are unstructured because each must be cancellable on
+/// its own, and because cancelling the worker's own task must not stop them at once; the engine ends only after the
+/// last of them.
 final class WorkerEngine: Sendable {
-  /// Whether a run ran any job, and how many there are in each state after it if its goal was to be idle.
+  /// Whether the run ran any job and, if its goal was to be idle, how many jobs are in each state after it.
   struct Summary: Sendable {
     var hasRun = false
     var counts = JobCounts()
@@ -17,21 +17,21 @@ final class WorkerEngine: Sendable {
   struct Shared {
     var state: WorkerState
     var handlers: HandlerTable
-    /// That the store was closed, once it was.
+    /// The error for a closed store, once it was closed.
     var closed: (any Error)?
-    /// What held for this worker when it last claimed.
+    /// The conditions that held for this worker at its last claim.
     var satisfied: Set<JobConstraint> = []
     var hasToldOfKinds = false
   }
 
-  /// The handler that the calling task is, or was begun by.
+  /// The handler that the current task belongs to.
   @TaskLocal static var handler: (engine: WorkerEngine, token: ClaimToken)?
 
   let store: any JobStore
   let id: WorkerID
-  /// The job that it runs, if it is to run no other.
+  /// The only job to run, if set.
   private let only: JobID?
-  /// Is called with each job whose end it has stored.
+  /// Called with each job whose end was stored.
   private let onEnd: @Sendable (JobID) -> Void
   let logger: Logger
   let shared: Lock<Shared>
@@ -42,7 +42,7 @@ final class WorkerEngine: Sendable {
     case wake = "back-offs could not be ended; trying again"
   }
 
-  /// What the store refused with, and was told, and who has met it and had no success since.
+  /// The errors of the store that were logged, and the operations that met each and have not succeeded since.
   private let troubles = Lock<[String: Set<Trouble>]>([:])
   let gate = Gate()
   private let gaveBack = Gate()
@@ -64,7 +64,7 @@ final class WorkerEngine: Sendable {
     shared = Lock(Shared(state: state, handlers: handlers))
   }
 
-  /// Claims and runs jobs until the goal is reached, or until it is stopped and every handler has returned.
+  /// Claims and runs jobs until the goal is reached, or until the worker is stopped and every handler has returned.
   func drive() async throws -> Summary {
     let subscription = store.signals.listen { [weak self] in self?.hear($0) }
     defer { withExtendedLifetime(subscription) { gaveBack.open() } }
@@ -111,8 +111,8 @@ final class WorkerEngine: Sendable {
     gate.open()
   }
 
-  /// Gives all jobs back, without waiting for their handlers, because the store is about to close; returns once that is
-  /// done. The run ends when they have returned, with that error.
+  /// Gives all jobs back without waiting for their handlers, because the store is about to close; returns once that is
+  /// done. The run ends with that error when the handlers have returned.
   func giveBack() async {
     shared.withLock { shared in
       shared.closed = closedError
@@ -122,7 +122,7 @@ final class WorkerEngine: Sendable {
     await gaveBack.pass()
   }
 
-  /// Why the handler of `token` can't wait for that job, if it can't: it never would be run.
+  /// The error for a handler that can't wait for a job, because the job would then never run; nil if it can.
   func refusal(of job: JobSnapshot, to token: ClaimToken) -> JobError? {
     guard job.state == .ready || job.state == .scheduled else { return nil }
     let isStuck = shared.withLock { $0.handlers[job.kind] != nil && $0.state.isStuck(token, behind: job.queue) }
@@ -151,7 +151,7 @@ final class WorkerEngine: Sendable {
     gate.open()
   }
 
-  /// Hears what monitors tell, those too that come later, until the task is cancelled.
+  /// Follows the monitors, including those that are added later, until the task is cancelled.
   func hear(_ monitors: AsyncStream<(JobConstraint, JobWorker.Monitor)>) async {
     await withDiscardingTaskGroup { group in
       for await (constraint, monitor) in monitors {
@@ -189,7 +189,7 @@ final class WorkerEngine: Sendable {
 
   // MARK: Steps
 
-  /// One transaction: results first, then a claim for the slots that they freed. Returns whether jobs were claimed.
+  /// One transaction: stores results, then claims for the slots that they freed. Returns whether jobs were claimed.
   private func turn(_ settlements: [ClaimSettlement], _ free: [String: Int]?) async throws -> Bool {
     let (satisfied, absent) = shared.withLock { ($0.state.constraints.satisfied, $0.state.constraints.absent) }
     var request = free.map {
@@ -229,7 +229,7 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  /// What was claimed may require what was lost meanwhile; and who waits for a queue to be idle asks what can be served now.
+  /// A claimed job may require what was lost meanwhile; and who waits for idleness must learn what can be served now.
   private func hasClaimed(with satisfied: Set<JobConstraint>) {
     let isNews = shared.withLock { shared in
       defer { shared.satisfied = satisfied }
@@ -239,7 +239,7 @@ final class WorkerEngine: Sendable {
     if isNews { store.signals.lookouts.workersChanged() }
   }
 
-  /// A bite of those whose back-off ends.
+  /// Ends a chunk of back-offs.
   private func wake(_ bite: ConstraintState.Bite) async {
     let filter = JobFilter.queues(queues) && .requires(bite.constraint) && .state(.scheduled)
     do {
@@ -275,8 +275,8 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  /// A result that can't be stored: its job goes back, if that can be stored. It fails if its handler asked for what the
-  /// store refuses: it would do that again and again.
+  /// Replaces a result that can't be stored: its job is given back, or fails if the handler's follow-ups are what the
+  /// store refuses, since it would request them again and again.
   private func giveBack(_ refused: ClaimSettlement, because error: any Error) {
     let job = Logger.Metadata(dictionaryLiteral: ("job", "\(refused.token.job)"), ("error", "\(error.briefly)"))
     if case .interrupted = refused.result {
@@ -299,7 +299,7 @@ final class WorkerEngine: Sendable {
   private func renew() async {
     let (attempts, now) = (attemptsAtWork, uptime)
     let askers = attempts.map { $0.takeAskers() }
-    // All that it holds, those too whose results are not stored yet: what is not on the list goes back.
+    // All claims that are held, including those with unsaved results: what is not listed is given back.
     let renewals =
       attempts.map { ClaimRenewal(token: $0.claim.token, progress: $0.takeProgress()) }
       + shared.withLock { $0.state.tokensInHand }.map { ClaimRenewal(token: $0) }
@@ -363,7 +363,7 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  /// Says once that jobs are ready whose kind no living worker knows: a registration that was forgotten makes no other sound.
+  /// Logs once that jobs are ready whose kind no living worker knows: a forgotten registration shows in no other way.
   private func tellOfUnknownKinds() async throws {
     let others = JobFilter.queues(queues) && .state(.ready) && !.kinds(kinds)
     guard !shared.withLock({ $0.hasToldOfKinds }), try await store.counts(where: others).total > 0,
@@ -376,7 +376,7 @@ final class WorkerEngine: Sendable {
       "a job is ready, and no worker is registered for its kind", metadata: ["job": "\(job.id)", "kind": "\(job.kind)"])
   }
 
-  /// A store's trouble is told once, and again if it changes or comes back.
+  /// Logs a store's error once as a warning, and again if it changes or comes back.
   private func complain(_ trouble: Trouble, _ error: any Error) {
     let isNew = troubles.withLock { troubles in
       defer { troubles[error.briefly, default: []].insert(trouble) }

@@ -1,20 +1,20 @@
-/// What a worker knows, and what follows from it: events go in, the next step comes out.
+/// What a worker knows and what it does next: events go in, the next step comes out.
 ///
-/// A value, with no clock and no I/O. `now` is always an uptime.
+/// A value without a clock or I/O. `now` is always an uptime.
 struct WorkerState: Sendable {
-  /// When the worker's run is over.
+  /// When the run is over.
   enum Goal: Sendable {
     /// When it is stopped.
     case none
-    /// When nothing is left that it can do. See ``OutstandingWork``.
+    /// When the worker has nothing left to do. See ``OutstandingWork``.
     case idle
-    /// When it has run one job, or found none.
+    /// When it has run one job or found none.
     case oneJob
   }
 
-  /// What the engine is to do now. Each is answered by an event before the next is asked for.
+  /// What the engine must do now. Each step is answered by an event before the next one is requested.
   enum Step: Equatable {
-    /// Settle these, and claim as many from each queue as are free, if that is given. Answered by `turnEnded` or `turnFailed`.
+    /// Store results and, if `claim` is set, claim that many jobs per queue. Answered by `turnEnded` or `turnFailed`.
     case turn([ClaimSettlement], claim: [String: Int]?)
     /// Renew all claims that are held. Answered by `renewed` or `renewalFailed`.
     case renew
@@ -24,11 +24,11 @@ struct WorkerState: Sendable {
     case wake(ConstraintState.Bite)
     /// Cancel all handlers.
     case interrupt
-    /// Cancel all handlers, and give back all that is held without waiting for them. These results were not stored.
+    /// Cancel all handlers and give back all claims without waiting for them. These results were not stored.
     case giveBack([ClaimSettlement])
     /// Ask the store whether the goal is reached. Answered by `askedIfIdle`.
     case askIfIdle
-    /// Sleep until there is an event, or until then.
+    /// Sleep until there is an event, or until this time.
     case wait(until: Duration?)
     case done
   }
@@ -38,23 +38,23 @@ struct WorkerState: Sendable {
   private var knowsKinds: Bool
   var constraints = ConstraintState()
 
-  /// Attempts whose handlers have not returned: each takes a slot of its queue.
+  /// Attempts whose handlers have not returned: each occupies a slot of its queue.
   private(set) var atWork: [ClaimToken: RunningAttempt] = [:]
   private var slotsTaken: [String: Int] = [:]
-  /// Claims that were found lost; their handlers may be at work still.
+  /// Claims that were lost; their handlers may still be running.
   private var lost: Set<ClaimToken> = []
-  /// Attempts whose handlers were seen to wait for a job that itself waits for a slot of this worker.
+  /// Attempts whose handlers wait for a job that itself needs a slot of this worker.
   private var stuck: Set<ClaimToken> = []
-  /// Results that are not stored yet.
+  /// Results that have not been stored.
   private var results: [ClaimSettlement] = []
 
-  // What may be so, as far as the worker knows.
+  // What may be true, as far as the worker knows.
   private var workMayWait = true
   private var stopsMayBeAsked = false
   private var mayBeIdle = true
   private var hasClaimedOne = false
-  /// Queues whose limit of running jobs kept jobs at the last claim; whether others ended since that began; and those whose
-  /// end is stored with it.
+  /// Queues in which the limit of running jobs held jobs back at the last claim; whether other jobs have ended since
+  /// that claim began; and the jobs whose end is stored with it.
   private var full: Set<String> = []
   private var othersEnded = false
   private var ending: Set<JobID> = []
@@ -65,7 +65,7 @@ struct WorkerState: Sendable {
   private var nextRenewal: Duration = .zero
   private var nextRecovery: Duration
   private let sweepInterval: Duration
-  /// A bite of recovery, if one is due, comes before the next turn: so both go on, and renewals come before either.
+  /// A due recovery step comes before the next turn, so that both make progress; renewals come before either.
   private var hadTurn = true
   private var progressDue: Duration?
   private var lastProgress: Duration = .zero
@@ -73,14 +73,14 @@ struct WorkerState: Sendable {
   private var isInterrupted = false
   private var mustGiveBack = false
 
-  // A store that refuses.
+  // Errors of the store.
   private var failures = 0
   private var awaySince: Duration?
   private var notBefore: Duration = .zero
-  /// How many of the first results are offered one by one, because one of them is refused by itself.
+  /// How many of the first results are offered one at a time, to find the one that the store refuses.
   private var suspects = 0
 
-  /// `spread`: from 0 to 1. Workers that began at the same moment sweep at different ones.
+  /// `spread`: from 0 to 1. Makes workers that started at the same moment sweep at different times.
   init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration, spread: Double = 0) {
     sweepInterval = Defaults.sweepInterval * (1 - spread / 5)
     self.goal = goal
@@ -89,12 +89,12 @@ struct WorkerState: Sendable {
     nextRecovery = now
   }
 
-  /// All that it serves, whether there is room in it or not.
+  /// The queues that the worker serves, whether or not they have free slots.
   var queues: Set<String> { Set(limits.keys) }
 
   func hasRoom(in queue: String) -> Bool { limits[queue].map { $0 > slotsTaken[queue] ?? 0 } ?? false }
 
-  /// Claims whose results are not stored yet.
+  /// Claims whose results have not been stored.
   var tokensInHand: [ClaimToken] { results.map(\.token) }
 
   // MARK: The next step
@@ -157,7 +157,7 @@ struct WorkerState: Sendable {
     return .turn(results, claim: free)
   }
 
-  /// Free slots by queue; nil if there are none, or no job is to be claimed.
+  /// Free slots by queue; nil if there are none or no job is to be claimed.
   private var freeSlots: [String: Int]? {
     guard !isStopping, knowsKinds, !(goal == .oneJob && hasClaimedOne) else { return nil }
     var free: [String: Int] = [:]
@@ -191,7 +191,7 @@ struct WorkerState: Sendable {
       && constraints.isKnown
   }
 
-  /// There may be work, and this worker could take it.
+  /// Whether there may be work that this worker could claim.
   private var mayClaim: Bool { workMayWait && knowsKinds }
 
   private func nextTime(_ now: Duration) -> Duration? {
@@ -217,17 +217,17 @@ struct WorkerState: Sendable {
     if atWork.count == lost.count, !claimed.jobs.isEmpty { nextRenewal = now + Defaults.renewalInterval }
   }
 
-  /// What follows from a turn that the store refused.
+  /// What to do after the store refused a turn.
   enum Refusal: Equatable {
-    /// What was to be stored is offered again, and what was to be claimed is asked for again.
+    /// The results are offered again, and the claim is requested again.
     case again
-    /// This result is refused by itself, and is not offered again.
+    /// The store refuses this particular result, which is not offered again.
     case refused(ClaimSettlement)
-    /// The run ends with the error: nothing is in hand, or it has waited for as long as it may.
+    /// The run ends with the error: nothing is pending, or the worker has waited long enough.
     case giveUp
   }
 
-  /// `isPassing`: the store is away, and may come back; otherwise each is offered alone, to find out which it refuses.
+  /// `isPassing`: the store may come back. Otherwise results are offered one at a time to find the one it refuses.
   mutating func turnFailed(
     _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
   ) -> Refusal {
@@ -250,7 +250,7 @@ struct WorkerState: Sendable {
     return .again
   }
 
-  /// A store that is away is waited for until a stop's grace is over; to reach a goal, while what is in hand is ours.
+  /// An unavailable store is waited for until a stop's grace is over; with a goal, until the leases would have lapsed.
   private mutating func hasWaitedEnough(_ now: Duration) -> Bool {
     let since = awaySince ?? now
     awaySince = since
@@ -258,13 +258,13 @@ struct WorkerState: Sendable {
     return goal != .none && now - since >= Defaults.lease
   }
 
-  /// The store is gone for this process: what is not stored yet never will be, and the claims lapse.
+  /// The store was closed in this process: unsaved results are lost, and the claims lapse.
   mutating func storeClosed(_ now: Duration) {
     dropAll()
     stop(graceEnd: now)
   }
 
-  /// The store is about to close: what is in hand is stored, and the rest goes back.
+  /// The store is about to close: pending results are stored, and all else is given back.
   mutating func storeCloses(_ now: Duration) {
     stop(graceEnd: now)
     mustGiveBack = true
@@ -301,24 +301,24 @@ struct WorkerState: Sendable {
     if constraints.told(constraint, isSatisfied, now) { conditionsChanged() }
   }
 
-  /// What is set by hand, as it was read.
+  /// The settings made by hand, as they were read.
   mutating func learned(_ settings: [JobConstraint: Bool], _ now: Duration) {
     if constraints.set(settings, now) { conditionsChanged() }
   }
 
-  /// It will tell nothing more.
+  /// The monitor will report nothing more.
   mutating func monitorEnded(_ constraint: JobConstraint) {
     constraints.ended(constraint)
     conditionsChanged()
   }
 
-  /// Its next claim says so, also to who asks what can be served.
+  /// The next claim reports the change, also to those who wait for idleness.
   private mutating func conditionsChanged() {
     workMayWait = true
     mayBeIdle = true
   }
 
-  /// Who runs and is to be interrupted, since one of these conditions, or any if nil, does not hold any more.
+  /// Attempts to interrupt because one of these conditions, or any if nil, no longer holds.
   func interrupted(without lost: Set<JobConstraint>? = nil) -> [RunningAttempt] {
     atWork.values.filter { attempt in
       attempt.claim.whenLost == .interrupts
@@ -335,7 +335,7 @@ struct WorkerState: Sendable {
     slotsTaken[attempt.claim.queue, default: 0] += 1
   }
 
-  /// A handler has returned. `result` is nil if its claim is not this worker's any more.
+  /// A handler has returned. The result is nil if this worker no longer holds the claim.
   mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) {
     let token = attempt.claim.token
     atWork[token] = nil
@@ -346,18 +346,18 @@ struct WorkerState: Sendable {
     mayBeIdle = true
   }
 
-  /// A result that the store refused by itself is offered again as this.
+  /// Replaces a result that the store refused.
   mutating func replace(with settlement: ClaimSettlement) { results.append(settlement) }
 
   mutating func progressReported(_ now: Duration) {
     if progressDue == nil { progressDue = max(now, lastProgress + Defaults.progressInterval) }
   }
 
-  /// A handler wants to know whether its claim still holds.
+  /// A handler asks whether its claim still holds.
   mutating func mustAsk() { stopsMayBeAsked = true }
 
-  /// The handler of `token` waits for a job of `queue` that does not run. Whether it never will: each slot of the queue is
-  /// held by a handler that waits so.
+  /// The handler of `token` waits for a job of `queue` that is not running. Returns whether it never will, because
+  /// every slot of the queue is held by a handler that waits in this way.
   mutating func isStuck(_ token: ClaimToken, behind queue: String) -> Bool {
     guard let limit = limits[queue], atWork[token] != nil else { return false }
     stuck.insert(token)
@@ -368,7 +368,7 @@ struct WorkerState: Sendable {
 
   // MARK: Events from outside
 
-  /// Whether the worker has to be woken for it.
+  /// Returns whether the signal must wake the worker.
   mutating func heard(_ signal: StoreSignal) -> Bool {
     switch signal {
     case .committed(let transitions):
@@ -422,7 +422,7 @@ struct WorkerState: Sendable {
     mayBeIdle = true
   }
 
-  /// No job is claimed from now on. Asked again, the earlier end of the grace counts.
+  /// Stops claiming. On a repeated call, the earlier end of the grace counts.
   mutating func stop(graceEnd: Duration) {
     self.graceEnd = min(graceEnd, self.graceEnd ?? graceEnd)
     notBefore = min(notBefore, graceEnd)

@@ -2,14 +2,14 @@ import DurableJobs
 import Foundation
 import GRDB
 
-/// A store in one SQLite file: the embedded default.
+/// A store in a single SQLite file: the embedded default.
 ///
-/// What a call stored is on the disk when it returns, also after a power cut: the file is written in WAL mode with
+/// Everything stored is on disk when the call returns and survives a power cut: the file is written in WAL mode with
 /// `synchronous=FULL` (on Apple platforms with `fullfsync`). Any number of processes on one machine may use a file at
-/// once; keep it on a local disk. Beside it stand SQLite's own `-wal` and `-shm` files, and a folder in which the
-/// processes notice each other.
+/// the same time; keep it on a local disk. Next to it are SQLite's own `-wal` and `-shm` files, and a folder in which
+/// the processes notice each other.
 ///
-/// A second store on the same file in one process shares the first one's connections, writer and signals.
+/// A second store for the same file in one process shares the first one's connections, writer and signals.
 public final class SQLiteStore: JobStore {
   public struct Configuration: Sendable {
     /// How many process deaths a job survives, and how long finished jobs are kept.
@@ -17,9 +17,9 @@ public final class SQLiteStore: JobStore {
     /// How long a write waits for other processes before it is refused with `JobError.Code.locked`. One that works through
     /// many jobs in a transaction is waited for until that has ended; one that was stopped is not.
     public var busyTimeout = Defaults.busyTimeout
-    /// The time that is taken as now.
+    /// The clock that defines the current time.
     public var clock: any JobClock = SystemClock()
-    /// How many claims a worker's row is taken to have made already.
+    /// How many claims a new worker's row counts as already made.
     var firstClaim: Int64 = 0
 
     public init() {}
@@ -27,27 +27,27 @@ public final class SQLiteStore: JobStore {
 
   private let share: SharedEngine
 
-  /// Opens the store at `path`, and creates it, private to the user, if there is no file and its folder exists.
+  /// Opens the store at `path`. If the file does not exist but its folder does, creates it, private to the user.
   ///
-  /// Nothing is changed where this throws: `JobError.Code.unusableFile` for a folder, a missing folder or missing
-  /// rights; `JobError.Code.readOnly`; `JobError.Code.notAStore`; `JobError.Code.damaged`;
-  /// `JobError.Code.newerVersion`; `JobError.Code.locked` if another process did not let go within the busy time-out;
-  /// `JobError.Code.weakDurability` if a commit would not survive a power cut.
+  /// Changes nothing if it throws: `JobError.Code.unusableFile` for a folder, a missing folder or missing permissions;
+  /// `JobError.Code.readOnly`; `JobError.Code.notAStore`; `JobError.Code.damaged`; `JobError.Code.newerVersion`;
+  /// `JobError.Code.locked` if another process did not release it within the busy time-out;
+  /// `JobError.Code.weakDurability` if a commit might not survive a power cut.
   ///
-  /// Where another store of this process has the file open, its configuration stands.
+  /// If another store of this process has the file open, that one's configuration applies.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws {
     self.init(share: try SharedEngine(path: path, configuration: configuration))
   }
 
-  /// A store in an app's own database, beside the app's tables: jobs can be enqueued, and completed, in the transaction of
-  /// what they belong to. See `JobQueue.enqueue(_:after:options:in:)`.
+  /// Opens a store in an app's own database, next to the app's tables, so that jobs can be enqueued and completed in
+  /// the same transaction as the app's data. See `JobQueue.enqueue(_:after:options:in:)`.
   ///
-  /// The pool stays the app's: closing the store leaves it open, and it must outlive the store. Each commit of the pool is
-  /// raised to `synchronous=FULL` (on Apple platforms with `fullfsync`), the app's own ones too. Its migrations are not
-  /// touched; the store's tables begin with `durable_`. Not to be called inside an access of the pool.
+  /// The pool stays the app's: it must outlive the store, and closing the store leaves it open. All commits of the
+  /// pool, including the app's own, use `synchronous=FULL` (on Apple platforms with `fullfsync`). The app's migrations
+  /// are not touched; the store's tables start with `durable_`. Do not call this inside an access of the pool.
   ///
-  /// Throws as ``init(path:configuration:)`` does, `JobError.Code.readOnly` for a pool that can't write, and
-  /// `JobError.Code.wrongStore` if the file is open in this process by its path or in another pool.
+  /// Throws like ``init(path:configuration:)``, `JobError.Code.readOnly` for a read-only pool, and
+  /// `JobError.Code.wrongStore` if the file is already open in this process by its path or in another pool.
   public convenience init(pool: DatabasePool, configuration: Configuration = Configuration()) throws {
     self.init(share: try SharedEngine(path: pool.path, configuration: configuration, lent: pool))
   }
@@ -56,15 +56,15 @@ public final class SQLiteStore: JobStore {
 
   var engine: Engine { share.engine }
 
-  /// Lets go of the file: when the last store of this process on it is closed, workers give back the jobs that they run,
-  /// what waits is written, the threads end, other processes see this one no more, and calls are refused; who waits for a
-  /// job gets `JobError.Code.closed`. A store that is released does the same.
+  /// Closes the file. When the last store of this process on it closes, workers give back their running jobs, pending
+  /// calls are written, the threads end, other processes no longer see this one, and later calls are refused; waiting
+  /// for a job throws `JobError.Code.closed`. Releasing a store closes it too.
   public func close() async { await share.close() }
 
-  /// Lets go of every transaction and lock of ours on the file, and takes none until ``resumeFromBackground()``: what iOS ends a
-  /// suspended app for, if its store is in a shared container (`0xdead10cc`). Returns once that is so; what is asked of the
-  /// store meanwhile waits. Stop its workers first: other processes take over what they claimed. Nothing is lost if the
-  /// process ends instead.
+  /// Releases all transactions and locks on the file until ``resumeFromBackground()``, since iOS terminates a suspended
+  /// app that holds them if its store is in a shared container (`0xdead10cc`). Returns once they are released; calls to
+  /// the store wait meanwhile. Stop its workers first, since other processes take over what they claimed. Nothing is
+  /// lost if the process ends instead.
   public func suspendForBackground() async { await engine.suspend() }
 
   public func resumeFromBackground() { engine.resume() }

@@ -2,16 +2,16 @@ import DurableJobs
 import GRDB
 
 extension JobQueue {
-  /// Stores a job in a transaction of the app's own: it is there if and only if that is committed, and durable with it. A
-  /// rollback takes it back, be it to a savepoint. Workers hear of it after the commit.
+  /// Stores a job in the app's own transaction: it exists if and only if that is committed, and is then durable. A
+  /// rollback, even to a savepoint, removes it. Workers are notified after the commit.
   ///
   ///     try await pool.write { db in
   ///       try order.insert(db)
   ///       try queue.enqueue(SendReceipt(order: order.id), in: db)
   ///     }
   ///
-  /// `db` is that of a write in the pool that the store was made with, or this throws `JobError.Code.wrongStore`. Throws
-  /// what `enqueue(_:after:options:)` throws; the job is not stored then, and the transaction can go on.
+  /// `db` must come from a write in the store's pool, or this throws `JobError.Code.wrongStore`. Otherwise throws like
+  /// `enqueue(_:after:options:)`; then the job is not stored, and the transaction can continue.
   @discardableResult
   public func enqueue<P: JobPayload>(
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions(), in db: Database
@@ -24,16 +24,16 @@ extension JobQueue {
 }
 
 extension JobContext {
-  /// Ends this job with success in a transaction of the app's own, together with what the handler wrote there: both are
-  /// there, or neither is. What it has follow so far is stored with it; what the handler returns counts for nothing once that
-  /// is committed. It should return then.
+  /// Ends this job with success in the app's own transaction, together with what the handler wrote there: both are
+  /// stored or neither. Follow-ups requested so far are stored too. After the commit the handler should return; its
+  /// output is ignored.
   ///
-  /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the transaction
-  /// back, and what another attempt did stands alone. Throws `JobError.Code.wrongStore` for another database than the
-  /// store's, and `JobError.Code.invalidArgument` if jobs of its kind give something: `complete(with:in:)`.
+  /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended in another way: let that roll back
+  /// the transaction, so that only another attempt's effects remain. Throws `JobError.Code.wrongStore` for a database
+  /// that is not the store's, and `JobError.Code.invalidArgument` if the kind has an output: see `complete(with:in:)`.
   public func complete(in db: Database) throws { try end(success(with: Never?.none), in: db) }
 
-  /// The same with what the job gives, which is of the type that its kind says.
+  /// The same with an output, whose type must be that of the kind.
   public func complete<Output: Codable & Sendable>(with output: Output, in db: Database) throws {
     try end(success(with: output), in: db)
   }

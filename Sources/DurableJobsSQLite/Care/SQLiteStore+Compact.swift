@@ -2,12 +2,12 @@ import DurableJobs
 import GRDB
 
 extension SQLiteStore {
-  /// Gives the room of what was deleted back to the file system. Returns by how many bytes the file and its log are smaller.
+  /// Returns the space of deleted rows to the file system. Returns by how many bytes the file and its log shrank.
   ///
-  /// All that is left is written anew, so it takes as long as that, and as much room on the disk beside the file meanwhile.
-  /// Reading goes on; whoever writes waits, in this process and in others, for at most their busy time-out: so this is for a
-  /// quiet hour, and for once in a while, since the room of deleted jobs is used again anyway. Throws
-  /// `JobError.Code.locked` if another process does not let go, and `JobError.Code.diskFull`.
+  /// Everything that is left is rewritten, which takes time and as much free disk space as the result needs. Reads
+  /// continue; writers in all processes wait, for at most their busy time-out. Deleted space is reused anyway, so call
+  /// this rarely and at a quiet time. Throws `JobError.Code.locked` if another process does not release the file, and
+  /// `JobError.Code.diskFull`.
   @discardableResult
   public func compact() async throws -> Int64 {
     try engine.checkProcess()

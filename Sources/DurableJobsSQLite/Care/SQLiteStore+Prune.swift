@@ -2,14 +2,14 @@ import DurableJobs
 import Foundation
 
 extension SQLiteStore {
-  /// Deletes jobs of the filter that ended at least `age` ago, without waiting for their retention: by state, by kind, or
-  /// whatever else a filter can say. Returns how many. It goes in bites of 500 jobs, each a transaction of its own, so nobody
-  /// waits for long. One that an unfinished job needs stays. The room is used again; ``compact()`` gives it back.
+  /// Deletes matching jobs that ended at least `age` ago, regardless of their retention, and returns how many. Works in
+  /// chunks of 500 jobs, each in its own transaction, so that no one waits for long. Jobs that an unfinished job
+  /// depends on are kept. The freed space is reused; ``compact()`` returns it to the file system.
   @discardableResult
   public func prune(where filter: JobFilter = .all, endedFor age: Duration = .zero) async throws -> Int {
     var pruned = 0
     try await bitesOfEnded(where: filter, for: age) { ids in
-      // One may have been retried meanwhile.
+      // A job may have been retried in the meantime.
       let change = try await change(.remove, where: filter && Self.ended && .ids(ids), after: nil, limit: ids.count)
       pruned += change.changed.count
     }
@@ -18,7 +18,7 @@ extension SQLiteStore {
 
   private static let ended = JobFilter.states(JobState.allCases.filter(\.isFinished))
 
-  /// The jobs of the filter that ended at least `age` ago, by id.
+  /// The matching jobs that ended at least `age` ago, by id.
   package func bitesOfEnded(
     where filter: JobFilter, for age: Duration, _ body: ([JobID]) async throws -> Void
   ) async throws {

@@ -2,26 +2,26 @@ import DurableJobs
 import Foundation
 import GRDBSQLite
 
-/// What came of a damaged file.
+/// The result of salvaging a damaged store.
 public struct StoreSalvage: Hashable, Sendable {
-  /// Jobs that are in the new store, whole.
+  /// How many jobs are complete in the new store.
   public var jobs = 0
-  /// Jobs of which something can't be read, as far as their ids can. Where the job's own row is left, it is in the new store,
-  /// and suspended with the reason once a worker comes to it.
+  /// Jobs of which some part can't be read, as far as their ids are known. If a job's own row was readable, it is in
+  /// the new store, and is suspended with the reason once a worker claims it.
   public var damaged: [JobID] = []
-  /// Tables that could not be read to their end.
+  /// Tables that could not be read to the end.
   public var cutTables: [String] = []
-  /// What did not fit together any more, and was put right in the new store.
+  /// Inconsistencies that were corrected in the new store.
   public var mended: [StoreFinding] = []
 }
 
 extension SQLiteStore {
-  /// Writes what can be read of the damaged store at `from` into a new one at `to`, where nothing may be yet. No process may
-  /// have the old file open; it is read and left as it is, for another try by other means. What ran goes back as after a
-  /// crash. What is salvaged is durable when this returns.
+  /// Copies what is readable in the damaged store at `from` to a new store at `to`, where no file may exist. No process
+  /// may have the old file open; it is left as it is, for other tools to try. Running jobs are recovered as after a
+  /// crash. What was salvaged is durable when this returns.
   ///
-  /// Throws `JobError.Code.unusableFile` if there is a file at `to` or none at `from`, `JobError.Code.notAStore` if nothing
-  /// in that tells of jobs, and else what opening a store throws; a new file that was begun is then to be deleted.
+  /// Throws `JobError.Code.unusableFile` if there is a file at `to` or none at `from`, `JobError.Code.notAStore` if
+  /// that has no trace of jobs, and else what opening a store throws; delete an incomplete new file in that case.
   public static func repair(from damaged: String, to path: String) async throws -> StoreSalvage {
     guard access(damaged, R_OK) == 0, access(path, F_OK) != 0 else {
       throw JobError(
@@ -46,13 +46,13 @@ extension SQLiteStore {
   }
 }
 
-/// Copies the rows of one file into another, table by table, from both ends up to what can't be read.
+/// Copies rows from one file to another, table by table, from both ends up to what can't be read.
 private struct Salvager {
   private let source: Source
   private let target: OpaquePointer
   private(set) var salvage = StoreSalvage()
 
-  /// A connection that only reads.
+  /// A read-only connection.
   private final class Source {
     private(set) var handle: OpaquePointer?
 
@@ -77,11 +77,11 @@ private struct Salvager {
   mutating func copyAll() throws {
     let tables = try texts(
       "SELECT name FROM sqlite_master WHERE type='table' AND name LIKE 'durable~_%' ESCAPE '~'", on: target)
-    // Who worked then is gone: what ran under its claims goes back.
+    // The old workers are gone, so the jobs that ran under their claims are recovered.
     for table in tables where table != "durable_worker" { try copy(table) }
     func run(_ sql: String) throws { try Statement(sql, on: target).run() }
     try run("UPDATE durable_meta SET version=\(Schema.version)")
-    // No claim number is ever used twice.
+    // Claim numbers are never reused.
     try run(
       """
       UPDATE sqlite_sequence SET seq=max(seq,ifnull((SELECT max(abs(claim)>>\(ClaimNumber.bits)) FROM durable_job
@@ -112,7 +112,7 @@ private struct Salvager {
     salvage.cutTables.append(table)
   }
 
-  /// False if it breaks off.
+  /// Returns false if reading stops before the end.
   private func copy(_ select: String, _ insert: String) throws -> Bool {
     guard let handle = source.handle, let rows = try? Statement(select, on: handle) else { return false }
     let count = sqlite3_column_count(rows.handle)

@@ -1,12 +1,12 @@
 import DurableJobs
 
 extension SQLiteStore {
-  /// Derives anew from the jobs what is kept beside them, and says where the file has something else: what waits for what,
-  /// lanes, batches, unique keys, keys, tags, deadlines, counts; and what SQLite finds in its pages. Nothing is found in a whole store, whoever
-  /// works on it meanwhile.
+  /// Checks the file: recomputes from the jobs what is derived from them (what waits for what, lanes, batches, unique
+  /// keys, keys, tags, deadlines, counts), compares it with what is stored, and runs SQLite's own checks. There are no
+  /// findings for a sound store, even while others work on it.
   ///
-  /// With `mending`, all but the first subject is put right, in one transaction, in which others wait; jobs that waited for
-  /// nothing may run then. It returns what was found before. It reads all rows: a million jobs take some seconds.
+  /// With `mending`, all but ``StoreFinding/Subject/file`` is corrected in one transaction; writers wait, and jobs that
+  /// waited in error may run. Returns what was found before. Reads all rows: a million jobs take seconds.
   public func check(mending: Bool = false) async throws -> [StoreFinding] {
     guard mending else { return try await engine.read { try StoreCheck.findings(on: $0) } }
     return try await engine.write(.other) { transaction in
@@ -17,9 +17,9 @@ extension SQLiteStore {
   }
 }
 
-/// What is kept beside jobs, derived from their rows.
+/// Queries for data derived from the rows of jobs.
 enum StoreCheck {
-  /// Rows of these are a job's own, by this column.
+  /// Tables with rows that belong to a job, and the column with its id.
   static let beside = [
     ("spec", "id"), ("job_key", "job"), ("tag", "job"), ("output", "id"), ("failure", "job"), ("progress", "id"),
     ("crash", "job"), ("note", "job"), ("edge", "child"), ("edge_key", "child"), ("wait", "job"), ("lane", "job"),
@@ -27,7 +27,7 @@ enum StoreCheck {
   ]
   static let isNoJob = "NOT EXISTS(SELECT 1 FROM durable_job j WHERE j.id=x.%@)"
 
-  /// The jobs that a rule comes to: what it waits for (`n`, by its edges and its place in its lane), and what is stored of that.
+  /// How much each job waits for by the rules (`n`, from its edges and its place in a lane), and what is stored of it.
   static let waits = """
     SELECT j.id,j.state,j.run_at,
       (SELECT count(*) FROM durable_edge e JOIN durable_job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)
@@ -37,7 +37,7 @@ enum StoreCheck {
     FROM durable_job j WHERE j.state BETWEEN 2 AND 6
     """
   static let wrongWaits = "SELECT id,n FROM (\(waits)) WHERE n<>known OR (state=2)<>(n>0) AND state BETWEEN 2 AND 4"
-  /// Places that are nobody's, and jobs without their place.
+  /// Places without a job, and jobs without their place.
   static let strayPlaces = """
     SELECT x.job FROM durable_lane x JOIN durable_job j ON j.id=x.job WHERE x.seat<>(j.links&\(Links.seated.rawValue)<>0)
       OR j.state BETWEEN 7 AND 10 AND j.links&\(Links.seated.rawValue)=0
@@ -136,7 +136,7 @@ enum StoreCheck {
 }
 
 extension WriteTransaction {
-  /// Puts right what ``StoreCheck`` finds, the jobs' own rows being right.
+  /// Corrects what ``StoreCheck`` finds, taking the jobs' own rows as correct.
   fileprivate func mendAll() throws {
     func run(_ sql: String) throws { try Statement(sql, on: connection.handle).run() }
     for (table, column) in StoreCheck.beside {
@@ -145,7 +145,7 @@ extension WriteTransaction {
     }
     try run("DELETE FROM durable_lane WHERE job IN(\(StoreCheck.strayPlaces))")
     try run("INSERT OR IGNORE INTO durable_lane(name,seat,job) SELECT lane,seat,id FROM(\(StoreCheck.missingPlaces))")
-    // Rows of waits and states follow from what a job waits for.
+    // The stored waits and states are derived from what a job waits for.
     try run("CREATE TEMP TABLE durable_mend AS \(StoreCheck.wrongWaits)")
     try run("DELETE FROM durable_wait WHERE job IN(SELECT id FROM durable_mend)")
     try run("INSERT INTO durable_wait(job,n) SELECT id,n FROM durable_mend WHERE n>0")

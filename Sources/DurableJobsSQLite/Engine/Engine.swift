@@ -3,10 +3,10 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// All that a process has of one file: connections, the writer, signals, and its presence among other processes.
+/// Everything that a process has for one file: connections, the writer, signals, and its presence to other processes.
 final class Engine: Sendable {
   let path: String
-  /// The same, absolute and without symbolic links.
+  /// The absolute path, with symbolic links resolved.
   let resolvedPath: String
   let configuration: SQLiteStore.Configuration
   let signals = StoreSignals()
@@ -16,7 +16,7 @@ final class Engine: Sendable {
   let writer: Writer
   let doubts = Lock(Doubts())
   let pruning = Lock(PruningCursor())
-  /// Sessions that were found dead, and are being cleared up after.
+  /// Dead sessions whose cleanup is under way.
   let gone = Lock<Set<String>>([])
   /// Damaged rows that were met, to be told with the next report.
   let unreadable = Lock<[JobID]>([])
@@ -24,7 +24,7 @@ final class Engine: Sendable {
   let turnstile = Turnstile()
   private let process = getpid()
 
-  /// `lent`: an app's own pool on the file.
+  /// `lent`: the app's own pool on the file, if there is one.
   init(path: String, configuration: SQLiteStore.Configuration, lent: DatabasePool? = nil) throws {
     let file = try lent.map { try StoreFile(lent: $0) } ?? StoreFile(path: path, busyTimeout: configuration.busyTimeout)
     self.path = path
@@ -44,17 +44,17 @@ final class Engine: Sendable {
         presence.hasWorkers = news.hasWorkers
         if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
         if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
-        // Who began to listen while it was carried out hears that there was something.
+        // Listeners that subscribed during the transaction learn that something happened.
         let here = news.isHeard ? news.here : news.here.union(news.elsewhere)
         if !here.isEmpty { signals.post(.changedElsewhere(here)) }
         presence.tellOthers(news.elsewhere)
       })
-    // From here on the engine is whole, and may be referred to.
+    // From here on, all properties are initialized and `self` may be captured.
     presence.begin(
       onSignal: { signals.post(.changedElsewhere($0)) },
       onDeath: { [weak self] session in self?.recoverAfterDeath(of: session) })
     signals.onInterest { isWanted in
-      // A process that can't be told of others' commits still finds them by its own sweep.
+      // A process that can't receive signals still finds others' commits by its own sweep.
       if isWanted { _ = try? presence.session() }
     }
   }
@@ -71,10 +71,10 @@ final class Engine: Sendable {
     }
   }
 
-  /// Ends what goes on, lets go of all locks, and keeps who comes waiting.
+  /// Ends current work, releases all locks, and makes new callers wait.
   func suspend() async {
     await turnstile.close()
-    // Behind what the writer does after its callers have their answers.
+    // Runs after everything that the writer does once it has answered its callers.
     _ = try? await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       writer.add(WriteRequest(.other, done) { _ in })
     }
@@ -88,7 +88,7 @@ final class Engine: Sendable {
     signals.post(.changedElsewhere(.all))  // whatever others did meanwhile
   }
 
-  /// Does `act` in a transaction of the app's own, on the pool that it lent.
+  /// Does `act` in the app's own transaction, on the pool that it lent.
   func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
     try checkProcess()
     do { return try writer.join(db, act) } catch { throw JobError(error, path: path) }
@@ -98,7 +98,7 @@ final class Engine: Sendable {
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
     try checkProcess()
     try writer.checkOpen()
-    // What is read must not depend on whether somebody has written since the clock was set back.
+    // What is read must not depend on whether anything was written since the clock was set back.
     let moment = time.moment
     if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }
     do {
@@ -115,13 +115,13 @@ final class Engine: Sendable {
     }
   }
 
-  /// Throws if this process can't be known to the others: they could not tell whether it lives.
+  /// Throws if this process can't join the session folder: others could not tell whether it is alive.
   func makeKnown() throws {
     try checkProcess()
     do { _ = try presence.session() } catch { throw JobError(error, path: path) }
   }
 
-  /// A copy of the process has neither its threads nor its locks, and would wait for them for ever.
+  /// False in a forked copy of the process, which has neither the threads nor the locks, and would wait forever.
   var isOfThisProcess: Bool { getpid() == process }
 
   func checkProcess() throws {
@@ -132,13 +132,13 @@ final class Engine: Sendable {
         + "and open the store there")
   }
 
-  /// This process's name among the others; nil as long as it neither claimed nor listened.
+  /// The name of this process's session; nil until it has claimed or listened.
   var session: String? { presence.name }
 
   /// Of the file and its log, in bytes.
   var fileSize: Int64 { [resolvedPath, resolvedPath + "-wal"].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) } }
 
-  /// Ends everything, once what waits is written.
+  /// Shuts down once pending requests are written.
   func close() {
     guard isOfThisProcess else { return }
     presence.end()

@@ -1,8 +1,8 @@
 import DurableJobs
 import Foundation
 
-/// This process among those that have the file open. It begins when it first claims or listens: one that only enqueues
-/// needs no lock, no socket and no thread.
+/// This process's presence among those that have the file open. It starts when the process first claims or listens: one
+/// that only enqueues needs no lock, socket or thread.
 final class Presence: Sendable {
   private struct State {
     var session: ProcessSession?
@@ -17,13 +17,13 @@ final class Presence: Sendable {
     weak let presence: Presence?
   }
 
-  /// What is to be done when the process ends in order.
+  /// What to clean up when the process exits normally.
   private static let atExit = Lock<[Weak]>([])
   private static let process = getpid()
   private static let hasHook: Void = {
     _ = process
     atexit {
-      // A child that this process forked leaves it as it is.
+      // A forked child must not clean up for its parent.
       guard getpid() == Presence.process else { return }
       for one in Presence.atExit.withLock({ $0 }) { one.presence?.withdraw() }
     }
@@ -43,7 +43,7 @@ final class Presence: Sendable {
     set { state.withLock { $0.hasWorkers = newValue } }
   }
 
-  /// Leaves nothing behind, if there is no worker: of one that ended without a good-bye the others learn by its lock.
+  /// Removes all traces, unless there is a worker: others learn of one that did not retire by its lock.
   private func withdraw() {
     state.withLock { if !$0.hasWorkers { $0.session?.withdraw() } }
   }
@@ -57,7 +57,7 @@ final class Presence: Sendable {
     }
   }
 
-  /// The name of the session, which is opened if it is not yet.
+  /// The name of the session, which is opened if necessary.
   func session() throws -> String {
     try state.withLock { state in
       if let session = state.session { return session.name }
@@ -75,7 +75,7 @@ final class Presence: Sendable {
     if !change.isEmpty { folder.post(change, except: name) }
   }
 
-  /// Nobody in the folder, with no lock there, until it is resumed.
+  /// Leaves the folder, with its lock, until the presence is resumed.
   func suspend() {
     let session = state.withLock { state in
       defer { state.session = nil }
@@ -87,11 +87,11 @@ final class Presence: Sendable {
 
   func resume() { state.withLock { $0.isSuspended = false } }
 
-  /// Where a worker's row could not be taken back, as on a full disk, the session is seen to be dead: by its lock its jobs
-  /// come back at once, and without it only when their lease has lapsed.
+  /// If a worker's row could not be removed, as on a full disk, the session is left to be found dead: that returns its
+  /// jobs at once, rather than when their lease has lapsed.
   func end() {
     let (session, hasWorkers) = state.withLock { state in
-      // With what it calls: the signals refer to it, and it to them.
+      // The callbacks must go too: they and the signals refer to each other.
       defer { state = State(hasEnded: true) }
       return (state.session, state.hasWorkers)
     }

@@ -2,7 +2,7 @@ import DurableJobs
 import Foundation
 
 extension Engine {
-  /// `gone`: sessions that were found dead, whether a worker was in them or not.
+  /// `gone`: sessions that were found dead, with or without a worker.
   func recover(
     _ request: RecoveryRequest, limit: Int, burying gone: Set<String> = []
   ) async throws -> RecoveryReport {
@@ -23,7 +23,7 @@ extension Engine {
       }
     }
     pruning.withLock { $0 = expired.cursor }
-    // A dead process leaves its files until all its jobs are back, so that nobody else misses the rest.
+    // The files of a dead process stay until all its jobs are recovered, so that no other process misses the rest.
     for grave in graves { report.hasMore ? grave.letGo() : grave.bury() }
     if expired.hasMore { report.hasMore = true }
     var nextDeadline = census.nextDeadline
@@ -33,7 +33,7 @@ extension Engine {
     return report
   }
 
-  /// Who is lost: whose process has ended, which its lock tells, and who was asked for a sign of life and gave none.
+  /// Which workers are lost: their process has ended, as its lock shows, or they were asked to renew and did not.
   private func judge(
     _ census: Census, except asking: WorkerID?, now: Int64, _ graves: inout [DeadSession]
   ) -> Doubts.Verdict {
@@ -67,15 +67,15 @@ extension Engine {
     return verdict
   }
 
-  /// The lock of a process was let go: its jobs come back at once, and what it left in the folder goes.
+  /// Called when the lock of a process was released: recovers its jobs at once, and cleans up its files.
   func recoverAfterDeath(of session: String) {
     let isFirst = gone.withLock { gone in
       defer { gone.insert(session) }
       return gone.isEmpty
     }
     guard isFirst else { return }
-    // Unstructured, since the watch of the other process can't wait for the writer. It ends with this recovery. Not on
-    // Swift's pool, which handlers may block.
+    // Unstructured, since the thread that watches processes can't wait for the writer; it ends with this recovery. Not
+    // on Swift's pool, which handlers may block.
     Task(executorPreference: EngineThread.shared) { [weak self] in
       while let self, case let gone = gone.withLock({ $0 }), !gone.isEmpty {
         let report = try? await recover(RecoveryRequest(), limit: 1000, burying: gone)
@@ -113,7 +113,7 @@ extension Census {
     try Statement(nextDeadlineSQL, on: connection).first { $0.int(0) }
   }
 
-  /// The oldest first.
+  /// The workers, oldest first.
   static func readWorkers(on connection: OpaquePointer) throws -> [Worker] {
     try Statement(workersSQL, on: connection).map { rows in
       let row = WorkerRow(
@@ -123,7 +123,7 @@ extension Census {
     }
   }
 
-  /// The running jobs, by the rows of their workers.
+  /// The running jobs, by the row ids of their workers.
   static func readClaims(on connection: OpaquePointer) throws -> [Int64: Set<JobID>] {
     try Statement(claimsSQL, on: connection).map { ($0.id(0), ClaimNumber(rawValue: $0.int(1)).worker) }
       .reduce(into: [:]) { $0[$1.1, default: []].insert($1.0) }

@@ -2,7 +2,7 @@ import DurableJobs
 import Foundation
 import GRDB
 
-/// One store's share in the engine of its file. A process has one engine for each file, whatever paths lead to it.
+/// A store's share in the engine of its file. A process has one engine per file, whatever paths lead to it.
 final class SharedEngine: Sendable {
   let engine: Engine
   private let key: FileStatus.Key
@@ -47,7 +47,7 @@ final class SharedEngine: Sendable {
     await engine.writer.waitUntilClosed()
   }
 
-  /// True if this was the last share: then the engine is to be closed.
+  /// Returns true if this was the last share and the engine must be closed.
   private func letGo() -> Bool {
     guard isOpen.exchange(false) else { return false }
     return Self.engines.withLock { engines in

@@ -1,6 +1,6 @@
 import DurableJobs
 
-/// Lets callers through, counts those who are inside, and can be closed: then they wait outside.
+/// Admits and counts callers, and can be closed, which makes new ones wait.
 final class Turnstile: Sendable {
   private struct State {
     var inside = 0
@@ -15,14 +15,14 @@ final class Turnstile: Sendable {
 
   private let state = Lock(State())
 
-  /// Runs `body` inside, once it is open. Who waits outside can't be cancelled there.
+  /// Runs `body` inside, once open. Waiting to enter can't be cancelled.
   func pass<R>(_ body: () async throws -> R) async rethrows -> R {
     if !state.withLock({ $0.enter() }) { await wait { $0.enter() } }
     defer { change { $0.inside -= 1 } }
     return try await body()
   }
 
-  /// Returns once nobody is inside any more, or it is open again.
+  /// Returns once everyone has left, or it was opened again.
   func close() async {
     change { $0.isClosed = true }
     await wait { $0.inside == 0 || !$0.isClosed }

@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// Jobs that are counted together.
+/// Counts of jobs in a batch.
 extension WriteTransaction {
   func batch(_ membership: BatchMembership) throws -> BatchID {
     if case .join(let id) = membership { return id }
@@ -22,7 +22,7 @@ extension WriteTransaction {
     try read(try connection[.batch].with(id.rawValue), id).map(\.row)
   }
 
-  /// A batch goes with the last of its jobs, unless it is open.
+  /// A batch is deleted with the last of its jobs, unless it is open.
   func count(_ tally: BatchTally, of id: BatchID) throws -> BatchRow? {
     let statement = try connection[.tally].with(id.rawValue, tally.total, tally.live, tally.succeeded, tally.jobs)
     let batch = try read(statement, id)
@@ -32,7 +32,7 @@ extension WriteTransaction {
 
   private func read(_ statement: Statement, _ id: BatchID) throws -> (row: BatchRow, jobs: Int64)? {
     try statement.map { row in
-      // A completion that can't be read stops no job of the batch.
+      // An undecodable completion must not block the jobs of the batch.
       let whenDone = row.data(2).flatMap { try? JSONDecoder().decode(NewJob.self, from: $0) }
       let batch = BatchRow(
         id: id, live: row.int(0), isDone: row.int(1) == 1, isOpen: row.int(1) == openCode, whenDone: whenDone)
@@ -41,7 +41,7 @@ extension WriteTransaction {
   }
 }
 
-/// In the column that is 1 once a batch is done.
+/// The value for open, in the column that is 1 once a batch is done.
 private let openCode: Int64 = 2
 
 let batchColumns = "SELECT id,name,total,live,succeeded,done,follower FROM durable_batch"

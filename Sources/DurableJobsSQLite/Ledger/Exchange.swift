@@ -22,7 +22,7 @@ extension WriteTransaction: JobLedger {
 
   // MARK: Plain jobs
 
-  /// One statement, and one more for an output: what it would have to read, this process knows from its claim.
+  /// One statement, plus one for an output: this process knows the rest from its claim and need not read it.
   private func finish(_ finish: Finish) throws -> Bool {
     FaultPoint.settleBegun.reach()
     let (job, claim) = (finish.token.job, ClaimNumber(rawValue: finish.token.claim))
@@ -77,7 +77,7 @@ extension WriteTransaction: JobLedger {
     return id
   }
 
-  /// The first that comes with a key is what others have waited for.
+  /// Binds jobs that wait for a key to the first job that has it.
   func bind(_ key: String, _ id: JobID) throws {
     let bind = try connection[.bindKey].with(key.composed, id)
     try bind.run()

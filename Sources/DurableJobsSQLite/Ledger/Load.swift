@@ -44,7 +44,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Nil if there is no such job, or none that this version knows.
+  /// Nil if the job does not exist, or is unknown to this version.
   func load(_ id: JobID) throws -> JobRow? {
     let statement = try connection[.load].with(id)
     guard try statement.step() else {
@@ -55,7 +55,7 @@ extension WriteTransaction {
     return try row(statement)
   }
 
-  /// Of ``WriterStatement/load`` and its like. Nil if it is none that this version knows.
+  /// The row of ``WriterStatement/load`` and similar statements. Nil if it is unknown to this version.
   private func row(_ statement: Statement) throws -> JobRow? {
     let id = statement.id(15)
     var stored = StoredRow(id: id)
@@ -81,7 +81,7 @@ extension WriteTransaction {
     reply.lanes[lane] = LaneRow(width: max(width, 1), taken: taken, waiting: waiting, pace: pace)
   }
 
-  /// Rows that say nothing any more go: their time is over, or damage or another program left them behind.
+  /// Also deletes rows that hold nothing: expired ones, and those that damage or another program left behind.
   private func owners(of key: String, all: Bool) throws -> [JobID] {
     let statement = try connection[.keyOwners].with(key.composed, now)
     var (owners, idle): ([JobID], [JobID]) = ([], [])
@@ -125,7 +125,7 @@ extension WriteTransaction {
     if let held = memory.held[id] { letGo.append(ClaimToken(job: id, claim: held.claim.rawValue)) }
   }
 
-  /// Jobs that run under claims of a worker's row, at most `limit`.
+  /// Jobs that run under the claims of a worker's row, at most `limit`.
   private func heldBy(_ worker: Int64, limit: Int) throws -> [JobID] {
     var ids: [JobID] = []
     let claims = ClaimNumber.range(ofWorker: worker)

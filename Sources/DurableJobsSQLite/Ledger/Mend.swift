@@ -1,8 +1,8 @@
 import DurableJobs
 
-/// Rows that can't be what a store wrote: what concerns one job stops one job.
+/// Handling of rows that no store could have written: damage to one job affects only that job.
 extension WriteTransaction {
-  /// Suspends what nobody would ever come to, gives back what runs for nobody, and counts anew what was counted wrong.
+  /// Suspends jobs that no rule would reach, gives back jobs that run for no worker, and corrects wrong counts.
   func mend(limit: Int) throws {
     let damage = try Damage(limit: limit, on: connection.handle)
     for id in damage.rows where !memory.untouchable.contains(id) {
@@ -15,13 +15,13 @@ extension WriteTransaction {
     if !damage.isNothing { news.tell(.all) }
   }
 
-  /// Suspends a ready job that can't be read, so that it is in nobody's way, and has it reported.
+  /// Suspends a ready job that can't be read, so that it blocks no others, and reports it.
   func setAside(_ id: JobID, because reason: String) throws {
     unreadable.append(id)
     _ = try run(ChangeVerb(.suspend(reason: Self.note(reason)), [id], limit: 1, now: now))
   }
 
-  /// The same by force, whatever its row says. One that can't even be written is passed over by this process from now on.
+  /// The same, regardless of what the row says. If the row can't even be written, this process skips it from now on.
   func seize(_ id: JobID, because reason: String) throws {
     if !unreadable.contains(id) { unreadable.append(id) }
     do {

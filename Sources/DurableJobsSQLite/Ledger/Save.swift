@@ -31,7 +31,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Writes the hot row if it changed, and what stands beside it.
+  /// Writes the job's row if it changed, and the rows of other tables.
   private func save(_ change: RowChange) throws {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id)
@@ -92,14 +92,14 @@ extension WriteTransaction {
 
   func take(_ unique: KeyHold, _ id: JobID) throws { try run(.takeKey, unique.key.composed, id, unique.until) }
 
-  /// It has ended so.
+  /// Releases the unique key of a job that has ended.
   func release(_ unique: KeyHold, in state: JobState, _ id: JobID) throws {
     if !unique.isHeld(in: state, at: now) { try run(.releaseKey, unique.key.composed, id) }
   }
 
   // MARK: Deleting
 
-  /// Deletes a job and all that is known of it. Its own row first: where that can't be deleted, nothing is.
+  /// Deletes a job and all its rows. Its own row goes first: if that can't be deleted, nothing is.
   private func delete(_ row: JobRow) throws {
     let id = row.id
     if try number(.highestID) == id.rawValue { try leaveStub(id) } else { try run(.deleteJob, id) }
@@ -120,7 +120,7 @@ extension WriteTransaction {
     if row.hasChildren { try run(.deleteChildren, id) }
   }
 
-  /// The highest id of all would be given out again if its row went. It goes when the next stub takes its place.
+  /// Keeps a stub, since SQLite would reuse the highest id if its row were deleted. The next stub replaces it.
   private func leaveStub(_ id: JobID) throws {
     let old = try number(.stub)
     if old != 0 { try run(.deleteStub, old) }

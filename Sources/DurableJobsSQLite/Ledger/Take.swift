@@ -1,15 +1,15 @@
 import DurableJobs
 import Foundation
 
-/// Ready jobs: who becomes one, and who gets them.
+/// Promoting jobs to ready and claiming ready jobs.
 extension WriteTransaction {
-  /// How many due jobs of a route become ready in one transaction. The rest follow in the next, at once.
+  /// The most due jobs of a route that become ready in one transaction. The rest follow in the next, at once.
   static let promotionBite = 1000
 
-  /// From one queue, in one transaction.
+  /// The most jobs claimed from one queue in one transaction.
   private static let largestClaim = 1_000_000
 
-  /// Jobs whose deadline has passed are left where they are, and named.
+  /// Claims jobs. Those past their deadline are not claimed but added to `overdue`.
   func take(_ request: ClaimRequest, _ overdue: inout [JobID]) throws -> ClaimBatch {
     var batch = ClaimBatch()
     guard var own = memory.workers[request.worker], let last = own.indices.last, let row = own[last].row.id else {
@@ -57,7 +57,7 @@ extension WriteTransaction {
     return batch
   }
 
-  /// What those brought that it waited for.
+  /// The ends of the jobs that it waited for.
   private func inputs(of id: JobID) throws -> [Int: JobEnd] {
     var inputs: [Int: JobEnd] = [:]
     var failures: [(slot: Int, parent: JobID)] = []
@@ -87,7 +87,7 @@ extension WriteTransaction {
 
   // MARK: Promoting
 
-  /// Makes due jobs of a route ready, and notes when the next is due.
+  /// Makes due jobs of a route ready, and records when the next one is due.
   private func promote(_ route: Route, _ batch: inout ClaimBatch) throws {
     guard let due = try nextDue(route.id) else { return }
     var wait = due > now ? due - now : 0
@@ -105,7 +105,7 @@ extension WriteTransaction {
     try connection[.nextDue].with(route).first { $0.int(0) }
   }
 
-  /// Makes at most `limit` due jobs of a route ready, those that are due for longest. Returns how many there were.
+  /// Makes at most `limit` due jobs of a route ready, earliest first. Returns how many there were.
   private func promote(_ route: Int64, limit: Int) throws -> Int {
     let promote = try connection[.promote].with(route, now, limit)
     try promote.run()
@@ -114,7 +114,7 @@ extension WriteTransaction {
     return count
   }
 
-  /// True if there is more than `limit` jobs of a route that are due.
+  /// Returns true if any route has more than `limit` due jobs.
   func promoteAll(limit: Int) throws -> Bool {
     var hasMore = false
     for route in try memory.routes.all(on: connection) {
@@ -126,7 +126,7 @@ extension WriteTransaction {
 
   // MARK: Picking
 
-  /// A ready job, read.
+  /// A ready job that was read.
   private struct PickedJob {
     let id: JobID
     let route: Route
@@ -141,13 +141,13 @@ extension WriteTransaction {
     }
   }
 
-  /// A route that is being read, at its first job that was not taken.
+  /// A read position in a route: its first job that has not been taken.
   private struct Cursor {
     let route: Route
     let statement: Statement
     var id: JobID
     var rank: Int64
-    /// How many of its rows were read, and how many are read at most: one more than there is room for.
+    /// How many of its rows were read, and the most to read: one more than there is room for.
     var seen = 1
     let limit: Int
   }
@@ -156,8 +156,8 @@ extension WriteTransaction {
     let reason: String
   }
 
-  /// The first ready jobs of these routes, by rank and then by id, within what is free in each queue. Each route is read
-  /// only as far as it is needed, so that ten full routes cost what one does.
+  /// The first ready jobs of these routes, by rank and then by id, within the free slots of each queue. Each route is
+  /// read only as far as needed, so that ten long routes cost as much as one.
   private func pick(
     from routes: [Route], _ free: [String: Int], _ request: ClaimRequest, _ batch: inout ClaimBatch,
     _ overdue: inout [JobID]
@@ -170,7 +170,7 @@ extension WriteTransaction {
     defer { for cursor in cursors { cursor.statement.reset() } }
 
     for route in try only.map({ try self.route(of: $0, among: routes) }) ?? routes {
-      // More than can be taken, to know whether there is more, and not to end at those that are passed over.
+      // More than can be taken, to learn whether there are more, and to get past rows that are skipped.
       let limit = (free[route.queue] ?? 0) + 1000 + memory.untouchable.count
       let statement = try (only == nil ? connection.picker(cursors.count) : connection[.pickOnly])
         .with(only?.rawValue ?? route.id, limit)
@@ -209,12 +209,12 @@ extension WriteTransaction {
         cursors[first].rank = cursor.statement.int(1)
         cursors[first].seen += 1
       } else {
-        // Some of them could not be read, or there would be no room left: others may stand behind them.
+        // Some could not be read, or exceeded the free slots: more may follow them.
         if cursor.seen == cursor.limit { batch.hasMore = true }
         cursors.remove(at: first)
       }
     }
-    // Only now: a row that moves while its index is read may be met again.
+    // Not before this point: a row that is moved while its index is read could show up again.
     for (id, reason) in damaged { try setAside(id, because: reason) }
     return picked
   }

@@ -1,9 +1,9 @@
 import DurableJobs
 import Foundation
 
-/// Rows of workers: leases, and what is held under them.
+/// Rows of workers: leases, and the claims under them.
 extension WriteTransaction {
-  /// The rows of a worker of this process that stand. Learns on the way whether routes changed: the newest row is read
+  /// The valid rows of a worker of this process. Also learns whether routes changed, since the newest row is read
   /// before every claim.
   func standingRows(of worker: WorkerID) throws -> [WorkerRow] {
     let known = memory.workers[worker] ?? []
@@ -46,7 +46,7 @@ extension WriteTransaction {
     return made
   }
 
-  /// After a number that is too high for claims there would be no other, or none at all.
+  /// Removes numbers so high that claims could get no higher one.
   private func forgetWildNumbers() throws {
     let highest = ClaimNumber.highestWorker
     let next = min(max(now / 1000, 1 << 16), highest / 2)
@@ -56,7 +56,7 @@ extension WriteTransaction {
     ] { try Statement(sql, on: connection.handle).run() }
   }
 
-  /// A heartbeat writes one row, the worker's, however many jobs it holds.
+  /// A renewal writes only the worker's row, however many jobs it holds.
   func renew(_ worker: WorkerID, until leaseUntil: Int64) throws -> [WorkerRow] {
     var own = memory.workers[worker] ?? []
     for index in own.indices.reversed() {
@@ -77,7 +77,7 @@ extension WriteTransaction {
     return own.map(\.row)
   }
 
-  /// Only stops that were asked for meanwhile are looked at job by job.
+  /// Checks single jobs only for stops that were requested since.
   func hold(_ tokens: [ClaimToken], _ reply: inout LedgerReply) throws {
     for (index, token) in tokens.enumerated() {
       guard let held = memory.held[token.job], held.claim.rawValue == token.claim, !held.isDoubtful,
@@ -91,17 +91,17 @@ extension WriteTransaction {
     }
   }
 
-  /// Something was asked of a worker's jobs: finds out of which.
+  /// Finds out which of a worker's jobs were asked to stop.
   private func lookAtClaims(of worker: Int64) throws {
     for (id, held) in memory.held where held.claim.worker == worker {
       let row = try load(id)
-      // True for longer than it need be does no harm, so a rollback may leave it.
+      // Being set for longer than necessary does no harm, so it may survive a rollback.
       memory.held[id]?.isDoubtful =
         row.map { !$0.isHeld || $0.claim != held.claim || $0.course.stopAsked != nil } ?? true
     }
   }
 
-  /// The worker's row first: from then on every claim under it is lost.
+  /// Marks the worker's row as taken first: from then on, every claim under it is lost.
   func dispossess(_ loss: WorkerRow) throws -> Int64? {
     let take = try connection[.takeWorker].with(loss.id, loss.leaseUntil)
     try take.run()
@@ -128,8 +128,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Whether a row of a worker is there, and nobody recovers it: its claims are lost from then on, also those that
-  /// recovery has not come to yet.
+  /// Whether a worker's row exists and is not being recovered. Otherwise all its claims are lost, including those that
+  /// recovery has not reached yet.
   func isStanding(_ worker: Int64) throws -> Bool {
     if let known = standing[worker] { return known }
     let isStanding = try connection[.workerLease].with(worker).first { $0.int(0) != WorkerRow.taken } ?? false

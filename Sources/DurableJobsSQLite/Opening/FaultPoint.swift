@@ -3,11 +3,11 @@
   import Foundation
 #endif
 
-/// Places where a test may have the process killed: between any two statements that belong together.
+/// Places where a test can kill the process: between any two statements that belong together.
 ///
-/// `DURABLE_FAULT=claim.marked:3` in the environment kills the process with SIGKILL when it comes to that place for the
-/// third time; without a number, the first time; `claim.marked:3:stop` stops it there, as SIGSTOP does. Only with the
-/// trait `FaultPoints`; else nothing of it is compiled.
+/// `DURABLE_FAULT=claim.marked:3` in the environment kills the process with SIGKILL when it reaches that place for the
+/// third time; without a number, the first time. `claim.marked:3:stop` stops it there with SIGSTOP. Only compiled with
+/// the trait `FaultPoints`.
 enum FaultPoint: String, CaseIterable {
   case migrateBegun = "migrate.begun"
   case migrateEnded = "migrate.ended"

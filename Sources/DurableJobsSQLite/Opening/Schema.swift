@@ -1,11 +1,11 @@
 import DurableJobs
 import GRDB
 
-/// The tables of a store. `docs` of the columns are in the migration that makes them.
+/// The tables of a store. Their columns are documented in the migration that creates them.
 enum Schema {
-  /// Says in the file's header that it is a store: "DurJ".
+  /// The mark in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
-  /// What this version of the library writes into `durable_meta`.
+  /// The version that this library writes into `durable_meta`.
   static let version: Int64 = 8
 
   static var migrator: DatabaseMigrator {
@@ -21,8 +21,8 @@ enum Schema {
     return migrator
   }
 
-  /// In a database whose header, and whose migrations by GRDB, are an app's: by the version that `durable_meta` has, which it
-  /// returns. A newer one is left as it is.
+  /// Migrates the tables in a database whose header and GRDB migrations belong to an app, starting from the version in
+  /// `durable_meta`, and returns that. A newer version is left unchanged.
   static func migrateShared(_ db: Database) throws -> Int64 {
     let version =
       try db.tableExists("durable_meta")

@@ -3,12 +3,12 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A store's file, opened, migrated and proved durable.
+/// A store's file that has been opened, migrated and checked for durability.
 struct StoreFile {
   let pool: DatabasePool
   let folder: MeetingFolder
   let lock: WriterLock
-  /// The clock stood there once, after it had been set back so many times.
+  /// The latest time known from the file, and how often the clock had been set back by then.
   let latest: Int64
   let epoch: Int64
 
@@ -19,23 +19,23 @@ struct StoreFile {
       try StoreInspection.checkFile(path)
       isFile = true
       let look = try patience.wait { try StoreInspection.look(path, $0) }
-      // Who closes a store last moves its log into the file, so this one is not the last.
+      // Closed once the pool is open: the last connection of all to close moves the log into the file.
       defer { sqlite3_close_v2(look) }
       let folder = try MeetingFolder(databasePath: path)
       let lock = try WriterLock(folder: folder)
-      // Two processes that make the same new file must not do so at once.
+      // Two processes that create the same file must not do so at the same time.
       let hasLock = patience.wait { lock.take(within: $0) }
       defer { if hasLock { lock.giveBack() } }
       try self.init(Self.open(path, Self.configuration(busyTimeout)), folder, lock, patience)
     } catch {
       let error = JobError(error, path: path)
-      // What can't be made beside the file is told by their folder.
+      // If a file beside the store can't be created, report its folder.
       if isFile, [.unusableFile, .readOnly].contains(error.code) { try StoreInspection.checkFolder(of: path) }
       throw error
     }
   }
 
-  /// An app's own pool. Its path was opened by SQLite already.
+  /// Uses an app's own pool, whose path SQLite has already opened.
   init(lent pool: DatabasePool) throws {
     do {
       let folder = try MeetingFolder(databasePath: pool.path)
@@ -61,14 +61,14 @@ struct StoreFile {
     """
 
   private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
-    // Not as SQLite's URI, whatever it begins with.
+    // Prevents SQLite from reading the path as a URI.
     let path = path.hasPrefix("/") ? path : "./\(path)"
     var attemptsLeft = 100
     while true {
       do {
         return try DatabasePool(path: path, configuration: configuration)
       } catch let error as CocoaError where error.code == .fileReadNoSuchFile && attemptsLeft > 0 {
-        // GRDB looks at the -wal file, which another process removed meanwhile: the last one to close the store does.
+        // GRDB looked at the -wal file, which the last process to close the store removed in the meantime.
         attemptsLeft -= 1
       }
     }
@@ -119,7 +119,7 @@ struct StoreFile {
   }
 }
 
-/// Absolute and without symbolic links; nil if there is no such file.
+/// The absolute path with symbolic links resolved; nil if there is no such file.
 func resolvedPath(_ path: String) -> String? {
   guard let resolved = realpath(path, nil) else { return nil }
   defer { free(resolved) }
@@ -143,14 +143,14 @@ enum StoreInspection {
     case S_IFDIR: throw unusable(path, "it is a folder; name a file in it, as in \(path)/jobs.sqlite")
     default: throw unusable(path, "it is no regular file")
     }
-    // Its companions go by its name, so two names would be two stores in one file.
+    // SQLite's other files are named after the path, so two hard links would be two stores in one file.
     guard status.st_nlink == 1 else {
       throw unusable(path, "it has \(status.st_nlink) names (hard links); keep one of them, and use symbolic links")
     }
     guard access(path, R_OK) == 0 else { throw unusable(path, "you may not read it") }
   }
 
-  /// SQLite's files and the folder of the processes are made beside the file that a path leads to.
+  /// Checks the folder where a path leads: SQLite's files and the session folder are created there.
   static func checkFolder(of path: String) throws {
     guard let resolved = resolvedPath(path) else { return }
     let folder = URL(fileURLWithPath: resolved).deletingLastPathComponent().path
@@ -177,11 +177,11 @@ enum StoreInspection {
     return try number("SELECT count(*) FROM grdb_migrations", handle) != 0
   }
 
-  /// A new file that is private to the user. Another process may have made it meanwhile: as well.
+  /// Creates a file that is private to the user. It is no error if another process created it in the meantime.
   private static func create(_ path: String) throws {
     let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
     if file >= 0 {
-      // Nobody else has it open, so closing it can't drop a lock of this process on it.
+      // No one else in this process has it open, so closing it can't drop a lock on it.
       close(file)
       return
     }
@@ -197,7 +197,7 @@ enum StoreInspection {
     }
   }
 
-  /// An empty file is a new store. Returns a connection to it, to be closed once there is another.
+  /// Inspects a file; an empty one is a new store. The caller closes the connection once it has another.
   static func look(_ path: String, _ busyTimeout: Duration) throws -> OpaquePointer {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
@@ -213,11 +213,11 @@ enum StoreInspection {
 
   private static func look(on handle: OpaquePointer, _ path: String, _ busyTimeout: Duration) throws {
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
-    // GRDB makes its table of migrations before the first of them: a process may have died in between, or be there now.
+    // GRDB creates its migrations table before it runs the first: a process may have died in between, or be there now.
     let hasTables =
       try number("SELECT count(*) FROM sqlite_master WHERE tbl_name<>'grdb_migrations'", handle) != 0
       || isMigratedElsewhere(handle)
-    // A file that SQLite could only open for reading is told of by SQLite, whatever the reason.
+    // If SQLite could only open the file for reading, its own error reports why.
     guard sqlite3_db_readonly(handle, "main") == 0 else {
       throw JobError(
         .readOnly,

@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// A session that died, with its lock, which who found it has taken: so one process at a time clears up after it.
+/// A dead session whose lock this process has taken, so that only one process at a time cleans up after it.
 package final class DeadSession: Sendable {
   private let folder: String
   private let session: String
@@ -13,9 +13,9 @@ package final class DeadSession: Sendable {
     self.file = Lock(file)
   }
 
-  /// Removes what the dead session left in the folder, then lets go.
+  /// Removes the dead session's files from the folder, then releases the lock.
   package func bury() {
-    // The lock file last: as long as it is there, somebody else can finish what is begun here.
+    // The lock file goes last: as long as it exists, another process can finish an interrupted cleanup.
     file.withLock { file in
       guard file != nil else { return }
       for kind in SessionFile.allCases.reversed() { unlink(kind.path(of: session, in: folder)) }
@@ -23,13 +23,13 @@ package final class DeadSession: Sendable {
     }
   }
 
-  /// Leaves everything as it was found.
+  /// Releases the lock and leaves the files as they were.
   package func letGo() {
     file.withLock { $0 = nil }
   }
 }
 
-/// An advisory lock on a whole file, which ends with the process that holds it, however that ends.
+/// An advisory lock on a whole file that ends with the process holding it, however that ends.
 enum FileLock {
   /// Opens a file such that no child process ever holds its lock; nil if the system refuses, with the reason in `errno`.
   static func file(at path: String, creating flags: Int32 = 0) -> Descriptor? {
@@ -42,15 +42,15 @@ enum FileLock {
     }
   }
 
-  /// False if somebody else holds it, or the system refuses; `errno` tells.
+  /// Tries to take the lock. False if it is held elsewhere or the call fails, as `errno` says.
   static func take(_ file: Descriptor) -> Bool { lock(file, LOCK_EX | LOCK_NB) }
 
-  /// Waits in the order that the system keeps. False only if the system refuses.
+  /// Waits for the lock, in the system's order. False only if the call fails.
   static func await(_ file: Descriptor) -> Bool { lock(file, LOCK_EX) }
 
   static func giveBack(_ file: Descriptor) { _ = lock(file, LOCK_UN) }
 
-  /// Whether that path still names this file.
+  /// Whether the path still names this file.
   static func isFile(_ file: Descriptor, at path: String) -> Bool {
     FileStatus(file)?.key == FileStatus(path)?.key
   }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file descriptor that is closed with its one owner, and that no child process has: neither one that executes a program,
-/// nor one that is forked and goes on.
+/// A file descriptor that is closed with its only owner and is never shared with a child process, whether that executes
+/// another program or is a plain fork.
 final class Descriptor: Sendable {
   let number: Int32
 
@@ -12,7 +12,7 @@ final class Descriptor: Sendable {
 
   private init(noted number: Int32) { self.number = number }
 
-  /// What `open` opens, with no fork in between; nil if it returns less than 0, with the reason in `errno`.
+  /// Opens a descriptor with no fork in between; nil if `open` returns less than 0, with the reason in `errno`.
   static func opened(by open: () -> Int32) -> Descriptor? {
     let number = Forks.between {
       let number = open()
@@ -30,11 +30,11 @@ final class Descriptor: Sendable {
   }
 }
 
-/// What becomes of descriptors in a child that goes on after `fork`. It would share their locks and connections, and its
-/// parent would look alive for as long as the child lives. So each is made one of `/dev/null` there: its owner can close it.
+/// Handling of descriptors in a child that continues after `fork`. It would share locks and connections, and make its
+/// parent look alive. So in the child each descriptor is redirected to `/dev/null`, where its owner can still close it.
 private enum Forks {
-  // Safe without the compiler's proof: touched with `lock` held, which a fork holds too, and by the only thread of a child.
-  /// By the descriptor's number.
+  // Checked by hand: accessed with `lock` held, which a fork also holds, or by the only thread of a child.
+  // Indexed by the descriptor's number.
   nonisolated(unsafe) private static var isOpen = UnsafeMutableBufferPointer<Bool>.allocate(capacity: 0)
   private static let lock = NSLock()
   private static let isInstalled: Void = {
@@ -44,13 +44,13 @@ private enum Forks {
     }
   }()
 
-  /// Runs `body` while nobody forks.
+  /// Runs `body` while no thread can fork.
   static func between<R>(_ body: () -> R) -> R {
     isInstalled
     return lock.withLock(body)
   }
 
-  /// Inside ``between(_:)``.
+  /// Call inside ``between(_:)``.
   static func note(_ number: Int32, isOpen isNowOpen: Bool) {
     let index = Int(number)
     if index >= isOpen.count {
@@ -63,7 +63,7 @@ private enum Forks {
     isOpen[index] = isNowOpen
   }
 
-  /// Does only what a child may that has one thread of many: calls of the system.
+  /// Only makes system calls, as a child forked from a process with several threads must.
   private static func letGo() {
     let null = open("/dev/null", O_RDWR | O_CLOEXEC)
     for index in isOpen.indices where isOpen[index] {

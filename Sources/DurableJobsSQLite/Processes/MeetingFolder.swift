@@ -1,18 +1,18 @@
 import DurableJobs
 import Foundation
 
-/// The folder in which the processes that have one database open notice each other.
+/// The folder through which the processes that have a database open notice each other.
 ///
-/// It is private to the user and stands beside the database, as `<database>-durable`. Where the paths of sockets in it
-/// would be too long for the system, it is in the temporary folder instead, named after the database's device and
-/// inode, so that all processes find the same one.
+/// It is private to the user and lies beside the database as `<database>-durable`. If the paths of sockets in it would
+/// be too long for the system, it lies in the temporary folder, named after the database's device and inode, so that
+/// all processes find the same one.
 package struct MeetingFolder: Sendable {
   package let path: String
   let postbox: Postbox
 
-  /// Finds or makes the folder of a database that exists.
+  /// Finds or creates the folder of an existing database.
   ///
-  /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be made or is not private.
+  /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be created or is not private.
   package init(databasePath: String) throws {
     guard let resolved = resolvedPath(databasePath), let file = FileStatus(resolved)?.key else {
       throw JobError(
@@ -30,18 +30,18 @@ package struct MeetingFolder: Sendable {
     try Self.makePrivateFolder(path)
   }
 
-  /// Tells all sessions of a change, but for one's own. Never waits; who can't be reached is left out.
+  /// Signals a change to all sessions except one's own. Never waits; sessions that can't be reached are skipped.
   package func post(_ change: ForeignChange, except own: String?) { postbox.post(change, except: own) }
 
-  /// Tells one session of a change. Never waits; nothing happens if it can't be reached.
+  /// Signals a change to one session. Never waits; does nothing if it can't be reached.
   package func post(_ change: ForeignChange, to session: String) { postbox.post(change, to: session) }
 
   package enum Standing: Sendable {
-    /// Its process ended. Nobody else can find that until the lock that the caller now holds is let go.
+    /// Its process has ended. No one else can find that out until the caller releases the lock it now holds.
     case dead(DeadSession)
-    /// Somebody holds its lock: itself, or who found it dead and is clearing up.
+    /// Its lock is held: by itself, or by a process that found it dead and is cleaning up.
     case alive
-    /// It has no lock file, which proves nothing: it may have left in order, have been buried, or be on another machine.
+    /// It has no lock file, which proves nothing: it may have left, been cleaned up, or be on another machine.
     case unknown
   }
 
@@ -49,12 +49,12 @@ package struct MeetingFolder: Sendable {
     let lockPath = SessionFile.lock.path(of: session, in: path)
     guard let file = FileLock.file(at: lockPath) else { return .unknown }
     guard FileLock.take(file) else { return errno == EWOULDBLOCK ? .alive : .unknown }
-    // It may have left, or have been buried, since the file was opened.
+    // It may have left, or been cleaned up, since the file was opened.
     guard FileLock.isFile(file, at: lockPath) else { return .unknown }
     return .dead(DeadSession(folder: path, session: session, file: file))
   }
 
-  /// All sessions that are there now, the dead that nobody buried among them.
+  /// All current sessions, including dead ones that were not cleaned up.
   func sessions() -> [String] { files().compactMap(SessionFile.lock.session(ofFile:)) }
 
   func files() -> [String] { Self.files(in: path) }
@@ -70,7 +70,7 @@ package struct MeetingFolder: Sendable {
     return names
   }
 
-  /// The same for all processes of a user, whatever their environments say.
+  /// A folder that is the same for all processes of a user, whatever their environments are.
   private static var temporaryFolder: String {
     #if canImport(Darwin)
       var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -81,7 +81,7 @@ package struct MeetingFolder: Sendable {
   }
 
   private static func makePrivateFolder(_ path: String) throws {
-    // What the umask left of the mode is made right only by who made the folder: another's is judged as it is.
+    // Only the creator of the folder may correct the mode after the umask; an existing folder is judged as it is.
     if mkdir(path, 0o700) == 0 { chmod(path, 0o700) }
     let error = errno
     var folder = stat()

@@ -1,12 +1,12 @@
-/// What one session knows of its peers, and the connection by which it notices that its neighbour is gone. Belongs to
-/// the session's listener thread.
+/// What a session knows of its peers, and the connection through which it notices that its neighbour is gone. Only used
+/// by the session's listener thread.
 struct PeerWatch {
   private let folder: MeetingFolder
   private let ring: PeerRing
   private let onDeath: (String) -> Void
   private var neighbour: (name: String, connection: Descriptor)?
   private var reported: Set<String> = []
-  /// How often was looked since somebody vanished, while that goes on.
+  /// How many looks there were since a peer vanished, while they continue.
   private var looks: Int?
 
   init(folder: MeetingFolder, own: String, onDeath: @escaping (String) -> Void) {
@@ -18,22 +18,22 @@ struct PeerWatch {
   /// Becomes readable when the neighbour is gone.
   var connection: Descriptor? { neighbour?.connection }
 
-  /// After how many milliseconds to look again, should nothing happen before.
+  /// Milliseconds until the next look, if nothing happens before.
   var pause: Int32? { looks.flatMap(PeerRing.pause(afterLooks:)) }
 
-  /// Finds who died before this session came, and takes its place among those that live.
+  /// Finds sessions that died before this one started, and joins the ring of living ones.
   mutating func join() {
     lookForDead()
     ringHasChanged()
   }
 
-  /// Somebody may have died.
+  /// Called when a session may have died.
   mutating func look() {
     looks = -1
     lookAgain()
   }
 
-  /// The last look may have been too early: of a process that ends, the connections may close before the lock does.
+  /// Looks again, since the last look may have been too early: a process's connections may close before its lock.
   mutating func lookAgain() {
     looks? += 1
     if pause == nil { looks = nil }
@@ -41,12 +41,12 @@ struct PeerWatch {
     findNeighbour()
   }
 
-  /// Somebody came, or left in order.
+  /// Called when a session joined or left.
   mutating func ringHasChanged() {
     if !findNeighbour() { looks = 0 }
   }
 
-  /// The connection to the neighbour has something to say.
+  /// Called when the connection to the neighbour is readable.
   mutating func hearNeighbour() {
     guard let connection = neighbour?.connection else { return }
     let hasLeft = Farewell.wasSaid(on: connection)
@@ -54,7 +54,7 @@ struct PeerWatch {
     if hasLeft { ringHasChanged() } else { look() }
   }
 
-  /// Ends the watch, so that nobody takes its end for a death.
+  /// Ends the watch in a way that no peer takes for a death.
   mutating func leave() { watch(nil) }
 
   private mutating func watch(_ next: (name: String, connection: Descriptor)?) {
@@ -68,8 +68,8 @@ struct PeerWatch {
     for name in names where name != ring.own { reportIfDead(name) }
   }
 
-  /// Connects with the neighbour, if it isn't yet: with the next that can be reached. False if somebody was passed
-  /// over who seems to live.
+  /// Connects to the neighbour, the next session that can be reached, unless already connected. Returns false if a
+  /// session that seems alive was skipped.
   @discardableResult
   private mutating func findNeighbour() -> Bool {
     var hasMissed = false
@@ -85,7 +85,7 @@ struct PeerWatch {
     return !hasMissed
   }
 
-  /// Whether somebody holds its lock.
+  /// Reports the session if it is dead. Returns whether its lock is held.
   @discardableResult
   private mutating func reportIfDead(_ name: String) -> Bool {
     switch folder.standing(of: name) {
@@ -99,8 +99,8 @@ struct PeerWatch {
   }
 }
 
-/// What is said on a connection between two sessions, and only as it is closed in order. One that ends without it has
-/// lost its process.
+/// The message on a connection between two sessions, sent only before it is closed properly. A connection that ends
+/// without it belonged to a process that ended.
 enum Farewell {
   static func say(on connection: Descriptor) { UnixSocket.send(0, on: connection) }
 

@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// Sends datagrams to the sessions of a folder. Knows who they are without reading the folder each time.
+/// Sends datagrams to the sessions of a folder, whose names it caches rather than reading the folder each time.
 final class Postbox: Sendable {
   private struct State {
     var socket: Descriptor?
@@ -31,11 +31,11 @@ final class Postbox: Sendable {
     let path = SessionFile.mail.path(of: session, in: folder)
     if let socket = state.socket {
       if UnixSocket.send(change.rawValue, from: socket, to: path) { return }
-      // Gone, dead, or refused by the system: whoever watches it learns that in a better way.
+      // Gone, dead or refused: whoever watches that session learns it in a more reliable way.
       guard errno == EAGAIN || errno == ENOBUFS else { return }
     }
-    // Either the receiver has a full box, and is awake already, or what stopped receivers have not read fills this
-    // sender's share of memory, and nobody would hear from it any more. A new sender has a new share.
+    // Either the receiver's buffer is full, and it is awake already, or unread messages to stopped receivers use up
+    // this sender's share of memory, which would keep messages from everyone. A new socket has a new share.
     guard let socket = UnixSocket.open(.datagram) else { return }
     _ = UnixSocket.send(change.rawValue, from: socket, to: path)
     state.socket = socket

@@ -1,22 +1,22 @@
 import DurableJobs
 import Foundation
 
-/// This process, as the others that have the same database open see it: where they send word of changes, and a lock
-/// and connections by which they notice within a second that it ended.
+/// This process as seen by the others that have the same database open: where they send signals, and a lock and
+/// connections by which they notice within a second that it ended.
 ///
-/// What has died in the folder, before or after this session began, is reported by each session that notices, once.
-/// The lock of the dead one (``MeetingFolder/standing(of:)``) arbitrates who clears up.
+/// A session that died in the folder, at any time, is reported once by each session that notices.
+/// Its lock (``MeetingFolder/standing(of:)``) decides which of them cleans up.
 package final class ProcessSession: Sendable {
-  /// Eight hexadecimal digits, which nobody else in the folder has.
+  /// Eight hexadecimal digits, unique in the folder.
   package let name: String
   private let listener: SessionListener
 
-  /// Joins. Visible to the others when this returns; so look for work after it, not before.
+  /// Joins the folder. The session is visible to others when this returns, so look for work after it, not before.
   ///
-  /// Both callbacks run on one thread of the session's own. While one runs, the session neither hears nor watches.
+  /// Both callbacks run on the session's own thread. While one runs, the session neither receives nor watches.
   /// - Parameters:
-  ///   - onSignal: Changes that others told of, those that came together as one.
-  ///   - onDeath: A session whose process ended without closing it.
+  ///   - onSignal: Called with changes that others signalled, merged if they arrive together.
+  ///   - onDeath: Called with a session whose process ended without closing it.
   package init(
     folder: MeetingFolder, onSignal: @escaping @Sendable (ForeignChange) -> Void,
     onDeath: @escaping @Sendable (String) -> Void
@@ -32,14 +32,14 @@ package final class ProcessSession: Sendable {
     listener.start()
   }
 
-  /// Leaves in order: the others see no death. No callback runs once this has returned, unless it is called by one;
-  /// so it must not be called while holding what a callback waits for. A second call does nothing.
+  /// Leaves properly: the others see no death. No callback runs after this returns, unless it is called by one, so do
+  /// not hold anything that a callback waits for. A second call does nothing.
   package func close() { listener.close(.inOrder) }
 
-  /// The same, but the others find it dead at once: something that is known by its name could not be taken back.
+  /// Leaves so that the others find it dead at once, because something stored under its name could not be removed.
   package func abandon() { listener.close(.asDead) }
 
-  /// The process ends in order: it is seen no more, and nothing is left of it in the folder.
+  /// Called when the process exits: makes the session invisible and removes its files from the folder.
   package func withdraw() { listener.files.withdraw() }
 
   deinit { close() }

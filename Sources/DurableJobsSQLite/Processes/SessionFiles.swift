@@ -1,26 +1,26 @@
 import DurableJobs
 import Foundation
 
-/// The files of a session in the folder, in the order in which they go when it leaves.
+/// The files of a session in the folder, in the order in which they are removed when it leaves.
 enum SessionFile: String, CaseIterable {
-  /// Locked for as long as the session lives. Who finds this file by its name finds it locked, or its session dead.
+  /// Locked while the session lives: a process that finds this file finds it locked, or its session dead.
   case lock
-  /// Where messages arrive: a datagram socket.
+  /// A datagram socket that receives messages.
   case mail = "sock"
-  /// Where the peer that watches this one connects: a stream socket on which nothing is said but a farewell.
+  /// A stream socket to which the watching peer connects. Nothing is sent on it except a farewell.
   case life
-  /// The lock file before all else is there.
+  /// The lock file until all else is in place.
   case beginning = "new"
 
   func path(of session: String, in folder: String) -> String { "\(folder)/\(session).\(rawValue)" }
 
-  /// The session that a file of this kind belongs to.
+  /// The session to which a file of this kind belongs.
   func session(ofFile name: String) -> String? {
     name.hasSuffix("." + rawValue) ? String(name.dropLast(rawValue.utf8.count + 1)) : nil
   }
 }
 
-/// What makes a session visible to others, for as long as this value lives and was not withdrawn.
+/// The files that make a session visible to others, as long as this value lives and was not withdrawn.
 final class SessionFiles: Sendable {
   let name: String
   let mail: Descriptor
@@ -48,25 +48,25 @@ final class SessionFiles: Sendable {
     self.life = life
   }
 
-  /// False in a child that the session's process forked: nothing of it is there, and the files are the parent's.
+  /// False in a forked child of the session's process: the files belong to the parent.
   var areOwn: Bool { getpid() == process }
 
-  /// Makes the session invisible. Its lock stays held for as long as this value lives.
+  /// Makes the session invisible. Its lock is held until this value is released.
   func withdraw() {
     guard areOwn else { return }
     for kind in SessionFile.allCases { unlink(kind.path(of: name, in: folder)) }
   }
 
-  /// Has everybody find the session dead, as if its process had ended: nobody holds its lock, which stays, and nobody can
-  /// connect with it any more.
+  /// Makes others find the session dead, as if its process had ended: its lock is released but the file stays, and no
+  /// one can connect to it any more.
   func abandon() {
     guard areOwn else { return }
     unlink(SessionFile.life.path(of: name, in: folder))
     FileLock.giveBack(lock)
   }
 
-  /// A name that nobody has, with its lock held. Whoever tidies may take the new file for a remnant until it is
-  /// locked; then the next name is tried.
+  /// An unused name, with its lock held. A process that cleans up may remove the new file before it is locked; then the
+  /// next name is tried.
   private static func lockedName(in folder: String) throws -> (String, Descriptor) {
     for _ in 0..<100 {
       let digits = String(UInt32.random(in: .min ... .max), radix: 16)
@@ -90,7 +90,7 @@ final class SessionFiles: Sendable {
       "No lock can be held in \(folder) (\(SystemError.words())). It must be writable, on a local disk.")
   }
 
-  /// Removes what processes that died while they came or left have left behind.
+  /// Removes files left by processes that died while joining or leaving.
   static func removeRemains(in folder: MeetingFolder) {
     let files = folder.files()
     for file in files {
@@ -106,7 +106,7 @@ final class SessionFiles: Sendable {
       guard let name = SessionFile.mail.session(ofFile: file) ?? SessionFile.life.session(ofFile: file) else {
         continue
       }
-      // A session has the one or the other lock file before it has sockets; this order can't miss it as it is renamed.
+      // A session always has one of the two lock files before its sockets; this order can't miss it during the rename.
       let isOwned = [SessionFile.beginning, .lock].contains { access($0.path(of: name, in: folder.path), F_OK) == 0 }
       if !isOwned { unlink(folder.path + "/" + file) }
     }

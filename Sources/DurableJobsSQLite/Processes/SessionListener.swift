@@ -1,8 +1,8 @@
 import DurableJobs
 import Foundation
 
-/// The thread of a session: sleeps until a datagram or a connection says something. While nobody comes, goes or posts,
-/// it never wakes.
+/// The thread of a session: sleeps until a datagram or a connection is readable. While no session joins, leaves or
+/// posts, it never wakes.
 final class SessionListener: Sendable {
   enum End { case inOrder, asDead }
 
@@ -10,7 +10,7 @@ final class SessionListener: Sendable {
   let files: SessionFiles
   private let onSignal: @Sendable (ForeignChange) -> Void
   private let onDeath: @Sendable (String) -> Void
-  /// Two connected sockets: when `bell` is shut down, `ear` becomes readable, and stays so.
+  /// Two connected sockets: shutting down `bell` makes `ear` permanently readable.
   private let bell: Descriptor
   private let ear: Descriptor
   private let thread = Lock<ObjectIdentifier?>(nil)
@@ -33,7 +33,7 @@ final class SessionListener: Sendable {
   }
 
   func start() {
-    // Whoever stands before this session in the ring is to watch it from now on.
+    // The session before this one in the ring must watch it from now on.
     folder.post([], except: files.name)
     ended.enter()
     let thread = Thread { [self] in
@@ -52,7 +52,7 @@ final class SessionListener: Sendable {
       return end == nil
     }
     if isFirst {
-      // First the files, then the connections: who sees one of those end must find who died, or that nobody did.
+      // Files before connections: whoever sees a connection end must find out who died, or that no one did.
       way == .inOrder ? files.withdraw() : files.abandon()
       shutdown(bell.number, Int32(SHUT_RDWR))
     }
@@ -66,7 +66,7 @@ final class SessionListener: Sendable {
     var watchers = Watchers()
     defer {
       if end.withLock({ $0 == .asDead }) {
-        // Who waits to be accepted would wait as long as this process lives; now its connection ends without a farewell.
+        // A pending connection would last as long as this process; accepted, it now ends without a farewell.
         watchers.accept(from: files.life)
       } else {
         peers.leave()
@@ -77,7 +77,7 @@ final class SessionListener: Sendable {
     peers.join()
     while isOpen {
       var waiting = [ear, files.mail].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
-      // A negative number is one that poll leaves out.
+      // poll ignores a negative number.
       waiting.append(pollfd(fd: peers.connection?.number ?? -1, events: Int16(POLLIN), revents: 0))
       waiting.append(pollfd(fd: watchers.isFull ? -1 : files.life.number, events: Int16(POLLIN), revents: 0))
       waiting += watchers.connections.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
@@ -87,7 +87,7 @@ final class SessionListener: Sendable {
       if count == 0 { peers.lookAgain() }
       let isReady = waiting.map { $0.revents != 0 }
       if isReady[2] { peers.hearNeighbour() }
-      // Whom this session does not watch, but is watched by: should the one that watches it be stopped.
+      // Also notices the death of a session that watches this one, in case the one that should notice is stopped.
       if watchers.hear(where: { isReady[4 + $0] }) { peers.look() }
       if isReady[3] { watchers.accept(from: files.life) }
       if isReady[1] {
@@ -107,15 +107,15 @@ final class SessionListener: Sendable {
       isFromNewcomer = isFromNewcomer || byte == 0
       count += 1
     }
-    // The box may have been full, and what came then is lost. Ten is the least that any system's holds.
+    // The buffer may have been full and messages lost. Every system holds at least ten.
     return count < 10 ? (changes, isFromNewcomer) : (changes.union([.all, .doubt]), true)
   }
 }
 
-/// The connections of those that watch this session.
+/// The connections of the sessions that watch this one.
 private struct Watchers {
   private(set) var connections: [Descriptor] = []
-  /// The process can't open more files. Who waits to be accepted watches as well as who was.
+  /// Whether the process can't open more files. A pending connection watches as well as an accepted one.
   private(set) var isFull = false
 
   mutating func accept(from listening: Descriptor) {
@@ -123,7 +123,7 @@ private struct Watchers {
     isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
   }
 
-  /// Lets go of those that have something to say, which is that they are gone. Whether one went without a farewell.
+  /// Drops the readable connections, whose sessions are gone. Returns whether one ended without a farewell.
   mutating func hear(where isReady: (Int) -> Bool) -> Bool {
     let gone = connections.indices.filter(isReady)
     guard !gone.isEmpty else { return false }

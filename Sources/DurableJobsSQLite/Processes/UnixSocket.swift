@@ -1,11 +1,11 @@
 import Foundation
 
-/// The calls of Unix sockets, non-blocking, closed on exec, and with no SIGPIPE. Each returns nil or false where the
-/// system refuses, with the reason in `errno`.
+/// Calls for Unix sockets that are non-blocking, closed on exec, and without SIGPIPE. On failure they return nil or
+/// false, with the reason in `errno`.
 enum UnixSocket {
   enum Kind { case datagram, stream }
 
-  /// The longest path that a socket can have, in bytes.
+  /// The maximum length of a socket's path, in bytes.
   static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
   static func open(_ kind: Kind) -> Descriptor? {
@@ -13,14 +13,14 @@ enum UnixSocket {
     return number < 0 ? nil : prepared(number)
   }
 
-  /// Two sockets that are connected with each other.
+  /// Two connected sockets.
   static func pair() -> (Descriptor, Descriptor)? {
     var numbers: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, type(of: .stream), 0, &numbers) == 0 else { return nil }
     return (prepared(numbers[0]), prepared(numbers[1]))
   }
 
-  /// A socket of that name, which only this user can reach.
+  /// A socket at that path, which only this user can reach.
   static func bound(_ kind: Kind, to path: String) -> Descriptor? {
     guard let socket = open(kind),
       withAddress(path, { bind(socket.number, $0, $1) }) == 0,
@@ -46,12 +46,12 @@ enum UnixSocket {
     }
   }
 
-  /// The same on a socket that is connected.
+  /// The same on a connected socket.
   static func send(_ byte: UInt8, on connection: Descriptor) {
     _ = withUnsafeBytes(of: byte) { sendto(connection.number, $0.baseAddress, 1, withoutSignal, nil, 0) }
   }
 
-  /// The next datagram's byte, or that of a connection, if one waits.
+  /// The next byte, from a datagram or a connection, if one is available.
   static func receive(from socket: Descriptor) -> UInt8? {
     var byte: UInt8 = 0
     return recv(socket.number, &byte, 1, 0) == 1 ? byte : nil
@@ -74,9 +74,9 @@ enum UnixSocket {
     }
   }
 
-  /// A child that another thread starts just before this may inherit the socket, where the system can't make it
-  /// closed on exec from the first. It then seems open after the process died, which no proof of a death rests on: that
-  /// is the lock. The notice comes by the other neighbour.
+  /// Where the system can't create the socket closed on exec, a child started by another thread just before this may
+  /// inherit it. The socket then seems open after the process died. The lock, which proves a death, is not affected,
+  /// and the notice arrives through the other neighbour.
   private static func prepared(_ number: Int32) -> Descriptor {
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     _ = fcntl(number, F_SETFL, O_NONBLOCK)

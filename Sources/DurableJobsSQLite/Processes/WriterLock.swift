@@ -1,11 +1,10 @@
 import DurableJobs
 import Foundation
 
-/// What the processes that write one database take in the order in which they came, because SQLite's own waiting is not
-/// fair.
+/// A lock that processes writing one database take in order of arrival, because SQLite's own waiting is not fair.
 ///
-/// One thread of a process takes it and gives it back. The system keeps the order, and frees it if its owner dies. It is a
-/// courtesy: who does not get it in time may try without.
+/// One thread of a process takes and releases it. The system keeps the order, and releases the lock if its owner dies.
+/// It is only a courtesy: a writer that does not get it in time may go ahead without.
 package final class WriterLock: Sendable {
   private let waiter: LockWaiter
 
@@ -31,14 +30,14 @@ package final class WriterLock: Sendable {
   deinit { waiter.end() }
 }
 
-/// The lock's file and the thread that waits for it, which may outlive the lock: such a wait can't be broken off.
+/// The lock's file and the thread that waits for it, which may outlive the lock because its wait can't be interrupted.
 private final class LockWaiter: Sendable {
   private struct State {
-    /// Taken, and not given back.
+    /// Taken and not released.
     var isTaken = false
-    /// The thread waits. From then until it is through, it alone touches the lock.
+    /// The thread waits, and until it is done it alone uses the lock.
     var isWaiting = false
-    /// A caller waits for what the thread gets.
+    /// A caller waits for the thread's result.
     var isWanted = false
     var hasThread = false
     var hasEnded = false
@@ -119,7 +118,7 @@ private final class LockWaiter: Sendable {
         state.isWaiting = false
         state.isTaken = gotIt && state.isWanted && !state.hasEnded
         state.isWanted = false
-        // Nobody wants it any more, and so nobody would give it back.
+        // No caller is left that would release it.
         if gotIt && !state.isTaken { FileLock.giveBack(file) }
       }
       outcome.signal()

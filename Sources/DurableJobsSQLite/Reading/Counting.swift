@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// How many jobs are in each state: from the routes' totals where these can tell, else by looking at the jobs.
+/// The number of jobs in each state: from the totals of routes where those suffice, else by reading the jobs.
 func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws -> JobCounts {
   if filter.isOfTotals { return try RouteTotals.read(on: connection).counts(where: filter) }
   let states = JobState.allCases
@@ -61,13 +61,13 @@ func readLimits(on connection: OpaquePointer) throws -> [String: JobLimits] {
 }
 
 extension Statement {
-  /// A lane's rate, in four columns.
+  /// A lane's rate, stored in four columns.
   func pace(from column: Int32) -> LanePace? {
     LanePace(
       count: intOrNull(column), period: intOrNull(column + 1), burst: intOrNull(column + 2), tat: int(column + 3))
   }
 
-  /// Of ``WriterStatement/limitOf``.
+  /// Reads the result of ``WriterStatement/limitOf``.
   func limit(of queue: String, _ limits: JobLimits, at now: Int64) throws -> QueueLimit? {
     try with(queue.composed, limits.running ?? 0).first { row in
       QueueLimit(queue: queue, limits: limits, running: row.count(1), tat: row.int(0), at: now)

@@ -1,19 +1,19 @@
 import DurableJobs
 import Foundation
 
-/// What no rule ever comes to, because a column says what can't be: found in the index by a few looks for each route,
+/// Jobs that no rule reaches because a column has an impossible value. They are found by a few index lookups per route,
 /// however many jobs there are.
 struct Damage: Sendable {
-  /// In no state, of no route, or waiting for no time.
+  /// Jobs with an invalid state or route, or that are scheduled without a time.
   var rows: [JobID] = []
-  /// Running under a claim of nobody.
+  /// Jobs that run under a claim of no worker.
   var strays: [JobID] = []
-  /// The numbers of a route are not those of its jobs.
+  /// Whether the counts of a route differ from its jobs.
   var isMiscounted = false
 
   var isNothing: Bool { rows.isEmpty && strays.isEmpty && !isMiscounted }
 
-  /// `line`: each pair of a route and a state that there is in the index. `known`: what a route is to be.
+  /// `line`: each pair of route and state in the index. `known`: the valid routes.
   private static let tables = """
     WITH RECURSIVE line(route,state) AS(
       SELECT * FROM(

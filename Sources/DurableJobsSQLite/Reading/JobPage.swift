@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// A page of jobs that match a filter, as SQL: in the order of ids, and by the way that reads least.
+/// The SQL for a page of matching jobs, ordered by id, using the cheapest access path.
 struct JobPage {
   private(set) var sql: String
   private var values: [String] = []
@@ -29,7 +29,7 @@ struct JobPage {
       from = "durable_job j WHERE \(isOne(of: ids))"
       held = .ids(ids)
     } else if JobFilter.states(ofAll: parts) == [.running], let running = indexed(parts) {
-      // No more than workers have slots, however many jobs have the key, the tag or the batch.
+      // There are never more than workers have slots, however many jobs have the key, tag or batch.
       from = "durable_job j WHERE j.id IN(\(running))"
     } else if let key = parts.firstNonNil(\.exactKey) {
       from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
@@ -43,7 +43,7 @@ struct JobPage {
     } else if let lane = parts.firstNonNil(\.exactLane),
       JobFilter.states(ofAll: parts)?.isDisjoint(with: ended) ?? false
     {
-      // Each unfinished job of a lane has a seat there, or waits for one.
+      // Each unfinished job of a lane has a seat there or waits for one.
       from = "durable_lane l CROSS JOIN durable_job j ON j.id=l.job WHERE l.name=\(value(lane))"
       id = "l.job"
     } else if let indexed = indexed(parts) {
@@ -55,7 +55,7 @@ struct JobPage {
     sql = "\(from) ORDER BY \(id)\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
   }
 
-  /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
+  /// The ids of the few jobs in given states, found in the index; nil where that does not apply.
   private func indexed(_ parts: [JobFilter]) -> String? {
     routes.places(ofAll: parts, limit: limit).map { routes, states in
       """
@@ -75,7 +75,7 @@ struct JobPage {
     case .tag(let tag): "EXISTS(SELECT 1 FROM durable_tag WHERE tag=\(value(tag)) AND job=j.id)"
     case .batch(let id): "EXISTS(SELECT 1 FROM durable_batch_job WHERE batch=\(id.rawValue) AND job=j.id)"
     case .lane(let lane):
-      // Only the terms of jobs that have a lane are read.
+      // Only reads the terms of jobs that have a lane.
       """
       (j.links&\(Links.lane.rawValue)<>0 AND EXISTS(SELECT 1 FROM durable_spec WHERE id=j.id AND \
       CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane))))
@@ -99,7 +99,7 @@ struct JobPage {
     return "j.id IN(SELECT value FROM json_each(\(value("[\(list)]"))))"
   }
 
-  /// A text of the caller's, as a parameter.
+  /// Adds the caller's text as a parameter.
   private mutating func value(_ text: String) -> String {
     values.append(text)
     return "?\(values.count)"
@@ -107,7 +107,7 @@ struct JobPage {
 
   private static func isOne(of routes: [RouteTotals]) -> String { "j.route IN(\(list(routes.map(\.id))))" }
 
-  /// Nothing has the number -1; an empty list would have SQLite look through the table for nothing.
+  /// No row has the number -1; with an empty list, SQLite would scan the table.
   private static func list(_ numbers: [Int64]) -> String {
     numbers.isEmpty ? "-1" : numbers.map(String.init).joined(separator: ",")
   }

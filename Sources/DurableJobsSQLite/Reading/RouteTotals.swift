@@ -6,7 +6,7 @@ extension RouteTotals {
       r.requires
     FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue
     """
-  /// The running ones are few: never more than the workers have slots.
+  /// Running jobs are few: never more than workers have slots.
   static let runningSQL = """
     SELECT count(*) FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state=5 AND state<>7
     """
@@ -23,7 +23,7 @@ extension RouteTotals {
     WHERE route=?1 AND state=3 AND state<>7 AND rank>?2 AND claim<>1099511627776 LIMIT 1
     """
 
-  /// Without `isCounting`, ready and running jobs are not told apart from others: for who asks for names alone.
+  /// Without `isCounting`, ready and running jobs are counted among the others: for callers that only need names.
   static func read(isCounting: Bool = true, on connection: OpaquePointer) throws -> [RouteTotals] {
     let routes = try Statement(sql, on: connection)
     let running = isCounting ? try Statement(runningSQL, on: connection) : nil

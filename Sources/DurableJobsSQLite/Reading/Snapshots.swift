@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// Jobs as they are now. `connection` is one of a reader, inside its snapshot.
+/// The current jobs. `connection` belongs to a reader, inside its snapshot.
 func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throws -> [JobSnapshot] {
   let page = try JobPage(
     filter: query.filter, after: query.after, order: query.order, limit: query.limit, on: connection)
@@ -13,7 +13,7 @@ func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throw
   let waits = query.detail.contains(.waits) ? try WaitsReader(now: now, on: connection) : nil
   var jobs: [JobSnapshot] = []
   while try statement.step() {
-    // A row that can't be one of a job is passed over.
+    // A row that can't be that of a job is skipped.
     guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
     var job = try snapshot(statement, state, route.route, failures)
     if let waits, !state.isFinished { job.waits = try waits.read(job, route) }
@@ -35,7 +35,7 @@ let edgesSQL = """
 let stepsSQL = "SELECT name FROM durable_step WHERE job=?1"
 
 private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] {
-  // What is waited for by its id and by its key is told once.
+  // A dependency by id and by key at the same time is listed once.
   let all = try edges.with(child).compactMap { row in
     Edge(parent: row.id(0), child: child, need: row.int(2), slot: row.int(3)).map { edge in
       JobEdge(row.text(1).map { .key($0) } ?? .job(edge.parent), edge.condition, slot: edge.slot)
@@ -45,7 +45,7 @@ private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] 
 }
 
 extension SQLiteStore {
-  /// The jobs that wait for this one, or waited for it, by id.
+  /// The jobs that wait or waited for this one, by id.
   package func children(of id: JobID) async throws -> [JobID] {
     try await engine.read { connection in
       Set(try Statement(WriterStatement.children.sql, on: connection).with(id).map { $0.id(0) }).sorted()
@@ -53,7 +53,7 @@ extension SQLiteStore {
   }
 }
 
-/// What belongs to a job stands in tables of its own; each is found by the job's id.
+/// The other tables of a job, in each of which it is found by its id.
 private func snapshotColumns(_ detail: JobQuery.Detail) -> String {
   let payload = detail.contains(.payload) ? "(SELECT payload FROM durable_spec WHERE id=j.id)" : "NULL"
   let output = detail.contains(.output) ? "(SELECT bytes FROM durable_output WHERE id=j.id)" : "NULL"

@@ -2,7 +2,7 @@ import DurableJobs
 import Foundation
 
 extension SQLiteStore {
-  /// How many unfinished jobs require each condition.
+  /// The number of unfinished jobs that require each condition.
   package func required() async throws -> [JobConstraint: Int] {
     try await engine.read { connection in
       try RouteTotals.read(on: connection).reduce(into: [:]) { all, route in
@@ -12,7 +12,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Who works on this file, the oldest first. Nothing is changed by looking: who is found dead is left to ``recover(_:)``.
+  /// The workers on this file, oldest first. Changes nothing: cleaning up after dead ones is left to ``recover(_:)``.
   package func workers() async throws -> [StoredWorker] {
     let now = engine.time.now
     let (rows, claims) = try await engine.read {

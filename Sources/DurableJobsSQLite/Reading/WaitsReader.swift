@@ -1,15 +1,15 @@
 import DurableJobs
 import Foundation
 
-/// What stands around unfinished jobs: for each a few seeks, however much waits beside it.
+/// Reads what keeps unfinished jobs from running, with a few lookups for each, however many other jobs wait.
 struct WaitsReader {
-  /// ?2: its unique key.
+  /// ?2: the job's unique key.
   static let needsSQL = """
     SELECT e.parent,NULL,e.need,j.state,EXISTS(SELECT 1 FROM durable_uniq WHERE key=?2 AND job=e.parent)
       FROM durable_edge e CROSS JOIN durable_job j ON j.id=e.parent WHERE e.child=?1 AND j.state<7
     UNION ALL SELECT 0,key,need,NULL,0 FROM durable_edge_key WHERE child=?1 LIMIT \(JobWaits.mostNeeds)
     """
-  /// ?2: who waits for a seat, if it does.
+  /// ?2: the job that waits for a seat, if it does.
   static let headSQL = """
     SELECT j.id,j.state FROM durable_lane w CROSS JOIN durable_lane l ON l.name=w.name AND l.seat=1
       CROSS JOIN durable_job j ON j.id=l.job

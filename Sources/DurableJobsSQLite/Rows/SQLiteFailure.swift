@@ -2,9 +2,9 @@ import DurableJobs
 import GRDB
 import GRDBSQLite
 
-/// What SQLite said, before it is put in words for a person.
+/// An error from SQLite, before it is turned into a message for a person.
 struct SQLiteFailure: Error {
-  /// Extended, as in `SQLITE_IOERR_FSYNC`.
+  /// The extended result code, such as `SQLITE_IOERR_FSYNC`.
   let code: Int32
   let message: String
 
@@ -18,12 +18,12 @@ struct SQLiteFailure: Error {
     message = error.message ?? "\(error.extendedResultCode)"
   }
 
-  /// It says something of one row, and nothing of the store.
+  /// Whether the error is about a row rather than the store.
   var concernsRow: Bool { [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG].contains(code & 0xff) }
 }
 
 extension JobError {
-  /// `error` as the caller of a store on the file at `path` gets it.
+  /// The error that callers of the store on the file at `path` get.
   init(_ error: any Error, path: String) {
     switch error {
     case let error as JobError: self = error
@@ -80,7 +80,7 @@ extension JobError {
 }
 
 extension SQLiteFailure {
-  /// What the disk, or the system, refused.
+  /// The message for an error of the disk or the system.
   fileprivate func disk(_ path: String) -> String {
     switch ResultCode(rawValue: code) {
     case .SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ, .SQLITE_IOERR_FSTAT, .SQLITE_IOERR_ACCESS:

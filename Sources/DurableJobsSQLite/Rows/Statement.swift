@@ -2,15 +2,15 @@ import DurableJobs
 import Foundation
 import GRDBSQLite
 
-/// A prepared statement over SQLite's C interface: GRDB's own costs several microseconds more each, and its decoding
-/// traps on values of another type than expected. Where a value is of another type, SQLite's conversion is taken.
+/// A prepared statement over SQLite's C interface. GRDB's own costs several microseconds more per statement, and its
+/// decoding traps on values of an unexpected type, where this one takes SQLite's conversion.
 ///
-/// Belongs to its connection, and to the access in which GRDB handed that out.
+/// Only valid with its connection, inside the access in which GRDB provided that.
 final class Statement {
   private let connection: OpaquePointer
   let handle: OpaquePointer
 
-  /// `isHeld` tells SQLite that the statement will be kept for long.
+  /// `isHeld` tells SQLite that the statement will be kept for a long time.
   init(_ sql: String, on connection: OpaquePointer, isHeld: Bool = false) throws {
     var handle: OpaquePointer?
     let flags = isHeld ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -26,8 +26,8 @@ final class Statement {
 
   func bind(_ index: Int32, _ value: some StatementValue) { value.bind(to: self, index) }
 
-  /// The same statement with these values, from ?1 on. A name, of which Swift takes several spellings for one, as `é` and `e`
-  /// with an accent, is given as ``Swift/String/composed``: as bytes that are equal where Swift says so.
+  /// The statement with these values bound from ?1 on. Names must be passed as ``Swift/String/composed``, so that those
+  /// that are equal in Swift, such as the two spellings of `é`, are equal bytes.
   func with<each Value: StatementValue>(_ values: repeat each Value) -> Statement {
     var index: Int32 = 0
     for value in repeat each values {
@@ -39,7 +39,7 @@ final class Statement {
 
   // MARK: Running
 
-  /// True as long as there is a row. Resets itself after the last one, and before it throws.
+  /// Returns whether there is a row. Resets the statement after the last one and before throwing.
   func step() throws -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -53,29 +53,29 @@ final class Statement {
     }
   }
 
-  /// Runs it to its end, whatever rows it has.
+  /// Runs the statement to its end, ignoring rows.
   func run() throws {
     while try step() {}
   }
 
-  /// What `read` makes of each row.
+  /// The results of `read` for each row.
   func map<T>(_ read: (Statement) throws -> T) throws -> [T] {
     var all: [T] = []
     while try step() { all.append(try read(self)) }
     return all
   }
 
-  /// The same without what is nil.
+  /// The same without nil results.
   func compactMap<T>(_ read: (Statement) throws -> T?) throws -> [T] { try map(read).compactMap(\.self) }
 
-  /// What `read` makes of the first row; nil if there is none.
+  /// The result of `read` for the first row; nil if there is none.
   func first<T>(_ read: (Statement) throws -> T?) throws -> T? {
     guard try step() else { return nil }
     defer { reset() }
     return try read(self)
   }
 
-  /// Runs it to its end with `data` as a value, which is not copied.
+  /// Runs the statement to its end with `data` bound, which is not copied.
   func run(with data: Data, at index: Int32) throws {
     guard !data.isEmpty else {
       sqlite3_bind_zeroblob(handle, index, 0)
@@ -97,7 +97,7 @@ final class Statement {
 
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   func id(_ column: Int32) -> JobID { JobID(rawValue: int(column)) }
-  /// A number of something, as far as one can count.
+  /// A count, clamped to a valid range.
   func count(_ column: Int32) -> Int { Int(min(max(int(column), 0), 1 << 40)) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
@@ -119,7 +119,7 @@ final class Statement {
   private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
 }
 
-/// What a statement takes as a value.
+/// A value that can be bound to a statement.
 protocol StatementValue {
   func bind(to statement: Statement, _ index: Int32)
 }
@@ -145,7 +145,7 @@ extension Double: StatementValue {
 }
 
 extension String: StatementValue {
-  /// Also with a NUL in it, where GRDB's own would end.
+  /// Handles strings that contain NUL, at which GRDB's own binding would stop.
   func bind(to statement: Statement, _ index: Int32) {
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     sqlite3_bind_text(statement.handle, index, self, Int32(utf8.count), copied)

@@ -1,8 +1,8 @@
 import DurableJobs
 import GRDBSQLite
 
-/// How long one call may still wait for other processes. What waits in several places, one after the other, waits no longer
-/// in all than the user said.
+/// How much longer a call may wait for other processes. A call that waits in several places waits no longer in total
+/// than the user configured.
 struct Patience {
   private(set) var rest: Duration
   private let uptime: () -> Duration
@@ -13,14 +13,14 @@ struct Patience {
     self.uptime = uptime
   }
 
-  /// Runs what may wait for so long. The time that it took is gone.
+  /// Runs something that may wait that long, and subtracts the time that it took.
   mutating func wait<R>(_ body: (Duration) throws -> R) rethrows -> R {
     let start = uptime()
     defer { rest = max(rest - (uptime() - start), .zero) }
     return try body(rest)
   }
 
-  /// Has SQLite wait no longer for a lock on this connection.
+  /// Sets how long SQLite waits for a lock on this connection.
   func tell(_ connection: OpaquePointer?) {
     sqlite3_busy_timeout(connection, Int32(clamping: rest.milliseconds))
   }

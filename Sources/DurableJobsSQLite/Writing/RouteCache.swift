@@ -1,16 +1,16 @@
 import DurableJobs
 import Foundation
 
-/// The routes of the store, as the writer last read them, and what was set of constraints. What is not here, or what was set,
-/// may be news of another process, and `changes` tells. A route that requires something goes with the last of its jobs, also
-/// by another process: so in each transaction it is looked for anew before a job is added to it. No number is used twice.
+/// The routes of the store as last read, and conditions set by hand. Other processes may have added or set some since,
+/// which `changes` shows. A route with required conditions is deleted with its last job, maybe by another process, so
+/// each transaction looks it up again before adding a job to it. Numbers are never reused.
 final class RouteCache {
   private(set) var byID: [Int64: Route] = [:]
-  /// By queue and kind, of those that require nothing; and of the others that this transaction has seen.
+  /// Routes by queue and kind: those without conditions, and the others that this transaction has looked up.
   private var ids: [String: [String: Int64]] = [:]
   private var constrained: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
   private var setByHand: [JobConstraint: Bool] = [:]
-  /// Of limited queues.
+  /// Limits by queue.
   private(set) var limits: [String: JobLimits] = [:]
   /// `durable_meta.changes` when all routes were read.
   private var changes: Int64 = -1
@@ -29,7 +29,7 @@ final class RouteCache {
     self.changes = changes
   }
 
-  /// The number of a route, which is made if there is none yet.
+  /// The number of a route, which is created if necessary.
   func intern(
     queue: String, kind: String, requires: Set<JobConstraint>, on connection: WriterConnection
   ) throws -> Int64 {
@@ -50,7 +50,7 @@ final class RouteCache {
     return id
   }
 
-  /// Those that require something and have no job any more go.
+  /// Deletes routes with required conditions that have no jobs left.
   func dropEmpty(on connection: WriterConnection) throws {
     let drop = try connection[.dropRoutes]
     try drop.run()
@@ -59,13 +59,13 @@ final class RouteCache {
     forget()
   }
 
-  /// The route with that number; nil if the row names none that exists.
+  /// The route with that number; nil if it does not exist.
   func route(_ id: Int64, on connection: WriterConnection) throws -> Route? {
     if byID[id] == nil { try read(on: connection, changes: -1) }
     return byID[id]
   }
 
-  /// Every route, freshly read.
+  /// All routes, newly read.
   func all(on connection: WriterConnection) throws -> [Route] {
     try read(on: connection, changes: -1)
     return Array(byID.values)
@@ -86,7 +86,7 @@ final class RouteCache {
 
   func beginTransaction() { constrained = [:] }
 
-  /// After a rollback: some of it may never have been.
+  /// Forgets everything after a rollback, since some of it may never have existed.
   func forget() {
     byID = [:]
     ids = [:]

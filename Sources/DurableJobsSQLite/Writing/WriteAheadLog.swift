@@ -1,15 +1,15 @@
 import DurableJobs
 import GRDBSQLite
 
-/// Keeps SQLite's log, the `-wal` file, from growing without end.
+/// Keeps SQLite's log, the `-wal` file, from growing without limit.
 ///
-/// SQLite begins the log anew by itself, but only at a moment at which nobody reads; where readers always overlap there is
-/// none. So once the log is large, the writer waits for those that read now, while those that come read from the file.
+/// SQLite restarts the log by itself, but only at a moment without readers; where reads always overlap there is none.
+/// So once the log is large, the writer waits for the current readers, while new ones read from the file.
 struct WriteAheadLog {
-  /// Four times as long as SQLite lets it become while nobody reads.
+  /// Four times the size at which SQLite restarts it when there are no readers.
   static let largest: Int64 = 16 << 20
-  /// How long readers are waited for. One that reads for longer keeps the log as it is, and is not waited for again before
-  /// as much was written once more.
+  /// How long to wait for readers. If one reads for longer, the log stays as it is, and there is no further attempt
+  /// until as much has been written again.
   private static let patience: Int32 = 100
 
   private let path: String
@@ -21,7 +21,7 @@ struct WriteAheadLog {
 
   var isTooLarge: Bool { size > limit }
 
-  /// On the writer's connection, between two transactions.
+  /// Call on the writer's connection between transactions.
   mutating func shorten(on connection: OpaquePointer) {
     sqlite3_busy_timeout(connection, Self.patience)
     sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)

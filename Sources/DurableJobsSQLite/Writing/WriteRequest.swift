@@ -1,8 +1,8 @@
 import DurableJobs
 
-/// What a caller wants of the writer: its part of a transaction, and how it hears of the end.
+/// A caller's request to the writer: its part of a transaction, and how it learns the outcome.
 struct WriteRequest: Sendable {
-  /// Results first, then what may become work, then claims: so that a claim finds all that came with it.
+  /// Results first, then new work, then claims, so that a claim finds everything that came with it.
   enum Order: Int, CaseIterable, Sendable {
     case settle, insert, other, claim
   }
@@ -10,9 +10,9 @@ struct WriteRequest: Sendable {
   let order: Order
   /// May run more than once, each time in another transaction, of which at most the last is committed.
   let act: @Sendable (WriteTransaction) throws -> Void
-  /// A claim in the same transaction, after everybody's results and jobs.
+  /// A claim in the same transaction, after all results and new jobs.
   let thenClaim: (@Sendable (WriteTransaction) throws -> Void)?
-  /// Called once, after COMMIT with nil or after the last ROLLBACK with the error.
+  /// Called once: with nil after COMMIT, or with the error after the last ROLLBACK.
   let finish: @Sendable ((any Error)?) -> Void
 
   init<R: Sendable>(

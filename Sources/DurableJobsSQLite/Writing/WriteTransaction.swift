@@ -1,28 +1,28 @@
 import DurableJobs
 import Foundation
 
-/// One transaction of the writer, in which any number of callers take part: the rows that the rules see. How it does what
-/// they ask for is in its extensions.
+/// One transaction of the writer, shared by any number of callers: the rows that the rules see. The work itself is in
+/// its extensions.
 ///
-/// What it finds out for after the commit is collected here, and is nothing if it is rolled back.
+/// Collects what to report after the commit; a rollback discards it.
 final class WriteTransaction {
   let connection: WriterConnection
   let memory: WriterMemory
   let policy: StorePolicy
   let process: OwnProcess
-  /// The store's time, the same for the whole transaction, in milliseconds since 1970.
+  /// The store's time for the whole transaction, in milliseconds since 1970.
   let now: Int64
   var news: LedgerNews
-  /// Rows of workers that gave a sign of life.
+  /// Rows of workers that renewed or claimed.
   var signsOfLife: [Int64] = []
-  /// Damaged rows that were met.
+  /// Damaged rows that were found.
   var unreadable: [JobID] = []
-  /// The numbers of routes are not to be trusted.
+  /// Whether the counts of routes are unreliable.
   var isMiscounted = false
-  /// Claims that were made, and such as are no more.
+  /// New claims, and those that ended.
   var claimed: [(job: JobID, claim: WriterMemory.Held)] = []
   var letGo: [ClaimToken] = []
-  /// Rows of workers that were looked at in this transaction, and whether they still stand.
+  /// Rows of workers read in this transaction, and whether they are valid.
   var standing: [Int64: Bool] = [:]
   private let workersBefore: [WorkerID: [WriterMemory.OwnWorker]]
   private let epochBefore: Int64
@@ -42,8 +42,8 @@ final class WriteTransaction {
     memory.routes.beginTransaction()
   }
 
-  /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the
-  /// others see by the epoch that it was done.
+  /// Moves waits after the clock was set back by this many milliseconds. Of all the processes that notice, only the
+  /// first does it; the others see it by the epoch.
   func rebaseWaits(by setBack: Int64) throws {
     guard setBack > 0 else { return }
     let known = memory.epoch
@@ -59,10 +59,10 @@ final class WriteTransaction {
     }
   }
 
-  /// Writes the counts, one row for each route that changed. The last thing before COMMIT.
+  /// Writes the counts, one row for each route that changed, as the last thing before COMMIT.
   func writeCounts() throws {
     for (route, tally) in news.tallies {
-      // Ready and running are not stored.
+      // The counts of ready and running jobs are not stored.
       let stored = [0, 2, 3, 6, 7, 8, 9, 10].map { tally[$0] }
       guard stored.contains(where: { $0 != 0 }) else { continue }
       let statement = try connection[.count].with(route)
@@ -121,13 +121,13 @@ final class WriteTransaction {
   }
 }
 
-/// Who writes, as others see it.
+/// The writing process as others see it.
 struct OwnProcess: Sendable {
   let host = ProcessInfo.processInfo.hostName
   let pid = Int64(ProcessInfo.processInfo.processIdentifier)
-  /// Its name among the processes that have the file open. Throws if it can't make itself known: others could not tell
-  /// whether it lives.
+  /// The name of its session among the processes that have the file open. Throws if it can't join: others could not
+  /// tell whether it is alive.
   let session: @Sendable () throws -> String
-  /// How many claims a worker's row is taken to have made already.
+  /// How many claims a new worker's row counts as already made.
   let firstClaim: Int64
 }

@@ -3,19 +3,18 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The one thread that writes a file for this process.
+/// The only thread of this process that writes a file.
 ///
-/// It takes all that waits, carries it out in one transaction, and only then lets the callers go on: so calls that come
-/// while a commit is being written share the next. Nothing waits for a group to fill.
+/// It takes all pending requests, executes them in one transaction, and only then answers the callers: requests that
+/// arrive while a commit is being written share the next one. It never waits for a group to fill.
 final class Writer: @unchecked Sendable {
-  // Safe without the compiler's proof: `connection`, `memory` and `told` are reached in the pool's write access, of which
-  // there is one at a time; `log` and `hasLockLapsed` on the thread alone, which `init` starts after all else is set; what
-  // callers touch is inside `waiting`.
+  // Checked by hand: `connection`, `memory` and `told` are used in the pool's write access, of which there is one at a
+  // time; `log` and `hasLockLapsed` only by the thread, which `init` starts last; what callers use is inside `waiting`.
 
-  /// What comes of a transaction besides replies.
+  /// The results of a transaction, apart from its replies.
   struct News: Sendable {
     var isHeard = true
-    /// Whether there are workers of this process.
+    /// Whether this process has workers.
     var hasWorkers = false
     var transitions: [JobTransition] = []
     var here: ForeignChange = []
@@ -31,7 +30,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private let pool: DatabasePool
-  /// The pool is the app's, who closes it.
+  /// Whether the pool belongs to the app, which closes it.
   private let isLent: Bool
   private let lock: WriterLock
   private let time: StoreTime
@@ -50,7 +49,7 @@ final class Writer: @unchecked Sendable {
   private let memory: WriterMemory
   private var hasLockLapsed = false
   private var log: WriteAheadLog
-  /// What is to be told once the app's own transaction is committed.
+  /// What to report once the app's own transaction is committed.
   private var told: News?
 
   init(
@@ -92,10 +91,10 @@ final class Writer: @unchecked Sendable {
     if waiting.withLock(\.isClosed) { throw JobError(.closed, "the store \(path) was closed") }
   }
 
-  /// How many requests wait for the next commit.
+  /// The number of requests that wait for the next commit.
   var waitingCount: Int { waiting.withLock { $0.requests.count } }
 
-  /// Carries out what waits already, and then ends the thread and closes the file. `ended` passes once that is done.
+  /// Executes pending requests, then ends the thread and closes the file. `ended` opens once that is done.
   func close() {
     let mustRing = waiting.withLock { waiting in
       waiting.isClosed = true
@@ -129,7 +128,7 @@ final class Writer: @unchecked Sendable {
       if !hasFile { sqlite3_file_control(connection.handle, nil, SQLITE_FCNTL_PERSIST_WAL, &keepsLog) }
     }
     if !isLent {
-      // Readers first: SQLite takes the log into the file when its last connection closes, if that one may write.
+      // Readers first: SQLite moves the log into the file when the last connection closes, if that one may write.
       pool.invalidateReadOnlyConnections()
       try? pool.close()
     }
@@ -157,8 +156,8 @@ final class Writer: @unchecked Sendable {
     } catch let error where requests.count == 1 || error is NotBegun {
       ends = requests.map { ($0, error) }
     } catch {
-      // Somebody's error must be nobody else's. A savepoint for each would cost two statements for every caller of
-      // every group; this costs a transaction for each caller of a group that had an error in it.
+      // One caller's error must not affect the others. A savepoint each would cost two statements for every caller of
+      // every group; this costs a transaction per caller, but only in a group with an error.
       for request in requests {
         do {
           news.append(try commit([request], &patience))
@@ -180,8 +179,8 @@ final class Writer: @unchecked Sendable {
     }
   }
 
-  /// Waits among the writers of all processes. Somebody who was stopped while it had the lock keeps up the others once,
-  /// and not each of their commits.
+  /// Queues up with the writers of all processes. A process that is stopped while holding the lock delays the others
+  /// once, and not at each of their commits.
   private func takeLock(_ patience: inout Patience) -> Bool {
     var rest = patience
     let hasLock = rest.wait { lock.take(within: hasLockLapsed ? min($0, .milliseconds(50)) : $0) }
@@ -247,11 +246,11 @@ final class Writer: @unchecked Sendable {
         try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
         try transaction.writeCounts()
         FaultPoint.commitBefore.reach()
-        // Who observes the app's pool is told of each commit by GRDB.
+        // GRDB notifies observers of the app's pool of each commit.
         if isLent { try db.commit() } else { try connection[.commit].run() }
         FaultPoint.commitAfter.reach()
       } catch {
-        // After some errors SQLite has rolled back by itself.
+        // After some errors, SQLite has already rolled back.
         if connection.isInTransaction { try? connection[.rollback].run() }
         transaction.rolledBack()
         throw error
@@ -267,8 +266,8 @@ final class Writer: @unchecked Sendable {
 
   // MARK: Within a transaction of the app's own
 
-  /// Does `act` on the lent pool's connection inside the caller's transaction: all of it, or nothing if it throws. What that
-  /// brought is told once the caller has committed.
+  /// Does `act` on the lent pool's connection inside the caller's transaction: all of it, or nothing if it throws. The
+  /// effects are reported once the caller has committed.
   func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
     try checkOpen()
     try checkFile()
@@ -281,7 +280,7 @@ final class Writer: @unchecked Sendable {
     var result: R?
     try db.inSavepoint {
       let moment = time.moment
-      // It remembers nothing: nobody tells whether the caller rolls back, be it to a savepoint.
+      // It must not remember anything, since nothing reports whether the caller rolls back, even to a savepoint.
       let transaction = WriteTransaction(
         connection: connection, memory: WriterMemory(copying: memory), policy: configuration.policy, process: process,
         now: moment.now, isHeard: false)
@@ -313,7 +312,7 @@ final class Writer: @unchecked Sendable {
 }
 
 extension Database {
-  /// SQLite's own connection, as long as it is open.
+  /// SQLite's connection, as long as it is open.
   fileprivate func handle(of path: String) throws -> OpaquePointer {
     guard let handle = sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
     return handle

@@ -1,6 +1,6 @@
 import GRDBSQLite
 
-/// The writer's connection with its prepared statements. Used on the writer's thread alone, inside GRDB's write access.
+/// The writer's connection with its prepared statements. Only used on the writer's thread, inside GRDB's write access.
 final class WriterConnection {
   let handle: OpaquePointer
   private(set) var statements = [Statement?](repeating: nil, count: WriterStatement.allCases.count)
@@ -17,7 +17,7 @@ final class WriterConnection {
     }
   }
 
-  /// The how-manieth of the statements that read ready jobs of a route, from 0.
+  /// The statement with this index, from 0, for reading the ready jobs of a route.
   func picker(_ number: Int) throws -> Statement {
     while pickers.count <= number {
       pickers.append(try Statement(WriterStatement.pick, on: handle, isHeld: true))
@@ -30,7 +30,7 @@ final class WriterConnection {
   /// False once SQLite has rolled back by itself.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Lets go of all statements, so that the connection can be closed.
+  /// Releases all statements so that the connection can be closed.
   func finish() {
     statements = statements.map { _ in nil }
     pickers = []

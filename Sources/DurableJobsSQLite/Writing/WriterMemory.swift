@@ -1,44 +1,44 @@
 import DurableJobs
 
-/// What the writer remembers from one transaction to the next. Used on the writer's thread alone; nothing of it is
-/// needed to be right, only to be fast, except the numbers of this process's own workers.
+/// What the writer remembers between transactions. Only used on the writer's thread. Except for the numbers of this
+/// process's own workers, it only serves speed and not correctness.
 final class WriterMemory {
-  /// A row of a worker of this process.
+  /// A row of a worker in this process.
   struct OwnWorker {
     var row: WorkerRow
-    /// `asked` when all held claims were last looked at.
+    /// The value of `asked` when all held claims were last checked.
     var asked: Int64 = 0
   }
 
-  /// A claim of this process, as long as it has not been settled.
+  /// A claim of this process that has not been settled.
   struct Held {
     let claim: ClaimNumber
     let route: Int64
-    /// Its unique key.
+    /// The job's unique key.
     let unique: KeyHold?
-    /// Its deadline, if that is still to come.
+    /// The job's deadline, if that is in the future.
     let deadline: Int64?
     let batch: BatchID?
-    /// It was ``Links/slow`` when it was claimed.
+    /// Whether the job was ``Links/slow`` when it was claimed.
     let isSlow: Bool
-    /// Something was asked of it, or it was lost: its row must be looked at.
+    /// Whether a stop may have been requested or the claim lost, so that its row must be read.
     var isDoubtful = false
   }
 
   let routes = RouteCache()
-  /// `durable_meta.epoch` when it was last read: how often the clock was set back.
+  /// The last value read of `durable_meta.epoch`: how often the clock was set back.
   var epoch: Int64
-  /// The newest row last.
+  /// Rows by worker, newest last.
   var workers: [WorkerID: [OwnWorker]] = [:]
   var held: [JobID: Held] = [:]
-  /// Damaged jobs that could not even be set aside.
+  /// Damaged jobs that could not even be suspended.
   var untouchable: Set<JobID> = []
-  /// Terms are often the same text for many jobs in a row.
+  /// The last terms decoded, since consecutive jobs often have the same text.
   var lastTerms: (text: String, terms: StoredTerms)?
 
   init(epoch: Int64) { self.epoch = epoch }
 
-  /// For a transaction that is not to change it.
+  /// A copy for a transaction that must not change the original.
   init(copying other: WriterMemory) {
     (epoch, workers, held, untouchable) = (other.epoch, other.workers, other.held, other.untouchable)
   }

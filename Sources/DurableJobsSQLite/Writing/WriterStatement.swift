@@ -1,9 +1,9 @@
 import DurableJobs
 import Foundation
 
-/// The statements that the writer keeps prepared. `state<>7` stands in every one that is to use `durable_job_line`:
-/// SQLite does not see by itself that another state implies it. `INDEXED BY` has a statement that lost its index refused
-/// and not slow.
+/// The statements that the writer keeps prepared. Each that must use `durable_job_line` contains `state<>7`, since
+/// SQLite does not infer that another state implies it. `INDEXED BY` makes a statement fail, rather than be slow,
+/// without its index.
 enum WriterStatement: Int, CaseIterable {
   // Transactions
   case begin, commit, rollback
@@ -38,7 +38,7 @@ enum WriterStatement: Int, CaseIterable {
   case highestID, stub, setStub, makeStub, deleteStub, deleteJob, deleteSpec, deleteKey, deleteTag, deleteOutput
   case deleteFailures, deleteProgress
 
-  /// What a rule sees of a job `j`.
+  /// The columns of a job `j` that rules see.
   private static let row = """
     SELECT j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,s.options,c.in_row,c.total,n.text,
       CASE WHEN c.in_row>0 THEN(SELECT highest FROM durable_progress WHERE id=j.id) END,n.cause,
@@ -69,7 +69,7 @@ enum WriterStatement: Int, CaseIterable {
     case .insertTag: "INSERT OR IGNORE INTO durable_tag(tag,job) VALUES(?1,?2)"
 
     case .keyOwners:
-      // A row that damage or another program left behind holds nothing: the job has the last word.
+      // A row that damage or another program left behind holds nothing: the job's own row decides.
       """
       SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)),ifnull(j.state<7,0)
       FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job WHERE u.key=?1 ORDER BY u.job DESC
@@ -83,7 +83,7 @@ enum WriterStatement: Int, CaseIterable {
     case .findRoute: "SELECT id FROM durable_route WHERE queue=?1 AND kind=?2 AND requires=?3"
     case .insertRoute: "INSERT INTO durable_route(queue,kind,requires) VALUES(?1,?2,?3)"
     case .dropRoutes:
-      // Not the highest, whose number would be given out again.
+      // Not the highest, whose number would be reused.
       """
       DELETE FROM durable_route WHERE requires<>'' AND jobs=0 AND succeeded=0
         AND id<(SELECT max(id) FROM durable_route) AND NOT EXISTS(
@@ -143,7 +143,7 @@ enum WriterStatement: Int, CaseIterable {
     case .mark: "UPDATE durable_job SET state=5,attempt=attempt+1,claim=?2,entered_at=?3,started_at=?3 WHERE id=?1"
 
     case .succeed:
-      // One changed row means that the lease held, that nothing was asked of the worker meanwhile, and that nobody waits.
+      // One changed row means that the lease is valid, that no stop was requested since, and that no one waits.
       """
       UPDATE durable_job SET state=7,entered_at=?2
       WHERE id=?1 AND claim=?3 AND state=5 AND links&\(Links.stopAsked.union(.slow).rawValue)=0
@@ -166,7 +166,7 @@ enum WriterStatement: Int, CaseIterable {
       WHERE id=?1
       """
     case .appendFailure:
-      // A number that can't be one, or would have no next, is passed over.
+      // Skips invalid numbers, and those without a successor.
       """
       INSERT OR REPLACE INTO durable_failure(job,number,attempt,at,message,code)
       VALUES(?1,1+ifnull((SELECT max(number) FROM durable_failure WHERE job=?1 AND number BETWEEN 1 AND \(Self.ring)),0),
@@ -242,7 +242,7 @@ enum WriterStatement: Int, CaseIterable {
     case .waiters: "SELECT child FROM durable_edge_key WHERE key=?1"
     case .waitForKey: "INSERT INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .bindKey:
-      // One may wait for the same end of it twice, by its id and by its key.
+      // A job may wait twice for the same end, by id and by key.
       """
       INSERT INTO durable_edge(parent,child,need,slot) SELECT ?2,k.child,k.need,k.slot-EXISTS(
         SELECT 1 FROM durable_edge e WHERE e.parent=?2 AND e.child=k.child AND e.need=k.need AND e.slot=k.slot)
@@ -318,12 +318,12 @@ enum WriterStatement: Int, CaseIterable {
     }
   }
 
-  /// Counters that only have to change begin anew here: they never come to where there is no next.
+  /// Counters that only need to change wrap around here, so that they never overflow.
   static let ring: Int64 = 0xffff_ffff
 
   private static let picked = "SELECT j.id,j.rank,j.attempt,s.created_at,s.options,s.payload,j.links"
 
-  /// Reads the ready jobs of a route in order. There is one for each route that a claim has open at once.
+  /// Reads the ready jobs of a route in order. There is one for each route that a claim reads at the same time.
   static let pick = """
     \(picked)
     FROM durable_job j INDEXED BY durable_job_line LEFT JOIN durable_spec s ON s.id=j.id

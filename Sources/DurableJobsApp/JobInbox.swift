@@ -7,8 +7,8 @@ import Foundation
   import Glibc
 #endif
 
-/// A folder through which jobs come that can't be stored where they arise: from an app extension that may not open the
-/// store, or has no time to. The extension drops a file for each, and the app takes them in.
+/// A folder for jobs that can't be enqueued where they arise, such as in an app extension that may not open the store
+/// or lacks the time. The extension writes a file for each job, and the app stores them.
 ///
 ///     let inbox = JobInbox(folder: group.appending(path: "jobs"))
 ///     try inbox.drop(Upload(file: file), on: "uploads")       // in the share extension
@@ -18,14 +18,13 @@ public struct JobInbox: Sendable {
 
   public init(folder: URL) { self.folder = folder }
 
-  /// Writes a job as a file. It is durable when this returns, and there as a whole or not at all. Times that are relative
-  /// count from now.
+  /// Writes a job to a file, atomically and durably when this returns. Relative times start now.
   ///
-  /// Throws what `JobQueue.enqueue` throws for what can be known without a store, and what the file system throws.
+  /// Throws the errors of `JobQueue.enqueue` that need no store, and errors of the file system.
   public func drop<P: JobPayload>(
     _ job: P, on queue: String = "default", options: JobOptions = JobOptions()
   ) throws {
-    // A queue needs a store to be one; nothing is asked of it.
+    // A queue needs a store, but this one is never used.
     var new = try JobQueue(queue, store: InMemoryStore()).prepare(job, options: options)
     try new.check()
     let now = Date()
@@ -45,12 +44,12 @@ public struct JobInbox: Sendable {
     }
   }
 
-  /// Stores the jobs that were dropped, in the order of their dropping and in one transaction, and deletes their files.
-  /// Returns how many there were. Each is stored once, also if the process dies on the way: a job bears the tag
-  /// `inbox:NAME` of its file, by which a file that was left behind is known. Call it before a worker starts, so that what
-  /// is known so can't have been deleted yet; and again when the app comes to the foreground.
+  /// Stores the dropped jobs in order and in one transaction, deletes their files, and returns how many there were.
+  /// Each job is stored once even if the process dies halfway: it carries the tag `inbox:NAME` of its file, by which a
+  /// leftover file is recognized. Call this before a worker starts, so that a tagged job can't have been deleted yet,
+  /// and again when the app comes to the foreground.
   ///
-  /// A file that can't be read as a job stays, as `NAME.unreadable`. Does nothing while another process takes them in.
+  /// A file that can't be read as a job is kept as `NAME.unreadable`. Does nothing while another process does the same.
   @discardableResult
   public func takeIn(to store: any JobStore) async throws -> Int {
     guard let lock = try FolderLock(folder) else { return 0 }
@@ -74,7 +73,7 @@ public struct JobInbox: Sendable {
     return jobs.count
   }
 
-  /// The oldest first.
+  /// The files, oldest first.
   private func dropped() throws -> [URL] {
     let files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: [.contentModificationDateKey]
@@ -95,11 +94,11 @@ public struct JobInbox: Sendable {
   }
 }
 
-/// Held by who takes jobs in.
+/// Held while jobs are taken in.
 private final class FolderLock {
   private let descriptor: Int32
 
-  /// Nil if another has it, or if there is no such folder yet.
+  /// Nil if another process holds it, or if the folder does not exist yet.
   init?(_ folder: URL) throws {
     descriptor = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor < 0, errno == ENOENT { return nil }

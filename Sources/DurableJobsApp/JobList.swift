@@ -2,22 +2,22 @@ import DurableJobs
 import Foundation
 import Observation
 
-/// Jobs of a queue for a screen: rows and counts that follow the store, of this process and of others.
+/// The jobs of a queue for a screen: rows and counts that follow changes of the store by any process.
 ///
 ///     @State private var uploads = JobList(queue, of: UploadPhoto.self, detail: .failures)
 ///     var body: some View { List(uploads.rows) { UploadRow($0) } }
 ///
-/// It watches from the moment at which it is made until its owner lets go of it. What it shows is at most 100 ms old, and
-/// it changes only when what is shown does.
+/// It watches from its creation until it is released. What it shows is at most 100 ms old, and it only changes when the
+/// shown values do.
 @MainActor @Observable
 public final class JobList<Row: Equatable & Sendable> {
-  /// The first jobs that match, at most `limit`.
+  /// The first matching jobs, at most `limit`.
   public private(set) var rows: [Row] = []
-  /// How many match, in each state.
+  /// The number of matching jobs in each state.
   public private(set) var counts = JobCounts()
-  /// Until rows have come for the first time.
+  /// Whether rows have yet to be read for the first time.
   public private(set) var isLoading = true
-  /// Why rows or counts could not be read, until they can be again. It is tried again each second; not after
+  /// Why rows or counts could not be read; nil once they could be again. Reading is retried every second, except after
   /// `JobError.Code.closed`.
   public var error: (any Error)? { rowsError ?? countsError }
 
@@ -25,7 +25,7 @@ public final class JobList<Row: Equatable & Sendable> {
   private var countsError: (any Error)?
   @ObservationIgnored private var watching: [Task<Void, Never>] = []
 
-  /// Jobs of a queue, the newest first unless asked otherwise.
+  /// Shows the jobs of a queue, by default newest first.
   public convenience init(
     _ queue: JobQueue, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
     order: JobQuery.Order = .newestFirst, limit: Int = 100
@@ -33,7 +33,7 @@ public final class JobList<Row: Equatable & Sendable> {
     self.init(queue, filter, queue.snapshots(where: filter, detail: detail, order: order, limit: limit))
   }
 
-  /// Jobs of one kind with their payloads. One whose payload does not decode is left out of the rows.
+  /// Shows the jobs of one kind with their payloads. Jobs whose payload does not decode are left out of the rows.
   public convenience init<P: JobPayload>(
     _ queue: JobQueue, of type: P.Type, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
     order: JobQuery.Order = .newestFirst, limit: Int = 100
@@ -44,7 +44,7 @@ public final class JobList<Row: Equatable & Sendable> {
 
   private init(_ queue: JobQueue, _ filter: JobFilter, _ rows: JobSnapshots<[Row]>) {
     let clock = queue.store.clock
-    // They end when they are cancelled, which is when the list goes.
+    // These tasks end when they are cancelled, which is when the list is released.
     watching = [
       Task { [weak self] in
         await rows.follow(clock) { rows in
@@ -78,7 +78,7 @@ public final class JobList<Row: Equatable & Sendable> {
 }
 
 extension JobSnapshots {
-  /// Tells each value, and what keeps them from being read, until the task is cancelled or the store is closed.
+  /// Passes on each value, and errors in reading, until the task is cancelled or the store is closed.
   @MainActor
   fileprivate func follow(_ clock: any JobClock, _ tell: @MainActor (Result<Value, any Error>) -> Void) async {
     while !Task.isCancelled {

@@ -3,26 +3,26 @@
   import DurableJobs
   import Foundation
 
-  /// Payloads that are stored encrypted, by AES-GCM (NIST SP 800-38D), under keys that can change:
+  /// Middleware that stores payloads encrypted with AES-GCM (NIST SP 800-38D), with keys that can be rotated:
   ///
   ///     let encryption = JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   ///     let mail = JobQueue("mail", store: store, middleware: [encryption])
   ///
-  /// New jobs are encrypted under the current key; those that were stored under another of the keys still run. To change a key,
-  /// first give the new one to all processes beside the old, then make it the current one, and drop the old one when no
-  /// unfinished job needs it. A job whose key a worker has not, whose bytes were changed, or that was moved to another kind, is
-  /// suspended with that reason and keeps what it has.
+  /// New jobs are encrypted with the current key; jobs stored with any of the other keys still run. To rotate, first
+  /// give all processes the new key beside the old one, then make it the current one, and remove the old key once no
+  /// unfinished job needs it. A job is suspended with the reason, and keeps its payload, if the worker lacks its key,
+  /// if its bytes were modified, or if it was moved to another kind.
   ///
-  /// Only payloads are encrypted: not outputs, progress, errors, keys, tags and names. Rows that are read by
-  /// `JobQueue.jobs(of:where:after:limit:order:)` don't decode; ``open(_:kind:)`` gives the payload of one.
+  /// Only payloads are encrypted, not outputs, progress, errors, keys, tags or names. Rows from
+  /// `JobQueue.jobs(of:where:after:limit:order:)` don't decode; ``open(_:kind:)`` decrypts a payload.
   public struct JobEncryption: JobMiddleware {
     private let keys: [String: SymmetricKey]
     private let current: String
     private let acceptsPlain: Bool
 
-    /// Keys by name, of 128, 192 or 256 bits; `current` is the name of one of them. `acceptsPlain`: run also what is stored
-    /// plainly, as by an earlier version of the program. Throws `JobError.Code.invalidArgument` if there is no such key, or
-    /// if one has another size.
+    /// `keys` are keys of 128, 192 or 256 bits by name; `current` is one of the names. `acceptsPlain` also runs jobs
+    /// stored without encryption, for instance by an earlier version of the program. Throws
+    /// `JobError.Code.invalidArgument` if there is no such key, or if a key has another size.
     public init(keys: [String: SymmetricKey], current: String, acceptsPlain: Bool = false) throws {
       guard keys[current] != nil else {
         throw JobError(.invalidArgument, "the current key is '\(current)', and no key has that name")
@@ -34,7 +34,7 @@
     }
 
     public func enqueue(_ job: inout NewJob) throws {
-      // The key is there, and of a size that AES takes.
+      // The key exists and has a size that AES accepts.
       let box = try AES.GCM.seal(job.payload, using: keys[current]!, authenticating: Data(job.kind.utf8))
       job.payload = try JSONEncoder().encode(Sealed(sealed: box.combined!, key: current))
     }
@@ -51,8 +51,8 @@
       return try await next(job, context)
     }
 
-    /// The payload of a job, as it was enqueued. Throws `JobError.Code.notDecodable` where there is no key for it, where it
-    /// is not what was encrypted, or where it is plain and that is not accepted.
+    /// Decrypts the payload of a job. Throws `JobError.Code.notDecodable` if there is no key for it, if it was
+    /// modified, or if it is not encrypted and that is not accepted.
     public func open(_ payload: Data, kind: String) throws -> Data {
       guard let sealed = try? JSONDecoder().decode(Sealed.self, from: payload) else {
         if acceptsPlain { return payload }
@@ -71,9 +71,9 @@
     }
   }
 
-  /// As JSON, since what shows payloads shows them so.
+  /// JSON, since tools show payloads as such.
   private struct Sealed: Codable {
-    /// Nonce, encrypted bytes and tag.
+    /// Nonce, ciphertext and tag.
     var sealed: Data
     var key: String
 

@@ -7,22 +7,21 @@ import Foundation
   import Glibc
 #endif
 
-/// Whether one address answers: for `JobConstraint.network` where ``NetworkMonitor`` says too little, as behind a portal or
-/// where all depends on one server.
+/// Monitors whether an address answers: for `JobConstraint.network` where ``NetworkMonitor`` is not enough, as behind a
+/// captive portal, or where everything depends on one server.
 ///
 ///     worker.provide(.network, AddressProbe(host: "api.example.org", port: 443))
 ///
-/// It opens a TCP connection and closes it, at once and then again and again; nothing is sent in it. As long as somebody
-/// listens, that costs a connection each interval.
+/// It opens and closes a TCP connection, now and then at each interval, without sending anything. That costs a
+/// connection per interval while the monitor is in use.
 public struct AddressProbe: ConstraintMonitor {
   private let host: String
   private let port: UInt16
   private let interval: Duration
   private let patience: Duration
 
-  /// `host` is a name or an address of IPv4 or IPv6. `every`: how long after one look the next begins, 30 s by default.
-  /// `within`: an address that has not answered after so long, 5 s by default, is not reached; looking up a name may take
-  /// longer.
+  /// `host` is a name or an IPv4 or IPv6 address. `every` is the time between probes, by default 30 s. `within` is how
+  /// long the address may take to answer, by default 5 s; looking up a name may take longer.
   public init(
     host: String, port: UInt16, every interval: Duration = .seconds(30), within patience: Duration = .seconds(5)
   ) {
@@ -36,7 +35,7 @@ public struct AddressProbe: ConstraintMonitor {
     AsyncStream(Polling(interval) { await answers() })
   }
 
-  /// On a thread of its own, since the system may take long to look up a name.
+  /// Runs on a thread of its own, since looking up a name may take long.
   private func answers() async -> Bool {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: isReached) }

@@ -7,15 +7,15 @@ import Foundation
   import Glibc
 #endif
 
-/// Whether a volume has room: for `JobConstraint.diskSpace`. Looked at once a minute, as no system tells of it.
+/// Monitors the free space on a volume, for `JobConstraint.diskSpace`. Checks once a minute, as no system reports it.
 public struct DiskSpaceMonitor: ConstraintMonitor {
   private static let interval = Duration.seconds(60)
 
   private let least: Int64
   private let path: String
 
-  /// Bytes that are free for this user on the volume of a file or a folder. Once there was less, it takes a tenth more to be
-  /// enough again: what is written and deleted meanwhile does not start and stop jobs.
+  /// Requires this many bytes to be free for this user on the volume of a file or folder. Once there is less, it takes
+  /// 10 % more to be enough again, so that small changes do not start and stop jobs.
   public init(atLeast least: Int64, of url: URL) {
     self.least = least
     path = url.path
@@ -32,7 +32,7 @@ public struct DiskSpaceMonitor: ConstraintMonitor {
     }
   }
 
-  /// Of a volume that can't be looked at nothing is known, and nothing is held up.
+  /// If the volume can't be read, nothing is known, and no job is held up.
   static func isEnough(_ free: Int64?, least: Int64, was: Bool) -> Bool {
     guard let free else { return true }
     return free >= (was ? least : least.addingReportingOverflow(least / 10).partialValue)

@@ -3,13 +3,13 @@
   import DurableJobs
   import Glibc
 
-  /// Values that may have changed whenever the kernel multicasts something. What it says is not read: who hears of it looks
-  /// for itself. Nothing is asked of the kernel, and nobody wakes up in between.
+  /// Values that may have changed whenever the kernel multicasts a message. Messages are not parsed: each one causes a
+  /// new read. Nothing is requested from the kernel, and nothing wakes up in between.
   enum KernelNews {
-    /// How often to look where the kernel tells nothing, as in a sandbox without such sockets.
+    /// How often to read the value where the kernel sends nothing, as in a sandbox without such sockets.
     private static let interval = Duration.seconds(15)
 
-    /// `family` and `groups` as for `AF_NETLINK`. The value now, and each that is another.
+    /// The current value, then each different one. `family` and `groups` are those of `AF_NETLINK`.
     static func changes(
       family: Int32, groups: UInt32, _ read: @escaping @Sendable () -> Bool
     ) -> AsyncStream<Bool> {
@@ -40,12 +40,12 @@
           }
         }
         source.activate()
-        // The socket hears already, so nothing is missed in between.
+        // The socket already receives, so nothing is missed in between.
         queue.async(execute: look)
       }
     }
 
-    /// As `sockaddr_nl`, which the C library's headers do not have.
+    /// `sockaddr_nl`, which the C library's headers lack.
     private struct Address {
       var family = UInt16(AF_NETLINK)
       var padding: UInt16 = 0
@@ -67,7 +67,7 @@
       return nil
     }
 
-    /// Some may have been lost on the way, which is no matter.
+    /// Some messages may have been lost, which does not matter.
     private static func drain(_ socket: Int32) {
       withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { buffer in
         while recv(socket, buffer.baseAddress, buffer.count, 0) >= 0 || errno == EINTR || errno == ENOBUFS {}

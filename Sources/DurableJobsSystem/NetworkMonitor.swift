@@ -1,9 +1,9 @@
 import DurableJobs
 
-/// Whether others can be reached, as the system knows it: for `JobConstraint.network`. No packet is sent.
+/// Monitors whether other machines can be reached, as the system sees it, for `JobConstraint.network`. Sends nothing.
 ///
-/// On Linux that is a default route by way of an interface that is up and has a carrier; the kernel tells of changes. On
-/// Apple platforms it is what `NWPathMonitor` says.
+/// On Linux this means a default route through an interface that is up and has a carrier; the kernel reports changes.
+/// On Apple platforms it is the status of `NWPathMonitor`.
 public struct NetworkMonitor: ConstraintMonitor {
   public init() {}
 }
@@ -50,7 +50,7 @@ public struct NetworkMonitor: ConstraintMonitor {
     }
   }
 
-  /// The interfaces by which everything goes that nothing else is said of, from the kernel's tables of routes.
+  /// The interfaces of default routes, from the kernel's routing tables.
   struct DefaultRoutes: Equatable {
     var interfaces: Set<String> = []
 

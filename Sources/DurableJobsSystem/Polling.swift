@@ -1,4 +1,4 @@
-/// A value that is looked at again and again: what it is now, and each that is another.
+/// A value that is read at intervals: the current value, then each different one.
 struct Polling: AsyncSequence, Sendable {
   private let interval: Duration
   private let read: @Sendable () async -> Bool

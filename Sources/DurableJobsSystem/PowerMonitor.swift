@@ -7,13 +7,13 @@ import Foundation
   import IOKit.ps
 #endif
 
-/// Whether the machine does not run on its battery: for `JobConstraint.externalPower`. One that has none never does.
+/// Monitors whether the machine is not on battery, for `JobConstraint.externalPower`. Always true without a battery.
 public struct PowerMonitor: ConstraintMonitor {
   public init() {}
 
   #if os(Linux)
     public func changes() -> some AsyncSequence<Bool, Never> {
-      // The family of what the kernel tells of devices.
+      // The family of kernel messages about devices.
       KernelNews.changes(family: 15, groups: 1) { PowerSupplies(folder: "/sys/class/power_supply").areExternal }
     }
   #else
@@ -39,14 +39,14 @@ public struct PowerMonitor: ConstraintMonitor {
   #endif
 }
 
-/// What a machine draws its power from, as Linux shows it: a folder of supplies, with a file for each fact.
+/// The power sources of a machine, as Linux shows them: a folder of supplies with a file for each property.
 struct PowerSupplies: Equatable {
   struct Supply: Equatable {
     var type: String
     var isOnline = false
-    /// Of a battery that gives its power away.
+    /// Whether it is a battery that is discharging.
     var isDischarging = false
-    /// It is that of a mouse.
+    /// Whether it belongs to a peripheral, such as a mouse.
     var isOfDevice = false
   }
 

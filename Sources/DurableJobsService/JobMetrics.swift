@@ -5,8 +5,8 @@
   import Metrics
   import ServiceLifecycle
 
-  /// What a queue does, as metrics of swift-metrics. It is a middleware, which measures the attempts that this process runs, and
-  /// a service, which counts the jobs of the store:
+  /// Metrics of queues for swift-metrics. A middleware that measures the attempts run by this process, and a service
+  /// that counts the jobs of the store:
   ///
   ///     let metrics = JobMetrics()
   ///     let mail = JobQueue("mail", store: store, middleware: [metrics])
@@ -19,26 +19,26 @@
   /// | `durable_jobs_jobs` | gauge, jobs of the store in a state, by all processes together | `queue`, `state` |
   /// | `durable_jobs_paused` | gauge, 1 while the queue is paused, else 0 | `queue` |
   ///
-  /// An outcome is ``Outcome``. How many attempts ended so is the timer's count, and failures of jobs are the growth of
-  /// `durable_jobs_jobs{state="failed"}`.
+  /// Outcomes are those of ``Outcome``. The timer's count says how many attempts ended in each way; failures of jobs
+  /// are the increase of `durable_jobs_jobs{state="failed"}`.
   public struct JobMetrics: JobMiddleware {
-    /// How an attempt ended, for its handler.
+    /// How an attempt ended from the view of its handler.
     public enum Outcome: String, CaseIterable, Sendable {
       case succeeded
-      /// It threw, or took longer than its time-out: the job is tried again if its policy says so.
+      /// It threw or exceeded its timeout: the job is tried again if its policy says so.
       case failed
-      /// It asked for a later time, or for a person.
+      /// It asked to run later, or to be suspended.
       case putOff = "put_off"
-      /// It was stopped by a cancel, a shutdown, its deadline, or since what it requires is gone.
+      /// It was stopped by a cancel, a shutdown, its deadline, or the loss of a condition that it requires.
       case stopped
-      /// Another worker has the job: this process was taken for dead.
+      /// Another worker has the job, because this process was taken for dead.
       case claimLost = "claim_lost"
     }
 
     private let given: (any MetricsFactory)?
     fileprivate var factory: any MetricsFactory { given ?? MetricsSystem.factory }
 
-    /// `factory` is the process's own if none is given, as it is at each measurement: so this may be made before
+    /// `factory` defaults to the process's own at the time of each measurement, so this may be created before
     /// `MetricsSystem.bootstrap`.
     public init(factory: (any MetricsFactory)? = nil) { given = factory }
 
@@ -67,8 +67,8 @@
       Timer(label: name, dimensions: dimensions, factory: factory).record(duration: max(.zero, duration))
     }
 
-    /// A service that sets the gauges of these queues, of one store or several, at once and then `every` so often. One process
-    /// of a fleet is enough. While a store does not answer, its gauges stay as they are.
+    /// A service that sets the gauges of these queues, of one store or several, at once and then at each interval.
+    /// Running it in one process of a fleet is enough. While a store does not answer, its gauges keep their values.
     public func gauges(of queues: [JobQueue], every interval: Duration = .seconds(15)) -> some Service {
       JobGauges(queues: queues, interval: interval, metrics: self)
     }

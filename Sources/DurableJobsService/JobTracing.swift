@@ -4,20 +4,20 @@
   import Instrumentation
   import Tracing
 
-  /// Joins the trace of who enqueued a job and that of its attempts, by swift-distributed-tracing:
+  /// Connects the trace of the caller that enqueues a job with those of its attempts, by swift-distributed-tracing:
   ///
   ///     let mail = JobQueue("mail", store: store, middleware: [JobTracing()])
   ///
-  /// What the tracer injects, as a `traceparent`, goes in front of the payload, under `$trace`, where that is a JSON object; other
-  /// payloads are stored as they are. Each attempt is a span, `run KIND`, whose parent is the span that enqueued the job, however
-  /// long ago. A worker without this middleware reads such payloads as it reads any that have one field more.
+  /// What the tracer injects, such as a `traceparent`, is stored under `$trace` in front of the payload if that is a
+  /// JSON object; other payloads are stored as they are. Each attempt is a span, `run KIND`, whose parent is the span
+  /// that enqueued the job, however long ago. Workers without this middleware see one unknown field in the payload.
   ///
-  /// Put it before what encrypts, so that its field is encrypted too.
+  /// List it before middleware that encrypts, so that its field is encrypted too.
   public struct JobTracing: JobMiddleware {
     private let given: (any Tracer)?
     private var tracer: any Tracer { given ?? InstrumentationSystem.tracer }
 
-    /// `tracer` is the process's own if none is given, as it is at each job: so this may be made before
+    /// `tracer` defaults to the process's own at the time of each job, so this may be created before
     /// `InstrumentationSystem.bootstrap`.
     public init(tracer: (any Tracer)? = nil) { given = tracer }
 
@@ -51,7 +51,7 @@
     func extract(key: String, from carrier: [String: String]) -> String? { carrier[key] }
   }
 
-  /// `{"$trace":{"traceparent":"…"},` and then the payload without its first brace.
+  /// `{"$trace":{"traceparent":"…"},` followed by the payload without its opening brace.
   struct TracedPayload {
     var carrier: [String: String] = [:]
     var payload: Data
@@ -66,7 +66,7 @@
       payload = bytes
       guard bytes.starts(with: Self.opening) else { return }
       let rest = bytes.dropFirst(Self.opening.count)
-      // Of our own making: no brace within its strings but behind a backslash's `u`.
+      // We wrote it ourselves: braces within its strings are escaped with `\u`.
       guard let end = rest.firstIndex(of: UInt8(ascii: "}")),
         let carrier = try? JSONDecoder().decode([String: String].self, from: rest[...end])
       else { return }
@@ -75,7 +75,7 @@
       payload = Data("{".utf8) + (fields.first == UInt8(ascii: ",") ? fields.dropFirst() : fields)
     }
 
-    /// The payload as it was, if there is nothing to tell or no place for it.
+    /// The payload, unchanged if there is nothing to inject or no place for it.
     var bytes: Data {
       guard !carrier.isEmpty, payload.first == UInt8(ascii: "{"),
         let fields = try? JSONEncoder().encode(carrier), fields.filter({ $0 == UInt8(ascii: "}") }).count == 1

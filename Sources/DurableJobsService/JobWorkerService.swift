@@ -3,15 +3,15 @@
   import ServiceLifecycle
 
   extension JobWorker {
-    /// This worker as a service of a `ServiceGroup`:
+    /// Returns this worker as a service for a `ServiceGroup`:
     ///
     ///     let group = ServiceGroup(services: [worker.service(), server], gracefulShutdownSignals: [.sigterm], logger: logger)
     ///     try await group.run()
     ///
-    /// It runs until the group shuts down: then no job is claimed any more, those that run have `grace` to end, and what has not
-    /// ended goes back to the store, its attempt given back. Give the group's `maximumGracefulShutdownDuration` some seconds
-    /// more. A group ends its services in the reverse of their order: put a worker after what its handlers use. Throws what
-    /// ``JobWorker/run()`` throws, as where the store can't be used at all.
+    /// It runs until the group shuts down: then no more jobs are claimed, running ones have `grace` to end, and those
+    /// that have not ended become ready again and keep their attempt. Set the group's `maximumGracefulShutdownDuration`
+    /// some seconds longer. A group shuts services down in reverse order, so list a worker after what its handlers use.
+    /// Throws what ``JobWorker/run()`` throws, for instance if the store can't be used at all.
     public func service(grace: Duration = Defaults.grace) -> some Service {
       JobWorkerService(worker: self, grace: grace)
     }
@@ -27,7 +27,7 @@
       try await withThrowingTaskGroup { group in
         group.addTask { try await worker.run() }
         group.addTask {
-          // Throws where the worker has ended by itself.
+          // Throws if the worker has ended by itself.
           try await gracefulShutdown()
           await worker.stop(grace: grace)
         }

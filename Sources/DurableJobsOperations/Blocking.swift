@@ -1,14 +1,14 @@
 import DurableJobs
 import Foundation
 
-/// Runs `body` and blocks the calling thread until it has returned: what a synchronous way in needs.
+/// Runs `body` and blocks the calling thread until it returns, for synchronous entry points.
 ///
-/// It needs no thread of Swift's pool: `body` runs on ``EngineThread``, and so does what it calls of a store. So any number
-/// of those threads may be blocked here at once, a handler's and the main thread too, and it still returns. Only that thread
-/// itself must not call it, and no code of a user's runs there.
+/// It does not use Swift's pool: `body` and its calls of a store run on ``EngineThread``. So it returns even if any
+/// number of the pool's threads are blocked here, including those of handlers, or the main thread. Only `EngineThread`
+/// itself must not call it, and no user code runs there.
 func blocking<R: Sendable>(_ body: @escaping @Sendable () async -> R) -> R {
   let (result, done) = (Lock<R?>(nil), DispatchSemaphore(value: 0))
-  // Unstructured, since who waits for it can't suspend; it is over before this returns.
+  // Unstructured, since the caller can't suspend; it has ended before this returns.
   Task(executorPreference: EngineThread.shared) {
     let value = await body()
     result.withLock { $0 = value }

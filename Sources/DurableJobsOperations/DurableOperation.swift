@@ -1,46 +1,46 @@
 import DurableJobs
 import Foundation
 
-/// A job as an operation: what is stored of it, and how far it is.
+/// A durable job as an `Operation`: its stored data and its progress.
 ///
 ///     let upload = DurableOperation(id: "photo-7", kind: "upload", payload: photo)
 ///     upload.addDependency(login)
 ///     queue.addOperation(upload)
 ///
-/// It is a view. The job is in the store, a ``DurableOperationQueue`` runs the handler of its kind, in whatever process, and
-/// this finishes when the job has ended: so what `start()` and `main()` would do is not done here. It is for one queue, once.
+/// It is only a view: the job is in the store, a ``DurableOperationQueue`` in any process runs the handler of its kind,
+/// and the operation finishes when the job has ended. `start()` and `main()` do not run it. It can be added only once.
 ///
-/// A dependency has finished, however it ended, as in Foundation; also without a job, cancelled or refused when it was added.
-/// On another of these, that is kept with the job, and the other may be added later: to the same queue, as one that is added
-/// to another queue later ends the wait only if this process lives until it has finished. A plain operation, and a job of
-/// another store, is known to this process alone: an operation that depends on one is stored when that has finished, and is
-/// not durable before. One that is stored gets no more dependencies.
+/// As in Foundation, a dependency is met once it has finished in any way, even without a job because it was cancelled
+/// or refused. A dependency on another durable operation is stored with the job, and may be added later: to the same
+/// queue, since one added to another queue later only ends the wait if this process lives until it finishes. Plain
+/// operations, and jobs of other stores, are known to this process alone: what depends on one is stored, and durable,
+/// only once that has finished. A stored operation takes no more dependencies.
 ///
-/// `isExecuting` is true while its handler is at work in this process. KVO works where Foundation has it.
+/// `isExecuting` is true while its handler runs in this process. KVO works where Foundation supports it.
 public final class DurableOperation: Operation, @unchecked Sendable {
-  // Safe without the compiler's proof: what this class adds is constant or inside `state`, and `Operation` says the same
-  // of what it has itself.
+  // Checked by hand: what this class adds is constant or inside `state`, and `Operation` itself is declared in the same
+  // way.
 
-  /// The caller's own name for it. In its queue at most one unfinished job has it: an operation whose id is in use stores
-  /// nothing, and becomes a view of the job that is there. That job's `JobOptions.key` is this, after the name of the queue
-  /// and a slash; in that name `/` is `%2F`, and `%` is `%25`.
+  /// The caller's name for it. Within its queue, at most one unfinished job has it: an operation whose id is in use
+  /// stores nothing and becomes a view of the existing job. The job's `JobOptions.key` is the name of the queue, a
+  /// slash and this id; in the name `/` is written `%2F`, and `%` is `%25`.
   public let id: String
-  /// Which handler runs it.
+  /// The kind, which selects the handler.
   public let kind: String
   public let payload: Data
-  /// Ids of operations of its queue that must have ended before it begins, however. They may have ended already, or be added
-  /// later, also by a later process. An id that nobody ever adds keeps it waiting.
+  /// Ids of operations of its queue that must end, in any way, before it starts. They may have ended already, or may be
+  /// added later, even by a later process. It waits forever for an id that is never added.
   public let dependsOn: [String]
-  /// What is stored with its job, as what it requires, its lane or its deadline. Its key and unique key are its id's, and its
-  /// priority and attempts these if they are given, else its `queuePriority` and those of the queue.
+  /// Options of the job, such as required conditions, a lane or a deadline. Key and unique key always come from the id;
+  /// priority and attempts default to `queuePriority` and those of the queue.
   public let options: JobOptions
 
   enum Phase {
     /// Not in a queue yet.
     case new
-    /// In a queue, and not in its store: it waits for what is in this process alone.
+    /// In a queue but not in its store: it waits for something that only this process knows.
     case waiting
-    /// It is found out what is to be stored, which is known to no store yet.
+    /// Being prepared for the store, which does not know it yet.
     case preparing
     case inserting
     case stored(JobID)
@@ -50,24 +50,24 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   struct State {
     var phase = Phase.new
     var board: OperationBoard?
-    /// Kept by it until it has finished, as operations keep their queues.
+    /// Retained until it has finished, as operations retain their queues.
     var queue: OperationQueue?
     var jobID: JobID?
     var error: (any Error)?
     var needs: Set<ObjectIdentifier> = []
-    /// Where jobs wait for it by a key of their own queue: it was in none.
+    /// Queues whose jobs wait for it by a key of their own, because it was in none.
     var awaitedBy: [OperationBoard] = []
-    /// The attempt that goes on in this process, and what its callback goes on with.
+    /// The attempt that runs in this process, and how to continue after its callback.
     var attempt: JobContext?
     var attempts = 0
     var callback: CheckedContinuation<Void, any Error>?
-    /// Who waits until it is not being inserted.
+    /// Those that wait until it is not being inserted.
     var dependents: [CheckedContinuation<Void, Never>] = []
   }
 
   let state = Lock(State())
 
-  /// `payload` should be JSON: what shows jobs shows it so.
+  /// Creates an operation. `payload` should be JSON, since tools show it as such.
   public init(
     id: String = UUID().uuidString, kind: String, dependsOn: [String] = [], options: JobOptions = JobOptions(),
     payload: Data = Data("null".utf8)
@@ -95,8 +95,8 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     self.init(id: id, kind: kind, dependsOn: dependsOn, options: options, payload: data)
   }
 
-  /// The payload as it was given. What this throws, a handler should let through: it suspends the job, which `retry` runs again
-  /// once a program is there that can read it.
+  /// Decodes the payload. A handler should not catch the error: it suspends the job, which `retry` runs again once a
+  /// program can read it.
   public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
     do {
       return try JSONDecoder().decode(type, from: payload)
@@ -107,15 +107,15 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   // MARK: What it is told
 
-  /// As `addDependency(_:)`; and if `mustSucceed`, this is skipped, which is finished with an error, if the other ends
-  /// without success.
+  /// Like `addDependency(_:)`. If `mustSucceed` and the other operation ends without success, this one is skipped: it
+  /// finishes with an error.
   public func addDependency(_ operation: DurableOperation, mustSucceed: Bool) {
     if mustSucceed { _ = state.withLock { $0.needs.insert(ObjectIdentifier(operation)) } }
     addDependency(operation)
   }
 
-  /// Counts until this is stored: when it is added, or when what it waits for that only this process has is over. One that
-  /// comes after that is left out, and logged.
+  /// Takes effect until this operation is stored, when it is added or when something that only this process knows has
+  /// finished. A later dependency is ignored and logged.
   public override func addDependency(_ operation: Operation) {
     let board = state.withLock { state in
       switch state.phase {
@@ -126,14 +126,14 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     if let board { board.ignored(operation, of: self) } else { super.addDependency(operation) }
   }
 
-  /// Asks for its end, and returns at once. `isCancelled` is true from now on; the job is cancelled for good, also for a
-  /// later process, when this has finished. If its handler has succeeded by then, it has succeeded.
+  /// Requests cancellation and returns at once. `isCancelled` is true from then on; the job is durably cancelled once
+  /// this operation has finished. If its handler has succeeded by then, the job has succeeded.
   public override func cancel() {
     super.cancel()
     state.withLock { $0.board }?.cancel(self)
   }
 
-  /// Does nothing for one that is in its queue: a worker calls the handler. One that is in none finishes with an error.
+  /// Does nothing for an operation in a queue, where a worker calls the handler. Otherwise finishes with an error.
   public override func start() {
     let isNew = state.withLock { state in
       if case .new = state.phase { true } else { false }
@@ -153,26 +153,26 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   public override var isExecuting: Bool { state.withLock { $0.attempt != nil } }
 
-  /// The job, once it is stored; nil before that, and if it never was.
+  /// The job's id once it is stored; nil before that, or if it never was.
   public var jobID: JobID? { state.withLock { $0.jobID } }
 
-  /// Why it finished without success: `JobFailure` if its job did, or why it could not be stored. Nil before that.
+  /// Why it finished without success: the `JobFailure` of its job, or why it could not be stored. Nil before that.
   public var error: (any Error)? { state.withLock { $0.error } }
 
-  /// The attempt that goes on in this process, or the last one that did: from 1, and 0 before the first.
+  /// The number of the current or last attempt in this process, starting at 1; 0 before the first.
   public var attempt: Int { state.withLock { $0.attempts } }
 
-  /// Why the handler that is at work is asked to stop; nil as long as it is not. For handlers that end with a callback: the
-  /// task of an `async` one is cancelled.
+  /// Why the running handler was asked to stop; nil if it was not. For handlers that end with a callback; the task of
+  /// an `async` handler is cancelled.
   public var stopReason: StopReason? { state.withLock { $0.attempt }?.stopReason }
 
-  /// From a handler: how far it is, from 0 to 1.
+  /// Called by a handler to report progress, from 0 to 1.
   public func report(progress fraction: Double, _ message: String? = nil) throws {
     try state.withLock { $0.attempt }?.report(progress: fraction, message)
   }
 
-  /// From a handler that ends with a callback: the attempt has ended, with success or with an error. With an error it is made
-  /// again, as its kind's policy says, until its attempts are used up. The first call counts.
+  /// Called by a handler that ends with a callback: the attempt has ended with success or an error. After an error it
+  /// is retried as its kind's policy says until no attempts are left. Only the first call counts.
   public func completed(_ error: (any Error)? = nil) {
     let callback = state.withLock { state in
       defer { state.callback = nil }
@@ -183,7 +183,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
 
   // MARK: For its queue
 
-  /// It is in that queue from now on. False if it is in one already, or has finished.
+  /// Adds it to a queue. Returns false if it is already in one, or has finished.
   func enter(_ queue: OperationQueue, _ board: OperationBoard) -> Bool {
     state.withLock { state in
       guard case .new = state.phase else { return false }
@@ -192,7 +192,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// It is about to be stored. False if it has finished.
+  /// Called before it is stored. Returns false if it has finished.
   func beginStoring() -> Bool {
     state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -201,7 +201,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// What its job is to be waited for by.
+  /// The key by which jobs wait for its job.
   func key(awaitedBy board: OperationBoard) -> String {
     state.withLock { state in
       if state.board == nil, !state.awaitedBy.contains(where: { $0 === board }) { state.awaitedBy.append(board) }
@@ -219,7 +219,7 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     for dependent in dependents { dependent.resume() }
   }
 
-  /// Returns once it is not being inserted. What is inserted waits for no other, so this ends.
+  /// Returns once it is not being inserted. Ends soon, since an insertion waits for no other.
   func inserted() async {
     await withCheckedContinuation { continuation in
       let mustWait = state.withLock { state in
@@ -231,12 +231,12 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// It is a view of a job that was there.
+  /// Makes it a view of an existing job.
   func found(as job: JobID, on board: OperationBoard) {
     state.withLock { ($0.phase, $0.jobID, $0.board) = (.stored(job), job, board) }
   }
 
-  /// It has finished. False if it had already.
+  /// Finishes it. Returns false if it had already finished.
   @discardableResult
   func finish(_ error: (any Error)?) -> Bool {
     willChangeValue(forKey: "isFinished")
@@ -249,15 +249,15 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
     for dependent in before.dependents { dependent.resume() }
     for board in before.awaitedBy where board !== before.board { board.releaseLater(self) }
-    // The last to keep it lets it go outside of the lock.
+    // The queue may be released by this, outside of the lock.
     withExtendedLifetime(before.queue) { didChangeValue(forKey: "isFinished") }
     return isFirst
   }
 
-  /// Somebody else cancelled its job.
+  /// Called when its job was cancelled elsewhere.
   func becomeCancelled() { if !isCancelled { super.cancel() } }
 
-  /// An attempt begins in this process. False if another still goes on: its callback is still to come.
+  /// Starts an attempt in this process. Returns false if another has not ended because its callback is still to come.
   func begin(_ context: JobContext) -> Bool {
     willChangeValue(forKey: "isExecuting")
     defer { didChangeValue(forKey: "isExecuting") }

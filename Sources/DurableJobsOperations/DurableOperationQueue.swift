@@ -2,8 +2,8 @@ import DurableJobs
 import Foundation
 import Logging
 
-/// An `OperationQueue` whose ``DurableOperation``s outlive the process: those that have not ended go on in the next one, with
-/// no operation added again.
+/// An `OperationQueue` whose ``DurableOperation``s outlive the process: unfinished ones continue in the next process
+/// without being added again.
 ///
 ///     let queue = DurableOperationQueue(name: "uploads", store: store, maxRetries: 3) { error, operation in
 ///       print(operation.id, error.map { "\($0)" } ?? "done")
@@ -11,30 +11,30 @@ import Logging
 ///     queue.register("photo") { operation, context in try await upload(operation.decode(Photo.self)) }
 ///     queue.addOperation(try DurableOperation(id: "photo-7", kind: "photo", payload: photo))
 ///
-/// When `addOperation` has returned, the job is stored, as durably as its store promises: the calling thread is blocked for
-/// that one commit. ``enqueue(_:)`` does the same without blocking, and throws. An operation that can't be stored finishes
-/// with the error. What waits for something that only this process has, a plain operation or a barrier, is stored when that is
-/// over.
+/// Once `addOperation` returns, the job is stored as durably as its store promises; the calling thread is blocked for
+/// that one commit. ``enqueue(_:)`` does the same without blocking, and throws. An operation that can't be stored
+/// finishes with the error. One that waits for what only this process knows, a plain operation or a barrier, is stored
+/// once that has finished.
 ///
-/// A worker of its own runs the jobs from the moment at which the queue is made, those too that earlier processes left, and
-/// those that others put into the same queue of the store. Jobs of a kind without a handler wait. Any number of processes may
-/// have the queue: each job runs in one of them. Plain operations and blocks run as in Foundation, and are not durable.
+/// The queue has its own worker, which runs jobs from the queue's creation on, including those left by earlier
+/// processes or added to the same queue of the store by others. Jobs of a kind without a handler wait. Many processes
+/// may use the queue: each job runs in one of them. Plain operations and blocks run as in Foundation, not durably.
 public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
-  // Safe without the compiler's proof: what this class adds is constant and Sendable, and `OperationQueue` says the same of
-  // what it has itself.
+  // Checked by hand: what this class adds is constant and Sendable, and `OperationQueue` itself is declared in the same
+  // way.
 
-  /// The queue of the store, for what operations have no words for.
+  /// The underlying queue of the store, for what the operation API does not cover.
   public let jobs: JobQueue
   let worker: JobWorker
   let board: OperationBoard
   private let maxRetries: Int
   private let settings = Lock((isSuspended: false, limit: 1))
-  /// The barrier that what is added now waits for. What is added and what is raised take turns.
+  /// The barrier that new operations wait for. The lock also serializes adding operations and barriers.
   private let barrier = Lock<Operation?>(nil)
 
-  /// `maxConcurrency` jobs of this queue run at once in this process. An operation is tried again `maxRetries` times after its
-  /// first attempt; the number is stored with it when it is added. `completionBlock` is called for each durable operation that
-  /// has finished, with its error or none, one at a time, those of earlier processes too.
+  /// In this process, `maxConcurrency` jobs of the queue run at once. An operation is retried `maxRetries` times after
+  /// its first attempt; the number is stored when it is added. `completionBlock` is called for each finished durable
+  /// operation, including those of earlier processes, with its error or nil, one at a time.
   public init(
     name: String, store: any JobStore, maxConcurrency: Int = 1, maxRetries: Int = Defaults.maxAttempts - 1,
     logger: Logger = Logger(label: "DurableJobs"),
@@ -47,13 +47,13 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     super.init()
     self.name = name
     maxConcurrentOperationCount = maxConcurrency
-    // Unstructured, as nobody can wait for it here; it ends with the first look at the store. Who adds or waits, waits for it.
+    // Unstructured, as nothing can wait for it here; it ends with the store's first reply, which all other calls await.
     let (board, worker) = (board, worker)
     Task(executorPreference: EngineThread.shared) { await board.load { worker.start() } }
   }
 
-  // Unstructured, as nobody can wait for it here; it ends with the worker's last handler. Unfinished operations keep their
-  // queue, so nothing of this process is left undone.
+  // Unstructured, as nothing can wait for it here; it ends with the worker's last handler. Unfinished operations retain
+  // their queue, so no work of this process is left undone.
   deinit {
     Task { [board, worker] in
       await board.loaded()
@@ -61,8 +61,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// Claims nothing more, gives what runs `grace` to end, then interrupts it, and returns when the last handler has. What has
-  /// not ended goes on in another process, or in a queue that is made later.
+  /// Stops claiming jobs, gives running ones `grace` to end, then interrupts them, and returns when the last handler
+  /// has returned. Unfinished jobs continue in another process or in a queue that is created later.
   public func stop(grace: Duration = Defaults.grace) async {
     await board.loaded()
     await worker.stop(grace: grace)
@@ -70,8 +70,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
 
   // MARK: Handlers
 
-  /// Runs jobs of this kind with `handler`; a throw fails the attempt. It may be registered at any time, and may run more than
-  /// once for a job: see `JobWorker`.
+  /// Runs jobs of this kind with `handler`; an error fails the attempt. May be called at any time. The handler may run
+  /// more than once for a job: see `JobWorker`.
   public func register(
     _ kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (DurableOperation, JobContext) async throws -> Void
@@ -85,9 +85,9 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// Runs jobs of this kind with `callback`, which returns once the work is begun; the attempt ends with
-  /// ``DurableOperation/completed(_:)``, from any thread. An attempt that is not ended so holds its slot for ever, also when it
-  /// is asked to stop: look at ``DurableOperation/stopReason``.
+  /// Runs jobs of this kind with `callback`, which returns once the work is started;
+  /// ``DurableOperation/completed(_:)``, from any thread, ends the attempt. Until that is called, the attempt keeps its
+  /// slot, even if it is asked to stop: check ``DurableOperation/stopReason``.
   public func register(
     _ kind: String, retry: RetryPolicy = .exponential(), callback: @escaping @Sendable (DurableOperation) -> Void
   ) {
@@ -115,19 +115,19 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     addOperation(BlockOperation(block: block))
   }
 
-  /// Those that are durable are stored in one transaction: all of them, or none.
+  /// Durable operations are stored in one transaction, all or none.
   public override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
     let (now, later) = admit(operations)
     if !now.isEmpty { blocking { [self] in await store(now) } }
     for operation in later {
-      // Unstructured, as the caller goes on; it ends with what the operation waits for.
+      // Unstructured, as the caller continues; it ends with what the operation waits for.
       Task(executorPreference: EngineThread.shared) { [self] in await storeLater(operation) }
     }
     if wait { for operation in operations { operation.waitUntilFinished() } }
   }
 
-  /// Stores operations in one transaction, without blocking a thread. They are durable when this returns. Throws why they
-  /// are not; then they have finished with that error. One that waits for what only this process has is waited for.
+  /// Stores operations in one transaction without blocking a thread. They are durable when this returns. If it throws,
+  /// they have finished with that error. Also waits for whatever an operation depends on that only this process knows.
   public func enqueue(_ operations: DurableOperation...) async throws {
     let (now, later) = admit(operations)
     if !now.isEmpty { await store(now) }
@@ -137,8 +137,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// Runs `barrier` once all that was added before has finished; what is added later waits for it. It is not durable: after a
-  /// crash it is gone, and so is what was to be stored after it.
+  /// Runs `barrier` once everything added before has finished; what is added later waits for it. Not durable: after a
+  /// crash the barrier is gone, and so is what was to be stored after it.
   public override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
     let block = BlockOperation(block: barrier)
     self.barrier.withLock { barrier in
@@ -148,7 +148,7 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// Lets operations in. Returns those that can be stored now, and those that can't yet.
+  /// Admits operations, and returns those that can be stored now and those that can't yet.
   private func admit(_ operations: [Operation]) -> (now: [DurableOperation], later: [DurableOperation]) {
     barrier.withLock { barrier in
       if barrier?.isFinished ?? false { barrier = nil }
@@ -180,7 +180,7 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     await store([operation])
   }
 
-  /// Has blocks run when what they depend on has finished, and nothing else.
+  /// Only runs blocks whose dependencies have finished.
   private static let gates = OperationQueue()
 
   private func store(_ operations: [DurableOperation]) async {
@@ -189,8 +189,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
 
   // MARK: As a whole
 
-  /// While it is suspended, this process begins none of its operations; those that run go on. Other processes do not know of
-  /// it: `JobQueue.pause()` is for all of them, and is remembered.
+  /// While suspended, this process starts no operations; running ones continue. Other processes are not affected:
+  /// `JobQueue.pause()` applies to all of them, and is stored.
   public override var isSuspended: Bool {
     get { super.isSuspended }
     set {
@@ -199,8 +199,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// Jobs that this process runs at once, and plain operations beside them. As many as there are processors for
-  /// `defaultMaxConcurrentOperationCount`.
+  /// The most jobs that this process runs at once; plain operations are limited separately. For
+  /// `defaultMaxConcurrentOperationCount`, the number of processors.
   public override var maxConcurrentOperationCount: Int {
     get { super.maxConcurrentOperationCount }
     set {
@@ -217,8 +217,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// Its durable operations that have not finished, the first that was added first; those of earlier processes before them.
-  /// Foundation's `operations` has the plain ones alone, except on Apple's platforms.
+  /// The unfinished durable operations in the order in which they were added, those of earlier processes first.
+  /// Foundation's `operations` only contains the plain ones, except on Apple platforms.
   public var durableOperations: [DurableOperation] {
     blocking { [board] in await board.loaded() }
     return board.unfinished
@@ -234,8 +234,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     for operation in durableOperations { operation.cancel() }
   }
 
-  /// Blocks the calling thread until all operations have finished, those of earlier processes too, however long some wait to
-  /// be tried again. Not from a handler, nor where many tasks could block so at once: handlers run on Swift's pool.
+  /// Blocks the calling thread until all operations have finished, including those of earlier processes, however long
+  /// their retries take. Do not call it in a handler, or from many tasks at once: handlers run on Swift's pool.
   public override func waitUntilAllOperationsAreFinished() {
     var operations: [Operation] = []
     repeat {
@@ -245,6 +245,6 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     } while !operations.isEmpty
   }
 
-  /// A unit for each durable operation that was added or found, completed when it has finished.
+  /// One unit for each durable operation that was added or found, completed when it has finished.
   public override var progress: Progress { board.progress }
 }

@@ -2,10 +2,9 @@ import DurableJobs
 import Foundation
 import Logging
 
-/// The durable operations of a queue that have not finished: which job each is a view of, and what is to be done when that
-/// ends.
+/// The unfinished durable operations of a queue: which job each of them is a view of, and what to do when that ends.
 final class OperationBoard: Sendable {
-  /// An operation that has finished, and of which no job has the key that it is waited for by.
+  /// A finished operation for which no job has the key that others wait for.
   fileprivate struct Finished {
     let key: String
     let operation: DurableOperation
@@ -14,15 +13,15 @@ final class OperationBoard: Sendable {
 
   fileprivate struct State {
     var lastNumber = 0
-    /// By the order in which they came.
+    /// In the order of arrival.
     var unfinished: [Int: DurableOperation] = [:]
     var numbers: [ObjectIdentifier: Int] = [:]
-    /// The first that came with an id, and the first of a job.
+    /// The first operation with an id, and the first of a job.
     var byID: [String: DurableOperation] = [:]
     var byJob: [JobID: DurableOperation] = [:]
     var isLoaded = false
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Those of which it is still to be told that nobody has to wait for them.
+    /// Finished operations whose dependents have yet to be released.
     var unheard: [Finished] = []
   }
 
@@ -47,7 +46,7 @@ final class OperationBoard: Sendable {
 
   // MARK: Coming
 
-  /// Finds the jobs that earlier processes left, and then begins. One that can't be found now is met when it runs.
+  /// Finds the jobs that earlier processes left, then begins. A job that can't be read now is found when it runs.
   func load(then begin: @Sendable () -> Void) async {
     do {
       var after: JobID?
@@ -68,7 +67,7 @@ final class OperationBoard: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Returns once ``load(then:)`` has.
+  /// Returns once ``load(then:)`` has finished.
   func loaded() async {
     await withCheckedContinuation { continuation in
       let isLoaded = state.withLock { state in
@@ -83,12 +82,12 @@ final class OperationBoard: Sendable {
     state.withLock { state in for operation in operations { state.add(operation, progress) } }
   }
 
-  /// It was added before, here or elsewhere.
+  /// Logs that the operation was already added, here or elsewhere.
   func refused(_ operation: DurableOperation) {
     logger.warning("an operation can be added once", metadata: ["operation": "\(operation.id)"])
   }
 
-  /// It is stored, and goes on without that.
+  /// Logs that the operation is already stored, and ignores the dependency.
   func ignored(_ dependency: Operation, of operation: DurableOperation) {
     logger.warning(
       "an operation that is stored gets no more dependencies",
@@ -115,8 +114,8 @@ final class OperationBoard: Sendable {
     return operation
   }
 
-  /// The operation that an attempt's handler gets. It may come before its job's storing has returned, and its job from another
-  /// process.
+  /// The operation that is passed to an attempt's handler. The attempt may start before storing its job has returned,
+  /// and the job may come from another process.
   func operation(of job: UntypedJob, _ context: JobContext) async throws -> DurableOperation {
     if let known = state.withLock({ $0.byJob[context.id] }) { return known }
     return add(viewOf: try await jobs.job(context.id, detail: .payload))
@@ -124,7 +123,7 @@ final class OperationBoard: Sendable {
 
   // MARK: Storing
 
-  /// What an operation waits for that the store knows nothing of.
+  /// The dependencies of an operation that the store does not know.
   func gates(of operation: DurableOperation) -> [Operation] {
     operation.dependencies.filter { dependency in
       guard !dependency.isFinished else { return false }
@@ -198,25 +197,25 @@ final class OperationBoard: Sendable {
     return job
   }
 
-  /// Something has had this key, and nothing unfinished has it.
+  /// Whether jobs have had this key and none of them is unfinished.
   private func hasEnded(_ key: String) async throws -> Bool {
     let unfinished = try await jobs.store.jobs(JobQuery(.key(key) && .unfinished, limit: 1))
     guard unfinished.isEmpty else { return false }
     return try await !jobs.store.jobs(JobQuery(.key(key), limit: 1)).isEmpty
   }
 
-  /// Nil if it needs not be waited for any more.
+  /// Nil if the dependency is already met.
   private func target(
     of dependency: DurableOperation, _ condition: JobEdge.Condition
   ) async throws -> JobEdge.Target? {
     let name = dependency.key(awaitedBy: self)
-    // Seen before it is looked at: if it is not about to be stored then, these are of an earlier one.
+    // Read before waiting for its insertion: if it is not being stored then, these are jobs of an earlier operation.
     let succeeded = dependency.jobID == nil ? try await ids(where: .key(name) && .state(.succeeded)) : []
     await dependency.inserted()
     if dependency.isFinished, condition == .ended || dependency.error == nil { return nil }
     if let job = dependency.jobID { return .job(job) }
     if let error = dependency.error { throw error }
-    // It is stored later. What succeeded under its id before is not what is meant.
+    // It is stored later, so jobs that succeeded under its id before are not meant.
     if !succeeded.isEmpty {
       let removed = try await jobs.store.changeAll(.remove, where: .ids(succeeded))
       if let job = Set(succeeded).subtracting(removed).min() {
@@ -233,7 +232,7 @@ final class OperationBoard: Sendable {
     try await jobs.store.jobs(JobQuery(filter, limit: .max)).map(\.id)
   }
 
-  /// What its job is found by. Unambiguous, as the first slash ends the queue's name.
+  /// The key of an operation's job. Unambiguous, as the first slash ends the name of the queue.
   func key(of id: String) -> String {
     let queue = jobs.name.replacing("%", with: "%25").replacing("/", with: "%2F")
     return "\(queue)/\(id)"
@@ -241,19 +240,19 @@ final class OperationBoard: Sendable {
 
   // MARK: Ending
 
-  /// Asks the store, once the operation is there.
+  /// Requests cancellation from the store, once the operation is stored.
   func cancel(_ operation: DurableOperation) {
     switch operation.state.withLock({ $0.phase }) {
     case .waiting:
       finish(operation, CancellationError())
       releaseLater(operation)
     case .stored(let job):
-      // Unstructured, as the caller goes on; it ends with the store's answer.
+      // Unstructured, as the caller continues; it ends with the store's reply.
       Task(executorPreference: EngineThread.shared) { [jobs, logger] in
         do {
           try await jobs.cancel(job)
         } catch let error as JobError where error.code == .wrongState || error.code == .notFound {
-          // It has ended.
+          // The job has ended.
         } catch {
           logger.error("an operation could not be cancelled", metadata: ["job": "\(job)", "error": "\(error.briefly)"])
         }
@@ -265,8 +264,8 @@ final class OperationBoard: Sendable {
 
   /// Finishes the operation when its job has ended.
   private func follow(_ operation: DurableOperation, _ id: JobID) {
-    // Detached, as it may be a handler that adds the operation, and is not to count as waiting for it; it ends with the job,
-    // or with the store.
+    // Detached, since a handler may add the operation and must not count as waiting for it; it ends with the job or
+    // with the store.
     Task.detached(executorPreference: EngineThread.shared) { [self] in
       while !operation.isFinished {
         do {
@@ -282,7 +281,7 @@ final class OperationBoard: Sendable {
     }
   }
 
-  /// False if it had finished already.
+  /// Returns false if it had already finished.
   @discardableResult
   private func finish(_ operation: DurableOperation, _ error: (any Error)?) -> Bool {
     guard operation.finish(error) else { return false }
@@ -293,10 +292,10 @@ final class OperationBoard: Sendable {
 
   // MARK: Ending without a job
 
-  /// Nobody has to wait any more for this operation, which has finished, and of which this queue has no job.
+  /// Releases what waits for this operation, which has finished and has no job in this queue.
   func releaseLater(_ operation: DurableOperation) {
     state.withLock { $0.unheard.append(finished(operation)) }
-    // Unstructured, as the caller goes on; it ends with the store's answers. One of them tells of all that are there.
+    // Unstructured, as the caller continues; it ends with the store's replies. One task handles all that are pending.
     Task(executorPreference: EngineThread.shared) { [self] in
       let unheard = state.withLock { state in
         defer { state.unheard = [] }
@@ -312,7 +311,7 @@ final class OperationBoard: Sendable {
     Finished(key: key(of: operation.id), operation: operation, error: operation.error)
   }
 
-  /// By key, for what jobs were stored that wait: what ended meanwhile may have found none of them.
+  /// Releases newly stored jobs, by the keys they wait for, from operations that ended before these jobs were visible.
   private func release(ofThoseThatEnded awaited: [String: DurableOperation?]) async {
     var ended: [Finished] = []
     do {
@@ -340,7 +339,7 @@ final class OperationBoard: Sendable {
     await release(ended)
   }
 
-  /// Where jobs of the store, of whatever process, wait for these, a job is stored for each that ends at once as it did.
+  /// For each of these that jobs in the store wait for, in any process, stores a job that ends at once in the same way.
   private func release(_ finished: [Finished]) async {
     guard !finished.isEmpty else { return }
     do {
@@ -360,7 +359,7 @@ final class OperationBoard: Sendable {
       "what waits for operations that have no job goes on waiting", metadata: ["error": "\(error.briefly)"])
   }
 
-  /// The keys that jobs wait for and nobody has brought.
+  /// The keys that jobs wait for and that no job has had.
   private func awaited() async throws -> Set<String> {
     var keys: Set<String> = []
     var after: JobID?
@@ -375,14 +374,14 @@ final class OperationBoard: Sendable {
     return keys
   }
 
-  /// Another operation has its id, and is unfinished: that is what is waited for.
+  /// Whether another unfinished operation has the same id, and is therefore the one to wait for.
   private func isStillToCome(_ one: Finished) -> Bool {
     unfinished.contains { $0 !== one.operation && key(of: $0.id) == one.key }
   }
 
-  /// Of a kind of its own: somebody may retry it, and no handler of the operation is to run for it.
+  /// Of a kind of its own: if it is retried, the operation's handler must not run for it.
   private func standIn(for finished: Finished) async throws -> JobID {
-    // Nobody claims it, and if this process dies here, it ends by its deadline.
+    // No worker claims it, and if this process dies here, its deadline ends it.
     let terms = JobTerms(start: .at(.distantFuture), deadline: .start(by: .after(.seconds(10))), key: finished.key)
     let kind = "ended \(finished.operation.kind)"
     let job = NewJob(

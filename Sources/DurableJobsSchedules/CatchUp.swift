@@ -1,20 +1,20 @@
 import Foundation
 
-/// What becomes of ticks at which no worker was there.
+/// What to do about ticks that were missed because no worker was running.
 public enum CatchUp: String, Hashable, Codable, Sendable, CaseIterable {
-  /// Nothing: a tick that is more than ``grace`` late is left out.
+  /// Skip them: a tick that is more than ``grace`` late gets no job.
   case skip = "none"
-  /// One job, for the last of them.
+  /// Store one job, for the last of them.
   case latest
-  /// A job for each, at most ``atOnce`` in one commit, with the rest right after it.
+  /// Store a job for each, at most ``atOnce`` per commit, with the rest right after.
   case all
 
-  /// How late a tick may be that is not missed yet: a minute.
+  /// How late a tick may be without counting as missed: a minute.
   public static let grace = Duration.seconds(60)
   /// A thousand.
   public static let atOnce = 1000
 
-  /// The ticks to be made up for at `now`, of which `tick` is the first that is open; and the one after them.
+  /// The ticks to store jobs for at `now`, where `tick` is the first without a job; and the tick after them.
   func due(from tick: Date, of recurrence: Recurrence, at now: Date) -> (ticks: [Date], next: Date?) {
     guard self == .all else {
       let last = recurrence.last(notAfter: now, butAfter: tick) ?? tick

@@ -1,4 +1,4 @@
-/// A day of the Gregorian calendar, wherever it is.
+/// A day of the Gregorian calendar, independent of time zones.
 struct CivilDate: Hashable {
   let year: Int
   let month: Int
@@ -6,7 +6,7 @@ struct CivilDate: Hashable {
   /// Days since 1 January 1970.
   let number: Int
 
-  /// Years are counted from March here, so that the day that some of them have more is their last.
+  /// Counts years from March, so that a leap day is the last day of its year.
   init(_ number: Int) {
     self.number = number
     let (era, dayOfEra) = (number + 719_468).quotientAndRemainder(flooringBy: 146_097)
@@ -18,10 +18,10 @@ struct CivilDate: Hashable {
     year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
   }
 
-  /// Sunday is 0.
+  /// The day of the week; Sunday is 0.
   var weekday: Int { (number + 4).quotientAndRemainder(flooringBy: 7).remainder }
 
-  /// Its number.
+  /// The number of that day.
   var firstOfNextMonth: Int {
     let inNext = CivilDate(number - day + 32)
     return inNext.number - inNext.day + 1

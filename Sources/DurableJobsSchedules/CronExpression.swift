@@ -1,13 +1,13 @@
-/// When something is due, in the fields of crontab(5): minute, hour, day of the month, month, day of the week.
+/// A recurring time in the fields of crontab(5): minute, hour, day of the month, month, day of the week.
 ///
-/// A field is `*`, or a list of numbers and ranges, each range perhaps with a step: `0,30`, `9-17`, `*/15`, `8-18/2`. Months and
-/// days of the week have names: `JAN`, `MON-FRI`. Where neither day field begins with `*`, a day counts that fits either of
-/// them, as in crontab(5); else it has to fit both. `@hourly`, `@daily` (or `@midnight`), `@weekly`, `@monthly` and
-/// `@yearly` (or `@annually`) stand for the first moment of each.
+/// A field is `*`, or a list of numbers and ranges with optional steps: `0,30`, `9-17`, `*/15`, `8-18/2`. Months and
+/// days of the week have names: `JAN`, `MON-FRI`. If neither day field starts with `*`, a day need only match one of
+/// them, as in crontab(5); otherwise it must match both. `@hourly`, `@daily` (or `@midnight`), `@weekly`, `@monthly`
+/// and `@yearly` (or `@annually`) stand for the first moment of each.
 public struct CronExpression: Hashable, Sendable, CustomStringConvertible {
-  /// As it was written.
+  /// The expression as it was written.
   public let description: String
-  /// It has a field of seconds, before the others.
+  /// Whether it starts with a field of seconds.
   public let hasSeconds: Bool
   let seconds: NumberSet
   let minutes: NumberSet
@@ -18,11 +18,11 @@ public struct CronExpression: Hashable, Sendable, CustomStringConvertible {
   let weekdays: NumberSet
   let isAnyDay: Bool
   let isAnyWeekday: Bool
-  /// Its hours begin with `*`: it goes by the time that passes, and not by what a clock on the wall shows.
+  /// Whether its hours start with `*`, so that it follows elapsed time rather than the local clock.
   let isByRealTime: Bool
 
-  /// Throws ``CronError`` for what is none, and for what never comes, as 30 February. With `withSeconds` there is a sixth field
-  /// in front, of seconds.
+  /// Throws ``CronError`` if `text` is not valid, or has no matching date, such as 30 February. With `withSeconds`,
+  /// there is a sixth field in front for seconds.
   public init(_ text: String, withSeconds: Bool = false) throws {
     var reader = CronReader(text)
     let fields = try reader.fields(withSeconds: withSeconds)
@@ -49,10 +49,10 @@ public struct CronExpression: Hashable, Sendable, CustomStringConvertible {
     return isAnyDay || isAnyWeekday ? day && weekday : day || weekday
   }
 
-  /// The next moment of a clock on the wall that fits, after `wall`. Both are in seconds as if that clock showed UTC.
+  /// The next matching local time after `wall`. Both are in seconds, as if the local clock showed UTC.
   func nextOnTheWall(after wall: Int) -> Int? {
     var (day, second) = (wall + 1).quotientAndRemainder(flooringBy: 86_400)
-    // 29 February on a given day of the week comes each 28 years, and over a century without a leap year after 40.
+    // 29 February on a given weekday recurs after 28 years, and after 40 across a century without a leap year.
     let last = day + 41 * 366
     while day <= last {
       let date = CivilDate(day)
@@ -66,7 +66,7 @@ public struct CronExpression: Hashable, Sendable, CustomStringConvertible {
     return nil
   }
 
-  /// The first second of a day that fits, from that one on.
+  /// The first matching second of a day, starting with `second`.
   private func time(from second: Int) -> Int? {
     let (hour, minute) = (second / 3600, second / 60 % 60)
     if hours.contains(hour) {

@@ -1,8 +1,8 @@
-/// One field of a cron expression: what it may be.
+/// A field of a cron expression and its valid values.
 enum CronField: CaseIterable {
   case second, minute, hour, day, month, weekday
 
-  /// As crontab(5) has them. A weekday of 7 is Sunday, as 0 is.
+  /// The values of crontab(5). Sunday is both 0 and 7.
   var values: ClosedRange<Int> {
     switch self {
     case .second, .minute: 0...59
@@ -13,7 +13,7 @@ enum CronField: CaseIterable {
     }
   }
 
-  /// The first three letters, for the lowest value and those that follow.
+  /// Three-letter names of the values, starting with the lowest.
   var names: [String] {
     switch self {
     case .month: ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
@@ -42,7 +42,7 @@ enum CronField: CaseIterable {
   }
 }
 
-/// Some of the numbers from 0 to 63.
+/// A set of numbers from 0 to 63.
 struct NumberSet: Hashable, Sendable {
   private var bits: UInt64 = 0
 
@@ -53,7 +53,7 @@ struct NumberSet: Hashable, Sendable {
   var count: Int { bits.nonzeroBitCount }
   var numbers: [Int] { (0...63).filter(contains) }
 
-  /// The lowest that is not below `number`.
+  /// The lowest member that is at least `number`.
   func first(from number: Int) -> Int? {
     guard number < 64 else { return nil }
     let rest = bits & (.max << UInt64(number))

@@ -1,14 +1,14 @@
-/// What a cron expression has wrong, and where.
+/// What is wrong with a cron expression, and where.
 public struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
   public let expression: String
-  /// What is wrong with it, and what is allowed there.
+  /// What is wrong, and what is allowed there.
   public let message: String
-  /// Which of its characters, counted from 0.
+  /// The characters concerned, counted from 0.
   public let range: Range<Int>
 
-  /// The message; then the expression, with carets below that place.
+  /// The message, then the expression with carets below the range.
   public var description: String {
-    // A control character has no width that could be known.
+    // The width of a control character is unknown.
     let shown = String(
       expression.map { character in
         let isPlain = character.unicodeScalars.allSatisfy {
@@ -21,7 +21,7 @@ public struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Reads the text of a ``CronExpression``, and knows where it is.
+/// Parses the text of a ``CronExpression`` and keeps track of positions.
 struct CronReader {
   private let text: String
   private let characters: [Character]
@@ -46,7 +46,7 @@ struct CronReader {
     "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
   ]
 
-  /// Which part is which field. A macro stands for what it means.
+  /// Assigns parts to fields. A macro is replaced with its meaning.
   mutating func fields(withSeconds: Bool) throws -> [CronField: Part] {
     guard characters.count <= 512 else {
       throw CronError(
@@ -78,7 +78,7 @@ struct CronReader {
     return Dictionary(uniqueKeysWithValues: zip(wanted, parts))
   }
 
-  /// What a field allows, and whether it begins with `*`.
+  /// The values that a field allows, and whether it starts with `*`.
   func read(_ part: Part, as field: CronField) throws -> (NumberSet, isAny: Bool) {
     var set = NumberSet()
     for item in parts(of: part, at: ",") {
@@ -88,7 +88,7 @@ struct CronReader {
     return (set, part.text.hasPrefix("*"))
   }
 
-  /// `*`, a number or a range, perhaps with a step.
+  /// Parses `*`, a number or a range, with an optional step.
   private func numbers(_ item: Part, _ field: CronField) throws -> StrideThrough<Int> {
     let halves = parts(of: item, at: "/")
     guard halves.count <= 2 else { throw error(halves[2], "there is more than one step here") }
@@ -97,7 +97,7 @@ struct CronReader {
       let ends = parts(of: halves[0], at: "-")
       guard ends.count <= 2 else { throw error(ends[2], "a range has two ends, as in 9-17") }
       let low = try number(ends[0], field)
-      // Sunday is the end of a week where a range ends with it.
+      // Sunday is the end of the week if a range ends with it.
       var high = ends.count == 2 ? try number(ends[1], field) : low
       if field == .weekday, ends.count == 2, high == 0, low > 0 { high = 7 }
       guard low <= high else {
@@ -129,7 +129,7 @@ struct CronReader {
     throw error(part, "\(field.words) is \(field.allowed), not '\(part.text)'")
   }
 
-  /// ASCII alone, and no sign.
+  /// Accepts ASCII digits only, without a sign.
   private static func digits(_ text: String) -> Int? {
     text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
   }
@@ -137,7 +137,7 @@ struct CronReader {
   private func parts(of part: Part, at separator: Character) -> [Part] {
     var (parts, start) = ([Part](), part.range.lowerBound)
     let items = part.text.split(separator: separator, omittingEmptySubsequences: false)
-    // What a macro stands for is not in the text: all of it is the macro.
+    // The meaning of a macro is not in the text, so errors point at the whole macro.
     let isHere = part.text.count == part.range.count
     for item in items {
       let range = isHere ? start..<start + max(1, item.count) : part.range

@@ -1,31 +1,31 @@
 import DurableJobs
 import Foundation
 
-/// What the declaration of a schedule did.
+/// The result of declaring a schedule.
 public enum ScheduleDeclaration: String, Hashable, Sendable {
-  /// It was stored.
+  /// The schedule was stored.
   case added
-  /// It was there and said something else. It says this now.
+  /// The schedule existed with other values, and was updated.
   case changed
-  /// It was there and said this. Nothing was written.
+  /// The schedule existed with the same values. Nothing was written.
   case unchanged
 }
 
 extension JobQueue {
-  /// Declares a schedule: at each tick a job is stored in this queue. Its workers register `JobSchedule`.
+  /// Declares a schedule: at each tick, a job is stored in this queue. Its workers must register `JobSchedule`.
   ///
   ///     try await queue.schedule("nightly", .cron("0 4 * * *", timeZone: "Europe/Berlin"), Cleanup())
   ///
-  /// It is durable when this returns, and holds for the whole store until ``unschedule(_:)``. To declare it again, at each
-  /// start and in each process, writes nothing; declared with something else, that counts from then on, and a tick that is due
-  /// already keeps its job. A paused one stays paused.
+  /// The schedule is durable when this returns, and is in effect for the whole store until ``unschedule(_:)``.
+  /// Declaring it again, at each start and in each process, writes nothing; with other values, they take effect from
+  /// then on, and a tick that is already due keeps its job. A paused schedule stays paused.
   ///
-  /// A tick's job has the key `NAME@TIME`, by which `JobContext.scheduledFor` knows its time, and the tag `schedule/NAME`. With a
-  /// unique key of yours in `options`, ticks that would overlap are one job: `JobOptions(unique: "nightly")`. What became of
-  /// ticks at which nobody worked says `catchUp`.
+  /// A tick's job has the key `NAME@TIME`, from which `JobContext.scheduledFor` gets its time, and the tag
+  /// `schedule/NAME`. With a unique key of your own in `options`, overlapping ticks share one job: `JobOptions(unique:
+  /// "nightly")`. `catchUp` says what happens to ticks that were missed.
   ///
-  /// Throws what `enqueue` throws for the job, and `JobError.Code.invalidArgument` for one that has inputs, a key, or a date
-  /// to start or to be given up at.
+  /// Throws what `enqueue` throws for the job, and `JobError.Code.invalidArgument` for one that has inputs, a key, or
+  /// an absolute start or deadline.
   @discardableResult
   public func schedule<P: JobPayload>(
     _ name: String, _ recurrence: Recurrence, _ job: P, catchUp: CatchUp = .latest, options: JobOptions = JobOptions()
@@ -35,13 +35,13 @@ extension JobQueue {
     }
   }
 
-  /// The same for a job that is prepared already.
+  /// The same for a job that is already prepared.
   package func schedule(
     _ name: String, _ recurrence: Recurrence, _ job: NewJob, catchUp: CatchUp,
     equal: (Data, Data) -> Bool = (==)
   ) async throws -> ScheduleDeclaration {
     try Self.check(name, job)
-    // Whoever comes in between, a tick or another declaration, has got further by that: this ends.
+    // Whatever comes in between, a tick or another declaration, has made progress, so this ends.
     while true {
       let now = store.clock.now
       guard let found = try await store.scheduleJob(name) else {
@@ -69,12 +69,12 @@ extension JobQueue {
     }
   }
 
-  /// Ends a schedule: no tick stores a job once this has returned. Those that are there stay. False if there is none of that
-  /// name.
+  /// Ends a schedule: no tick stores a job once this has returned. Existing jobs stay. Returns false if there is no
+  /// schedule with that name.
   @discardableResult
   public func unschedule(_ name: String) async throws -> Bool {
     var ended: Set<JobID> = []
-    // A tick that is under way may have ended it, and have stored its successor.
+    // A tick in progress may have ended it and stored its successor.
     var turns = 0
     while try await store.scheduleJob(name) != nil {
       try Self.take(&turns, name)
@@ -85,11 +85,11 @@ extension JobQueue {
     return !ended.isEmpty
   }
 
-  /// Has a schedule store nothing until it is resumed, in every process, also if it is declared anew. Throws
+  /// Pauses a schedule in every process until it is resumed, even if it is declared again. Throws
   /// `JobError.Code.notFound` if there is none.
   public func pauseSchedule(_ name: String) async throws {
     var turns = 0
-    // A tick that is under way is taken back first: it would succeed, and its successor go on.
+    // A tick in progress is taken back first: otherwise it would succeed, and its successor would continue.
     while true {
       try Self.take(&turns, name)
       _ = try await store.change(
@@ -101,8 +101,8 @@ extension JobQueue {
     }
   }
 
-  /// Has a paused schedule go on with its next tick. What was due in the meantime is left out. Throws
-  /// `JobError.Code.notFound` if there is none.
+  /// Resumes a paused schedule with its next tick. Ticks during the pause are skipped. Throws `JobError.Code.notFound`
+  /// if there is none.
   public func resumeSchedule(_ name: String) async throws {
     guard let job = try await store.scheduleJob(name) else { throw Self.notFound(name) }
     guard job.state == .suspended else { return }
@@ -118,7 +118,7 @@ extension JobQueue {
   public func schedules() async throws -> [ScheduleSnapshot] { try await store.schedules(where: .queue(name)) }
 
   private static func check(_ name: String, _ job: NewJob) throws {
-    // The longest of what is made of it.
+    // The longest string that is derived from it.
     guard !name.isEmpty, name.utf8.count <= Limits.nameBytes - 32 else {
       throw JobError(.invalidArgument, "the name of a schedule must have 1 to \(Limits.nameBytes - 32) bytes")
     }
@@ -137,7 +137,7 @@ extension JobQueue {
     }
   }
 
-  /// A tick may come in between, but not each time.
+  /// Throws if ticks or others came in between too often to be chance.
   private static func take(_ turns: inout Int, _ name: String) throws {
     turns += 1
     guard turns > 100 else { return }
@@ -154,7 +154,7 @@ extension JobQueue {
 }
 
 extension JobFilter {
-  /// The job that a schedule is.
+  /// The job that represents a schedule.
   fileprivate static func schedule(_ name: String) -> JobFilter {
     .key(JobSchedule.key(of: name)) && .kind(JobSchedule.self) && .unfinished
   }
@@ -165,9 +165,9 @@ extension JobStore {
     try await jobs(JobQuery(.schedule(name), detail: .payload, order: .newestFirst, limit: 1)).first
   }
 
-  /// False if it is not there any more.
+  /// Returns false if it no longer exists.
   fileprivate func replace(_ found: JobSnapshot, with new: JobSchedule) async throws -> Bool {
-    // A tick that is under way is taken back, and done as it is said now.
+    // A tick in progress is taken back, and repeated with the new values.
     _ = try await change(.reset, where: .id(found.id) && .state(.running), after: nil, limit: 1)
     let report = try await change(
       .replacePayload(try new.payload), where: .id(found.id) && .unfinished, after: nil, limit: 1)
@@ -179,14 +179,14 @@ extension JobStore {
     return true
   }
 
-  /// Puts a schedule's job to its tick, if it waits for another time. Who was stopped between the two leaves that to who comes
-  /// next.
+  /// Sets the start of a schedule's job to its tick if it waits for another time. If the process stops before this,
+  /// whoever comes next does it.
   fileprivate func setTick(_ tick: Date, of job: JobSnapshot) async throws {
     guard job.state == .scheduled, let runAt = job.runAt, abs(runAt.timeIntervalSince(tick)) >= 1 else { return }
     _ = try await change(.setStart(.at(tick)), where: .id(job.id) && .state(.scheduled), after: nil, limit: 1)
   }
 
-  /// The schedules among these jobs, by name.
+  /// The schedules among the matching jobs, by name.
   package func schedules(where filter: JobFilter) async throws -> [ScheduleSnapshot] {
     let filter = filter && .kind(JobSchedule.self) && (.unfinished || .state(.failed))
     var (byName, page): ([String: ScheduleSnapshot], JobID?) = ([:], nil)
@@ -194,7 +194,7 @@ extension JobStore {
       let jobs = try await jobs(JobQuery(filter, detail: [.payload, .failures], after: page, limit: 1000))
       for job in jobs {
         guard let schedule = try? job.payload(as: JobSchedule.self) else { continue }
-        // Of one that failed and was declared anew the newer counts.
+        // If a schedule failed and was declared again, the newer one counts.
         byName[schedule.name] = ScheduleSnapshot(job: job, schedule: schedule)
       }
       guard jobs.count == 1000 else { break }
@@ -205,7 +205,7 @@ extension JobStore {
 }
 
 extension JobPayload {
-  /// For kinds whose payload has something that is made anew each time it is encoded.
+  /// For kinds whose payload encodes differently each time.
   fileprivate static func isEqual(_ a: Data, _ b: Data) -> Bool {
     func decoded(_ data: Data) -> Self? { try? JSONDecoder().decode(Self.self, from: data) }
     func equal<E: Equatable>(_ a: E, _ b: Any) -> Bool { b as? E == a }

@@ -1,32 +1,32 @@
 import DurableJobs
 import Foundation
 
-/// A schedule is a job: this one waits for its next tick. Then it stores the job of that tick and the schedule's next one,
-/// which waits for the tick after it, in the transaction that ends it. So a tick has one job, however many processes there
-/// are, and whatever becomes of them.
+/// A schedule, as a job that waits for its next tick. Then, in the transaction that ends it, it stores the tick's job
+/// and the schedule's next job, which waits for the following tick. So each tick has exactly one job, however many
+/// processes there are and whatever happens to them.
 ///
 ///     worker.register(JobSchedule.self)
 ///
-/// `JobQueue.schedule(_:_:_:catchUp:options:)` stores one. A name has one in a store at a time.
+/// `JobQueue.schedule(_:_:_:catchUp:options:)` stores one. A store has at most one schedule with a name.
 public struct JobSchedule: Job, Hashable {
   public static let kind = "durable.schedule"
 
   public internal(set) var name: String
   public internal(set) var recurrence: Recurrence
   public internal(set) var catchUp: CatchUp
-  /// What each tick stores; its key and tags are completed then.
+  /// What each tick stores, apart from its key and tags.
   package var job: NewJob
   /// The first tick that has no job yet.
   public internal(set) var next: Date
-  /// The last that has one.
+  /// The last tick that has one.
   public internal(set) var last: Date?
 
-  /// Stores what is due, and what comes then. It does nothing before its time, and so not if it is retried early.
+  /// Stores the jobs that are due and the schedule's next job. Does nothing before its time, even if retried early.
   public func run(in context: JobContext) async throws {
     let now = context.store.clock.now
     if now < next { throw .snooze(for: .milliseconds(Int((next.timeIntervalSince(now) * 1000).rounded(.up)))) }
     var (ticks, following) = catchUp.due(from: next, of: recurrence, at: now)
-    // Of jobs that replace each other the last alone would stay.
+    // Of jobs that replace each other, only the last would remain.
     if job.terms.unique?.policy == .replace { ticks = ticks.suffix(1) }
     for tick in ticks { try context.follow(with: job(at: tick)) }
     guard let following else { return }
@@ -35,8 +35,8 @@ public struct JobSchedule: Job, Hashable {
     try context.follow(with: successor.stored())
   }
 
-  /// The job of a tick. It has the tick's name for a unique key, unless it was given another: so nobody stores a second one,
-  /// not even by hand.
+  /// The job of a tick. Unless it has another unique key, the tick's name is one, so that no second job can be stored
+  /// for the tick, not even manually.
   func job(at tick: Date) -> NewJob {
     var new = job
     let key = "\(name)@\(tick.tickText)"
@@ -46,10 +46,10 @@ public struct JobSchedule: Job, Hashable {
     return new
   }
 
-  /// The key and unique key of a schedule's job, and the tag of those that it stores.
+  /// The key and unique key of a schedule's job, and the tag of the jobs that it stores.
   package static func key(of name: String) -> String { "schedule/\(name)" }
 
-  /// This schedule as a job that waits for its next tick. It goes before what is usual, as it is done in a moment and others
+  /// This schedule as a job that waits for its next tick. It has high priority, since it takes little time and others
   /// wait for it.
   func stored() throws -> NewJob {
     let key = Self.key(of: name)
@@ -67,7 +67,7 @@ public struct JobSchedule: Job, Hashable {
     }
   }
 
-  /// It says the same as `other`, wherever it stands.
+  /// Whether both declare the same, whatever ticks they have reached.
   func declares(_ other: JobSchedule, equal: (Data, Data) -> Bool = (==)) -> Bool {
     var job = job
     if equal(job.payload, other.job.payload) { job.payload = other.job.payload }
@@ -76,13 +76,13 @@ public struct JobSchedule: Job, Hashable {
 }
 
 extension JobSchedule {
-  /// It waits for later than `next`, which comes by the clock as it is now: that was far ahead, and was corrected. A smaller
-  /// step back is none, as with cron(8): the ticks that come again have their jobs.
+  /// Whether it waits for a later time than `next`, the next tick by the current clock, because the clock was far ahead
+  /// and has been corrected. Smaller steps back are ignored, as in cron(8): the repeated ticks already have their jobs.
   func isAhead(of next: Date) -> Bool { self.next.timeIntervalSince(next) > 3 * 3600 }
 }
 
 extension JobContext {
-  /// The tick that this job was stored for; nil if no schedule stored it. It may be long ago, where ticks were made up for.
+  /// The tick that this job was stored for; nil if no schedule stored it. May be long ago if the tick was made up for.
   public var scheduledFor: Date? {
     guard let key, let at = key.lastIndex(of: "@") else { return nil }
     return try? Date(tickText: String(key[key.index(after: at)...]))
@@ -91,7 +91,7 @@ extension JobContext {
 
 extension JobSchedule {
   private enum Key: String, CodingKey { case name, recurrence, catchUp, next, last, job }
-  /// The payload is text where it is JSON, so that a person can read it.
+  /// The payload is stored as text if it is JSON, so that a person can read it.
   private enum JobKey: String, CodingKey { case queue, kind, payload, bytes, terms }
 
   public func encode(to encoder: any Encoder) throws {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Recurrence: CustomStringConvertible {
-  /// In words, as in "at 04:00 from Monday to Friday, Europe/Berlin".
+  /// A phrase such as "at 04:00 from Monday to Friday, Europe/Berlin".
   public var description: String {
     switch rule {
     case .cron(let expression, let zone): "\(expression.words), \(zone)"
@@ -9,7 +9,7 @@ extension Recurrence: CustomStringConvertible {
     }
   }
 
-  /// As it is written at a shell: `0 4 * * *`, or `15m`.
+  /// The form used in a shell: `0 4 * * *` or `15m`.
   package var text: String {
     switch rule {
     case .cron(let expression, _): expression.description
@@ -32,7 +32,7 @@ extension Recurrence: CustomStringConvertible {
 }
 
 extension CronExpression {
-  /// In words, as in "every 15 minutes on Saturday and Sunday".
+  /// A phrase such as "every 15 minutes on Saturday and Sunday".
   var words: String {
     let (days, months) = (
       dayWords, self.months.count == 12 ? nil : "in \(Self.list(self.months.numbers.map { Self.months[$0 - 1] }))"
@@ -73,7 +73,7 @@ extension CronExpression {
       "at second\(seconds.count == 1 ? "" : "s") \(Self.list(Self.ranges(seconds)))\(ofMinutes.isEmpty ? " of every minute" : ofMinutes)"
   }
 
-  /// Nil for any.
+  /// Nil if any day matches.
   private var dayWords: String? {
     let (hasDays, hasWeekdays) = (days.count < 31, weekdays.count < 7)
     let day = "on day\(days.count == 1 ? "" : "s") \(Self.list(Self.ranges(days.numbers))) of the month"
@@ -89,7 +89,7 @@ extension CronExpression {
   private var weekdayWords: String { weekdayNames.hasPrefix("from ") ? weekdayNames : "on \(weekdayNames)" }
 
   private var weekdayNames: String {
-    // A week begins with Monday, so that its end is one range.
+    // The week starts with Monday, so that the weekend is one range.
     let numbers = weekdays.numbers.map { $0 == 0 ? 7 : $0 }.sorted()
     let names = numbers.map { Self.weekdays[$0 - 1] }
     if numbers.count >= 3, numbers.last! - numbers[0] == numbers.count - 1 {
@@ -108,13 +108,13 @@ extension CronExpression {
     parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// How far apart these are, if they are all multiples of that below `whole`, and it is one of its parts.
+  /// The step between these numbers if they are all its multiples below `whole`, and it divides `whole`.
   private static func step(_ numbers: [Int], in whole: Int) -> Int? {
     guard numbers.count > 1, numbers[0] == 0, whole % numbers[1] == 0 else { return nil }
     return numbers == Array(stride(from: 0, to: whole, by: numbers[1])) ? numbers[1] : nil
   }
 
-  /// Three in a row or more as a range.
+  /// Three or more in a row become a range.
   private static func ranges(_ numbers: [Int]) -> [String] {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {

@@ -1,22 +1,22 @@
 import DurableJobs
 import Foundation
 
-/// When something is due, again and again: by a cron expression in a time zone, or each so many seconds.
+/// A recurring time: a cron expression in a time zone, or a fixed number of seconds.
 public struct Recurrence: Hashable, Sendable {
   enum Rule: Hashable, Sendable {
     case cron(CronExpression, timeZone: String)
-    /// From `anchor` on, and before it; nil if that is to be when it is declared.
+    /// Counts from `anchor` in both directions; nil until it is declared.
     case every(seconds: Int, anchor: Date?)
   }
 
   private(set) var rule: Rule
 
-  /// By the clocks on the wall of a time zone, named as in "Europe/Berlin" or "UTC". See ``CronExpression``.
+  /// Follows the local clock of a time zone, given by a name such as "Europe/Berlin" or "UTC". See ``CronExpression``.
   ///
-  /// Where clocks are changed: what is due at given hours is due once, at the change if its time is passed over, and the first
-  /// time if it comes twice. What has `*` for hours goes on as time passes.
+  /// When clocks change, a time with given hours occurs once: at the change if the local time is skipped, and the first
+  /// time if it occurs twice. One with `*` for hours follows elapsed time.
   ///
-  /// Throws ``CronError``, or `JobError.Code.invalidArgument` for a time zone that is not known here.
+  /// Throws ``CronError``, or `JobError.Code.invalidArgument` for an unknown time zone.
   public static func cron(_ text: String, timeZone: String, withSeconds: Bool = false) throws -> Recurrence {
     let expression = try CronExpression(text, withSeconds: withSeconds)
     guard TimeZone(identifier: timeZone) != nil else {
@@ -25,10 +25,10 @@ public struct Recurrence: Hashable, Sendable {
     return Recurrence(rule: .cron(expression, timeZone: timeZone))
   }
 
-  /// Each so many seconds, whatever clocks show: at `anchor`, and as often as that is from there. Without one it is counted
-  /// from when it is first declared.
+  /// A fixed interval that does not depend on local clocks, counted from `anchor` in both directions. Without an
+  /// anchor, it is counted from when it is first declared.
   ///
-  /// Throws `JobError.Code.invalidArgument` for less than a second, or a part of one.
+  /// Throws `JobError.Code.invalidArgument` unless the interval is a whole number of seconds, at least one.
   public static func every(_ interval: Duration, from anchor: Date? = nil) throws -> Recurrence {
     let (seconds, rest) = interval.components
     guard seconds >= 1, rest == 0, seconds <= 3_200_000_000 else {
@@ -37,17 +37,17 @@ public struct Recurrence: Hashable, Sendable {
     return Recurrence(rule: .every(seconds: Int(seconds), anchor: anchor.map(\.wholeSecond)))
   }
 
-  /// The time zone that it goes by; nil for an interval.
+  /// The time zone it follows; nil for an interval.
   public var timeZone: TimeZone? {
     if case .cron(_, let zone) = rule { TimeZone(identifier: zone) } else { nil }
   }
 
-  /// What passes from one time to the next; nil for one that goes by a clock on the wall.
+  /// The fixed interval; nil if it follows a local clock.
   public var interval: Duration? {
     if case .every(let seconds, _) = rule { .seconds(seconds) } else { nil }
   }
 
-  /// The first moment after `date`; nil if there is none in some forty years.
+  /// The first time after `date`; nil if there is none within about forty years.
   public func next(after date: Date) -> Date? {
     let instant = Int(date.wholeSecond.timeIntervalSince1970)
     switch rule {
@@ -61,15 +61,15 @@ public struct Recurrence: Hashable, Sendable {
     }
   }
 
-  /// The next moments after `date`, as many as there are.
+  /// The next `count` times after `date`, or as many as there are.
   public func next(_ count: Int, after date: Date) -> [Date] {
     Array(sequence(first: date, next: next(after:)).prefix(count + 1).dropFirst())
   }
 
-  /// The last moment that is not after `date`, if there is one after `earlier`.
+  /// The last time that is not after `date`; nil if there is none after `earlier`.
   func last(notAfter date: Date, butAfter earlier: Date) -> Date? {
     guard var last = next(after: earlier), last <= date else { return nil }
-    // There is none between here and `date`.
+    // There is none between `end` and `date`.
     var end = date.wholeSecond
     while last < end {
       let middle = last.addingTimeInterval((end.timeIntervalSince(last) / 2).rounded(.down))
@@ -78,13 +78,13 @@ public struct Recurrence: Hashable, Sendable {
     return last
   }
 
-  /// With the moment of its declaration, where it has no other to count from.
+  /// Anchored at its declaration, if it has no anchor.
   func anchored(at date: Date) -> Recurrence {
     guard case .every(let seconds, nil) = rule else { return self }
     return Recurrence(rule: .every(seconds: seconds, anchor: date.wholeSecond))
   }
 
-  /// As `stored` is, if that says the same and only knows what it is counted from.
+  /// Takes the anchor of `stored`, if the two are otherwise the same.
   func anchored(as stored: Recurrence) -> Recurrence {
     guard case (.every(let mine, nil), .every(let theirs, _)) = (rule, stored.rule), mine == theirs else { return self }
     return stored
@@ -121,7 +121,7 @@ extension Recurrence: Codable {
 }
 
 extension TimeZone {
-  /// A hint at the one that was probably meant: the same letters, or a place of that name.
+  /// A suggestion of what was probably meant: the same letters, or a place of that name.
   fileprivate static func meant(by name: String) -> String {
     let place = name.lowercased().replacing(" ", with: "_")
     let near = knownTimeZoneIdentifiers.first {
@@ -134,7 +134,7 @@ extension TimeZone {
 extension Date {
   var wholeSecond: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 
-  /// As in "2027-03-28T02:00:00Z": ticks are whole seconds.
+  /// For example "2027-03-28T02:00:00Z": ticks are whole seconds.
   var tickText: String { formatted(.iso8601) }
 
   init(tickText: String) throws { self = try Date(tickText, strategy: .iso8601) }

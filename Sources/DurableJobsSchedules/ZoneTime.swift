@@ -1,12 +1,12 @@
 import Foundation
 
-/// What clocks on the wall show in a time zone, in seconds as if they showed UTC.
+/// The local clock of a time zone, in seconds as if it showed UTC.
 struct ZoneTime {
   let zone: TimeZone
 
   func offset(at instant: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant))) }
 
-  /// When the clock shows `wall` for the first time; or when it passes over it, if it never does.
+  /// When the clock first shows `wall`, or the moment at which it skips that time.
   func first(_ wall: Int) -> Int {
     let (before, after) = (offset(at: wall - 86_400), offset(at: wall + 86_400))
     for offset in [max(before, after), min(before, after)] where self.offset(at: wall - offset) == offset {
@@ -15,7 +15,7 @@ struct ZoneTime {
     return change(from: wall - max(before, after), to: wall - min(before, after))
   }
 
-  /// The first second that has another offset than `from`, where `to` has another.
+  /// The first second whose offset differs from that at `from`, given that the one at `to` does.
   func change(from: Int, to: Int) -> Int {
     let old = offset(at: from)
     var (low, high) = (from, to)
@@ -28,10 +28,10 @@ struct ZoneTime {
 }
 
 extension CronExpression {
-  /// The first moment after `instant`, both in seconds since 1970; nil if there is none in some forty years.
+  /// The first moment after `instant`, both in seconds since 1970; nil if there is none within about forty years.
   ///
-  /// As cron(8) has it when clocks are changed. What is to be done at given hours is done once: right after the change, if the
-  /// clock passes over the time, and the first time, if it shows it twice. What has `*` for hours goes on as time passes.
+  /// Handles clock changes as cron(8) does. A time with given hours occurs once: right after the change if the local
+  /// time is skipped, and the first time if it occurs twice. One with `*` for hours follows elapsed time.
   func next(after instant: Int, in zone: ZoneTime) -> Int? {
     isByRealTime ? nextByRealTime(after: instant, zone) : nextOnce(after: instant, zone)
   }
@@ -46,7 +46,7 @@ extension CronExpression {
     return nil
   }
 
-  /// Goes through stretches of one offset.
+  /// Goes through periods with the same offset.
   private func nextByRealTime(after instant: Int, _ zone: ZoneTime) -> Int? {
     let twoDays = 172_800
     var start = instant + 1
@@ -57,7 +57,7 @@ extension CronExpression {
       let changes = zone.offset(at: end) != offset
       if changes { end = zone.change(from: start, to: end) }
       if wall - offset < end { return wall - offset }
-      // No clock is ever changed by more than a day and two hours: nothing before this can fit.
+      // No clock is ever changed by more than a day and two hours, so nothing before this can match.
       start = changes ? end : max(end, wall - offset - 108_000)
     }
   }

@@ -2,62 +2,62 @@
   import DurableJobs
   import Foundation
 
-  /// A file to be fetched over HTTP or HTTPS, as a durable job. A ``Downloader`` runs it.
+  /// A file to download over HTTP or HTTPS, as a durable job. A ``Downloader`` runs it.
   ///
   ///     let downloader = Downloader(store: store)
   ///     downloader.register(with: worker)
   ///     let file = try await queue.enqueue(Download(from: url, to: folder)).value
   ///
-  /// The file grows as `NAME.part` beside its place, with what is needed to go on in `NAME.part.json`, and comes under its
-  /// own name, whole and flushed to the disk, before the job succeeds. Whatever ends the process, the next attempt goes on
-  /// where this one stopped. A file of at most 256 kB is kept in memory for its first second. Where the server has another
-  /// version by then, that one grows as `NAME~new.part`, and the old part goes once it is whole.
+  /// While incomplete, the file is `NAME.part` in its folder, with what is needed to resume in `NAME.part.json`. It
+  /// gets its own name, complete and flushed to disk, before the job succeeds. However the process ends, the next
+  /// attempt resumes there. A file of at most 256 kB is kept in memory for its first second. If the server has another
+  /// version by then, that grows as `NAME~new.part`, and the old part is deleted once it is complete.
   ///
   /// A file that is there already is done if it comes to the `sha256`. Where none is given, it is done if it is as a download
   /// of this store left it; if an earlier one, of whichever store, brought it from this URL and the server still has that version,
   /// which is noted on the file where its file system can; or if the server tells its very size and time, which files have that
   /// were fetched with `keepsServerTime`, or by others who keep that. Else it is an error: see `overwrites` and `skipsExisting`.
   ///
-  /// Its identity is its URL and its destination: while such a download is unfinished, a second `enqueue` of it returns
-  /// the first one's handle, whatever else the two ask for. Its job's key is that identity, by which a later download
-  /// finds what this one brought: give it no other key.
+  /// A download is identified by its URL and destination: while one is unfinished, a second `enqueue` returns its
+  /// handle, even if the two differ in other ways. The job's key is that identity, by which a later download finds the
+  /// result of this one: do not set another key.
   public struct Download: JobPayload, Hashable {
     public typealias Output = DownloadedFile
 
     public static let kind = "download"
 
-    /// At first after 1 s, later after at most 5 min.
+    /// Waits 1 s after the first failure, later at most 5 min.
     public static let retry = RetryPolicy.exponential(cap: .seconds(300))
-    /// 20 attempts. One that brought the file further is none; of those that reach no server one in two hours counts, after
-    /// the first eight, so that a day without a network is borne.
+    /// 20 attempts. An attempt that made progress does not count; of those that reach no server, after the first eight,
+    /// one in two hours counts, so that a day without a network does no harm.
     public static let options = JobOptions(maxAttempts: 20)
 
     /// A header of the request.
     public typealias Header = HTTPHeader
 
-    /// `http` or `https`. A user and a password in it are sent as basic authentication, to its own host only.
+    /// An `http` or `https` URL. A user and password in it are sent as basic authentication, to its own host only.
     public var url: URL
-    /// The absolute path of the folder that the file comes into. It must exist when the job runs.
+    /// The absolute path of the folder for the file. It must exist when the job runs.
     public var folder: String
-    /// The name of the file; nil for the server's (`Content-Disposition`), else the URL's.
+    /// The name of the file; nil for the server's (`Content-Disposition`), or else the URL's.
     public var name: String?
-    /// What the whole file's SHA-256 must be, in hexadecimal.
+    /// The required SHA-256 of the whole file, in hexadecimal.
     public var sha256: String?
-    /// How many bytes the file must have.
+    /// The required size of the file, in bytes.
     public var size: Int64?
-    /// Whether a file may be taken that ends where its connection does, when neither a size nor a checksum is known: a
-    /// connection that was cut gives a file that is cut, and nobody notices. Otherwise such a download fails.
+    /// Whether to accept a file that ends with its connection although neither size nor checksum is known: if the
+    /// connection was cut, the file is cut too, unnoticed. By default such a download fails.
     public var acceptsUnknownLength: Bool
-    /// Sent with each request to the URL's own host, and never to another one that it redirects to.
+    /// Headers sent with each request to the URL's own host, and never to another one that it redirects to.
     public var headers: [Header]
-    /// Whether a file that is there already may be replaced; never one that came or changed since the first attempt began,
-    /// nor one that another download brought since this was asked for.
+    /// Whether an existing file may be replaced; never one that appeared or changed since the first attempt started, or
+    /// that another download brought since this one was enqueued.
     public var overwrites: Bool
-    /// Whether a file that is there already is taken for the one that is wanted: with a `sha256` if that fits, else unless
-    /// the server tells another size, or a change that is later than the file's own time, or a download of another URL
-    /// brought it since this was asked for. Another file is replaced if this `overwrites`, and an error otherwise.
+    /// Whether to accept an existing file: with a `sha256` if that matches, otherwise unless the server reports another
+    /// size or a change after the file's own time, or a download of another URL brought it since this one was enqueued.
+    /// A file that is not accepted is replaced if `overwrites` is set, and an error otherwise.
     public var skipsExisting: Bool
-    /// Whether the file gets the server's modification time (`Last-Modified`). Otherwise it has that of its last byte.
+    /// Whether the file gets the server's modification time (`Last-Modified`) rather than that of its last byte.
     public var keepsServerTime: Bool
     /// The absolute path of a file of certificates (PEM) that are trusted in place of the system's.
     public var caCertificates: String?
@@ -83,7 +83,7 @@
   }
 
   extension Download {
-    /// Reads what was stored before some of it was there, too.
+    /// Also decodes payloads that were stored before some properties existed.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       url = try values.decode(URL.self, forKey: .url)
@@ -100,25 +100,25 @@
       nonce = try values.decodeIfPresent(Nonce.self, forKey: .nonce) ?? Nonce()
     }
 
-    /// What it is known by, and what there is one unfinished download of: its URL and its destination.
+    /// The identity, of which there is at most one unfinished download: the URL and the destination.
     public var identity: String {
       guard description.utf8.count > DurableJobs.Limits.nameBytes else { return description }
       return "download \(SHA256.hash(data: Data(description.utf8)).hexadecimal)"
     }
 
-    /// What the file is called unless the server says otherwise.
+    /// The name of the file unless the server gives another.
     package var expectedName: String { name ?? FileName(of: url).description }
 
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
 
-    /// Where it is fetched from. Throws ``DownloadError/Code/invalidDownload``.
+    /// The URL to request. Throws ``DownloadError/Code/invalidDownload``.
     var address: HTTPURL {
       get throws {
         try HTTPURL(checking: url)
       }
     }
 
-    /// Throws ``DownloadError/Code/invalidDownload``.
+    /// Throws ``DownloadError/Code/invalidDownload`` for a download that can't be run.
     public func validate() throws {
       func refuse(_ message: String) -> DownloadError { DownloadError(.invalidDownload, message) }
       _ = try address
@@ -142,24 +142,24 @@
     }
   }
 
-  // It says nothing that may be a secret.
+  // The description contains nothing that may be secret.
   extension Download: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "download \(url.withoutCredentials) -> \(folder)/\(name ?? "")" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
   }
 
-  /// What a download brought.
+  /// The result of a download.
   public struct DownloadedFile: Codable, Hashable, Sendable {
-    /// Absolute.
+    /// The absolute path.
     public var path: String
-    /// In bytes.
+    /// The size in bytes.
     public var size: Int64
-    /// Of the whole file, in hexadecimal; nil unless one was asked for.
+    /// The SHA-256 of the whole file, in hexadecimal; nil unless one was required.
     public var sha256: String?
-    /// The file's modification time as it was when the download succeeded, in nanoseconds since 1970.
+    /// The file's modification time when the download succeeded, in nanoseconds since 1970.
     public var modified: Int64
-    /// Whether it was there already, so that nothing had to be fetched.
+    /// Whether the file already existed, so that nothing had to be downloaded.
     public var wasThere: Bool
 
     public init(path: String, size: Int64, sha256: String?, modified: Int64, wasThere: Bool) {

@@ -3,37 +3,37 @@
   public struct DownloadError: Error, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
-      /// The URL, a header, the name, the checksum, a proxy, or a file of certificates or passwords is none.
+      /// The URL, a header, the name, the checksum, a proxy, or a file of certificates or passwords is not valid.
       case invalidDownload
-      /// The folder is missing, is no folder, can't be written to, or takes no file as large as that.
+      /// The folder is missing, is not a folder, can't be written to, or can't hold a file of that size.
       case unusableFolder
       /// Another file is in its place.
       case fileExists
-      /// The server's answer is an error: 404, 503.
+      /// The server answered with an error, such as 404 or 503.
       case refused
-      /// No connection, or it broke.
+      /// There was no connection, or it broke.
       case connection
-      /// The server could not show that it is the one in the URL.
+      /// The server could not prove that it is the one in the URL.
       case untrusted
       /// The connection was too slow for too long.
       case stalled
-      /// The answer contradicts itself, or what was said before.
+      /// The answer contradicts itself or an earlier one.
       case unusableAnswer
-      /// What came is not what was asked for: its checksum or its size.
+      /// The checksum or size of what was received is not the required one.
       case wrongContent
-      /// The disk is full, too many files are open, or a file that it needs can't be read for now. The download waits by
-      /// itself.
+      /// The disk is full, too many files are open, or a required file is temporarily unreadable. The download waits
+      /// automatically.
       case noRoom
-      /// The disk refused.
+      /// The disk or the file system reported an error.
       case disk
     }
 
     public let code: Code
     /// What is wrong, and what to do.
     public let message: String
-    /// No connection came about at all.
+    /// Whether no connection was established at all.
     var isUnreached = false
-    /// The disk took no more bytes.
+    /// Whether the disk was full.
     var isOfFullDisk = false
 
     public init(_ code: Code, _ message: String) {

@@ -2,26 +2,26 @@
   import DurableJobs
   import Foundation
 
-  /// Runs ``Download`` jobs. One serves any number of workers of a store, and its limits hold for all of them together.
+  /// Runs ``Download`` jobs. One downloader serves any number of workers of a store, which share its limits.
   ///
-  /// Proxies are those of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads them.
+  /// Proxies come from the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as in curl.
   ///
-  /// Where a `JobMiddleware` encrypts payloads, those of other downloads can't be read: who asks again for a file that has its
-  /// server's name, or meets one that may be another's, gets an error that says so and replaces nothing.
+  /// If a `JobMiddleware` encrypts payloads, those of other downloads can't be read: downloading a file again under its
+  /// server's name, or finding a file that may be another download's, is an error that says so and replaces nothing.
   public final class Downloader: Sendable {
-    /// What binds all downloads of a ``Downloader``. How many there are at once is the worker's limit.
+    /// Limits for all downloads of a ``Downloader`` together. The worker limits how many run at once.
     public struct Limits: Hashable, Sendable {
-      /// Downloads from one host and port at once; nil for as many as the worker runs. With fewer than those, a download
-      /// whose host is busy waits a second in its slot and then gives it to others for a few: a worker whose jobs are
-      /// mostly of one host runs fewer at once than it may.
+      /// The most downloads from one host and port at once; nil for no limit. If that is less than the worker runs, a
+      /// download whose host is busy waits a second in its slot, and then leaves it to others for a few seconds: a
+      /// worker whose jobs are mostly of one host runs fewer at once than it may.
       public var perHost: Int?
-      /// All downloads together; nil for as fast as they come.
+      /// The total speed of all downloads; nil for no limit.
       public var bytesPerSecond: Int64?
-      /// A connection that brings less than this within ``slowFor`` is given up: the attempt failed.
+      /// The fewest bytes that a connection must bring within ``slowFor``; with less, the attempt fails.
       public var minimumBytes: Int64
-      /// Also how long an answer may take to begin.
+      /// Also how long an answer may take to start.
       public var slowFor: Duration
-      /// How long making a connection may take.
+      /// How long connecting may take.
       public var connectTimeout: Duration
 
       public init(
@@ -36,24 +36,24 @@
       }
     }
 
-    /// News of a download that runs here, for a screen. Told on threads of the library, which they must not hold up.
+    /// An event of a download that runs here, for a screen. Reported on threads of the library: do not block them.
     @nonexhaustive
     public enum Event: Sendable {
-      /// It has its turn at its host.
+      /// The download has its turn at its host.
       case began
-      /// The file comes without something that was asked for, or without its server having been asked.
+      /// The file lacks something that was requested, or is accepted without asking its server.
       case remarked(String)
-      /// So many bytes of the file were here before; the rest of it comes now.
+      /// The download resumes after this many bytes.
       case goesOn(from: Int64)
-      /// How many bytes of the file are here, and of how many if that is known. At most ten times a second.
+      /// How many bytes of the file are here, and its size if known. At most ten times a second.
       case received(Int64, of: Int64?)
-      /// It goes on by itself, later, and no attempt is used: a host that asked for it, a full disk, a connection that
-      /// broke, a network that is away.
+      /// The download will continue automatically, without using an attempt: its host asked to wait, the disk is full,
+      /// the connection broke, or there is no network.
       case waits(String, for: Duration)
       case succeeded(DownloadedFile)
-      /// The attempt failed. Another follows after that time, unless it is final or the last.
+      /// The attempt failed. Another follows after that delay, unless this one was final or the last.
       case failed(DownloadError, isFinal: Bool, retryAfter: Duration?)
-      /// It was stopped, and goes on where it is.
+      /// The download was interrupted, and will resume where it is.
       case stopped
     }
 
@@ -70,12 +70,12 @@
     private let proofs = UntilStored<Transfer.NamingProof> { if $1 == .succeeded { $0.remove() } }
     private let subscription: StoreSignals.Subscription
 
-    /// `permissions` are those of the files, as in `0o644`; by default what the umask of the process leaves of `0o666`.
+    /// `permissions` are those of the files, such as `0o644`; by default `0o666` less the umask of the process.
     ///
-    /// `netrc` is a file of users and passwords of hosts, as curl reads `~/.netrc`, whoever else may read it. They are
-    /// sent for a download that brings neither a user in its URL nor a header `Authorization`; to a host that it redirects
-    /// to only if the file names that one, and not from https down to http. The file is read for each attempt, and nothing
-    /// of it is stored; a download that needs it fails if it can't be read. `~/.netrc` itself need not be there.
+    /// `netrc` is a file of users and passwords of hosts in the format of curl's `~/.netrc`, with any permissions. It
+    /// is used for a download with neither a user in its URL nor an `Authorization` header; for a host that it
+    /// redirects to only if the file names that, and not from https down to http. It is read for each attempt, and
+    /// nothing of it is stored; a download that needs it fails if it can't be read. `~/.netrc` itself need not exist.
     public init(
       store: any JobStore, limits: Limits = Limits(), permissions: Int? = nil, netrc: URL? = nil,
       environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -93,7 +93,7 @@
       subscription = store.signals.listen { [proofs] in proofs.hear($0) }
     }
 
-    /// Lets `worker` run downloads.
+    /// Registers the downloader with `worker`.
     public func register(with worker: JobWorker) {
       proofs.keep(worker)
       worker.register(Download.self) { download, context in
@@ -153,7 +153,7 @@
       }
     }
 
-    /// What the job is told of an attempt that brought no file.
+    /// The error to report to the job for an attempt without a file.
     private func end(_ error: any Error, _ attempt: DownloadAttempt) async -> any Error {
       if let error = error as? DownloadError, error.isUnreached, await isSpared(attempt) {
         return attempt.wait(error.message, attempt.backOff(error)).asBackOff
@@ -171,7 +171,7 @@
           return attempt.fail(error, isFinal: false)
         }
         if retryAfter.isForAll { hosts.pause(origin, for: told) }
-        // One that asks for too little is left the time that grows with each attempt.
+        // If it asks for less time than the back-off, the back-off applies.
         return attempt.again(error, after: max(told, attempt.backOff(error)))
       default:
         attempt.tell(.stopped)
@@ -179,8 +179,8 @@
       }
     }
 
-    /// Whether an attempt that reached nobody uses none up. A network may be away for a day: after the first few, only one
-    /// within two hours counts.
+    /// Whether an attempt that reached no server uses no attempt. A network may be away for a day, so after the first
+    /// few only one within two hours counts.
     private func isSpared(_ attempt: DownloadAttempt) async -> Bool {
       guard attempt.number > 8,
         let job = try? await store.jobs(JobQuery(.id(attempt.job), detail: .failures, limit: 1)).first,
@@ -189,8 +189,8 @@
       return (0..<7200).contains(store.clock.now.timeIntervalSince(last))
     }
 
-    /// The file at `path` as the last download of the same URL to the same place brought it, whether its name was given
-    /// then or not, if it asked as this one does.
+    /// The file at `path` if the last download of the same URL to the same place left it, named by itself or not, and
+    /// made the same request as this one.
     private static func recorded(
       _ download: Download, path: String, _ store: any JobStore
     ) async throws -> (DownloadedFile, KnownJob)? {
@@ -206,7 +206,7 @@
           else { return nil }
           return (file, KnownJob(job.id, of: other))
         }
-        // Who brought it goes before those that found it there.
+        // A download that brought the file takes precedence over those that found it there.
         if let found = known.first(where: { !$0.0.wasThere }) ?? known.first { return found }
       }
       return nil
@@ -214,7 +214,7 @@
   }
 
   extension Download {
-    /// Nil if its payload is none.
+    /// Nil if the job's payload is not a download.
     init?(of job: JobSnapshot) {
       guard let payload = job.payload, let download = try? JSONDecoder().decode(Download.self, from: payload) else {
         return nil
@@ -222,7 +222,7 @@
       self = download
     }
 
-    /// Whether both ask the server in the same name, and for the same: what comes else may be another user's.
+    /// Whether both make the same request as the same user; otherwise the answer may be for someone else.
     func asks(as other: Download) -> Bool { url == other.url && headers == other.headers }
   }
 #endif

@@ -1,7 +1,7 @@
 #if HTTP
   import Foundation
 
-  /// A header of a request, or of an answer.
+  /// A header of a request or an answer.
   public struct HTTPHeader: Codable, Hashable, Sendable {
     public var name: String
     public var value: String
@@ -11,7 +11,7 @@
       self.value = value
     }
 
-    /// As it is typed: `name: value`. Nil without a colon.
+    /// Parses `name: value`. Nil without a colon.
     package init?(line: String) {
       guard let colon = line.firstIndex(of: ":") else { return nil }
       name = String(line[..<colon])
@@ -20,11 +20,11 @@
   }
 
   extension HTTPHeader {
-    /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would be another one too.
+    /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would inject another.
     func validate() throws {
       let legal = name.prefix(while: \.isOfHTTPToken)
       guard !name.isEmpty, legal.count == name.count else {
-        // Somebody may have put its value there.
+        // The value may have been given as the name by mistake.
         throw DownloadError(.invalidDownload, "'\(legal)…' can't be the name of a header; as in: Accept: text/plain")
       }
       guard value.isHeaderValue else {
@@ -40,11 +40,11 @@
   }
 
   extension Character {
-    /// RFC 9110, section 5.6.2.
+    /// Whether it may be part of a token: RFC 9110, section 5.6.2.
     var isOfHTTPToken: Bool { isASCII && (isLetter || isNumber || "!#$%&'*+-.^_`|~".contains(self)) }
   }
 
-  // It does not say what may be a secret.
+  // The description leaves out the value, which may be secret.
   extension HTTPHeader: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "\(name): …" }
     public var debugDescription: String { description }

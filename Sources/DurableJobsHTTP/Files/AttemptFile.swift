@@ -2,9 +2,9 @@
   import DurableJobs
   import Foundation
 
-  /// A file that each attempt reads anew: of passwords, of headers, of certificates.
+  /// A file that each attempt reads again: passwords, headers or certificates.
   enum AttemptFile {
-    /// Throws `refusal` for what can't be read, and ``DownloadError/Code/noRoom`` for what the system can't do for now.
+    /// Throws `refusal` for an unreadable file, and ``DownloadError/Code/noRoom`` for a temporary lack of resources.
     static func read(_ path: String, orThrow refusal: DownloadError) throws -> Data {
       let file = Descriptor(opened(path))
       guard file.number >= 0 else { throw failure(errno, path) ?? refusal }
@@ -27,7 +27,7 @@
       }
     }
 
-    /// Nil for what is wrong with the file itself.
+    /// Nil if the cause is the file itself.
     static func failure(_ number: Int32, _ path: String) -> DownloadError? {
       guard [EMFILE, ENFILE, ENOMEM, EIO].contains(number) else { return nil }
       return DownloadError(.noRoom, "can't read \(path) for now: \(SystemError.words(number))")

@@ -2,18 +2,18 @@
   import DurableJobs
   import Foundation
 
-  /// An open file or folder, closed with its last reference. `path` is for errors, which are ``DownloadError``.
+  /// An open file or folder, closed with its last reference. `path` is for messages; errors are ``DownloadError``.
   final class Descriptor: Sendable {
     let number: Int32
     init(_ number: Int32) { self.number = number }
     deinit { close(number) }
 
-    /// What was written is on the disk when this returns, with the file's size and times.
+    /// Flushes what was written to the disk, with the file's size and times.
     func flush(_ path: String) throws {
       guard flushToDisk(number) == 0 else { throw DownloadError.disk("flush", path) }
     }
 
-    /// Of the first `length` bytes.
+    /// The SHA-256 of the first `length` bytes.
     func sha256(length: Int64, _ path: String) throws -> SHA256 {
       var sha256 = SHA256()
       var buffer = [UInt8](repeating: 0, count: Int(min(length, 1 << 20)))
@@ -31,13 +31,13 @@
       return sha256
     }
 
-    /// A mark of the last bytes before `end`, which are there.
+    /// A digest of the last bytes before `end`, which must exist.
     func tail(before end: Int64, _ path: String) throws -> String {
       let count = min(end, 4096)
       return SHA256.hash(data: Data(try read(count, at: end - count, path))).prefix(4).hexadecimal
     }
 
-    /// A few bytes, which are there.
+    /// A few bytes, which must exist.
     func read(_ count: Int64, at begin: Int64, _ path: String) throws -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: Int(count))
       var count = 0
@@ -48,7 +48,7 @@
       return bytes
     }
 
-    /// Returns where it came to.
+    /// Returns the offset after the bytes.
     func write(_ bytes: UnsafeRawBufferPointer, at begin: Int64, _ path: String) throws -> Int64 {
       var rest = bytes
       while !rest.isEmpty {
@@ -60,13 +60,13 @@
       return begin + Int64(bytes.count)
     }
 
-    /// Behind what is there; all of it or nothing.
+    /// Appends all of it or nothing.
     func append(_ lines: Data, _ path: String) throws {
       let end = lseek(number, 0, SEEK_END)
       do {
         _ = try lines.withUnsafeBytes { try write($0, at: Int64(end), path) }
       } catch {
-        // The next line must not go on where this one was cut off.
+        // The next line must not continue one that was cut off.
         ftruncate(number, end)
         throw error
       }
@@ -76,7 +76,7 @@
       guard ftruncate(number, off_t(length)) == 0 else { throw DownloadError.disk("cut", path) }
     }
 
-    /// All of a small file.
+    /// The whole of a small file.
     func read(_ path: String) throws -> Data {
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       var data = Data()
@@ -90,7 +90,7 @@
       return data
     }
 
-    /// Nil, or why it can't have that time here: it may belong to another user, or the file system know none.
+    /// Returns nil, or why the time can't be set: the file may be another user's, or the file system have no times.
     func set(modified: Date, _ path: String) throws -> String? {
       guard let seconds = Int(exactly: modified.timeIntervalSince1970.rounded(.down)) else { return nil }
       let time = timespec(tv_sec: seconds, tv_nsec: 0)
@@ -103,7 +103,7 @@
   }
 
   extension DownloadError {
-    /// What the operating system refused, from `errno`.
+    /// The error for what the operating system refused, from `errno`.
     static func disk(_ verb: String, _ path: String) -> DownloadError {
       let number = errno
       guard number != EFBIG else {

@@ -2,21 +2,21 @@
   import Foundation
 
   extension Download {
-    /// What becomes of the bytes that are here when the download goes on.
+    /// What will happen to the bytes that are here when the download continues.
     package enum Prospect: Comparable, Sendable {
       case goesOn
-      /// Its server doesn't say that it can be asked for the rest.
+      /// The server does not say that it supports ranges.
       case mayBeginAnew
       case beginsAnew
     }
 
-    /// By the records of its parts. Without any there is nothing to lose.
+    /// By the records of its parts. Without any, there is nothing to lose.
     package var prospect: Prospect {
       guard let folder = try? Folder(path: folder) else { return .goesOn }
       return partRecords(in: folder).map { $0.prospect(hasChecksum: sha256 != nil) }.min() ?? .goesOn
     }
 
-    /// Its own, by any name that its parts may have before its server is asked.
+    /// Its own records, under any name that its parts may have before the server is asked.
     func partRecords(in folder: Folder) -> [PartRecord] {
       let url = url.withoutCredentials
       let name = name.flatMap { FileName(exactly: $0) } ?? FileName(of: self.url)
@@ -29,7 +29,7 @@
   }
 
   extension PartRecord {
-    /// There is a way to tell that others go on from what is here.
+    /// Whether it can be verified that further bytes belong to those that are here.
     func canGoOn(hasChecksum: Bool) -> Bool { !isDecoded && (hasChecksum || version.validator != nil) }
 
     func prospect(hasChecksum: Bool) -> Download.Prospect {

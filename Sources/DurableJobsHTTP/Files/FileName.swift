@@ -2,21 +2,21 @@
   import DurableJobs
   import Foundation
 
-  /// A name that a file may have in the folder that it goes into, whatever a server wished.
+  /// A safe name for a file in its folder, whatever the server suggested.
   ///
-  /// One component, no separators, no control characters, not hidden and no option of a command, none that a part or a
-  /// record has, and short enough for the names beside it. A harmless name is its own nearest harmless name.
+  /// A single component without separators and control characters; not hidden, not like a command's option, not that of
+  /// a part or a record, and short enough for derived names. A safe name is returned unchanged.
   struct FileName: Hashable, Sendable, CustomStringConvertible {
     static let partEnding = ".part"
     static let recordEnding = ".part.json"
     private static let markEnding = ".new.part"
-    /// What SQLite reads beside a database of that name: a journal is rolled back into it.
+    /// Files that SQLite reads beside a database of that name: it rolls a journal back into the database.
     private static let databaseEndings = ["-journal", "-wal", "-shm"]
     private static let longest = 255 - recordEnding.utf8.count
 
     let description: String
 
-    // By its bytes, as most file systems do: to a `String`, two names with the same letters in other scalars are one.
+    // Compares bytes, as most file systems do: a `String` treats canonically equivalent names as equal.
     static func == (one: FileName, other: FileName) -> Bool {
       one.description.utf8.elementsEqual(other.description.utf8)
     }
@@ -24,20 +24,20 @@
 
     private init(_ description: String) { self.description = description }
 
-    /// The nearest harmless name. Scalar by scalar: to a `Character`, a separator with a mark on it is no separator, and to
-    /// the file system it is.
+    /// The nearest safe name. Works on scalars: a separator with a combining mark is not a separator to a `Character`,
+    /// but is one to the file system.
     init(harmless wish: String) {
-      // What comes before a separator is a way, and not of our choosing.
+      // What precedes a separator is a path, which is not for the server to choose.
       let kept = wish.unicodeScalars.filter(Self.isHarmless)
       let last = kept.split { $0 == "/" || $0 == "\\" }.last.map { String(String.UnicodeScalarView($0)) } ?? ""
-      // What it becomes is judged, and not what it was: cutting may bare an end.
+      // Checks the result rather than the input, since cutting may produce a bad ending.
       var scalars = Array(Self.cut(Self.trimmed(last)).unicodeScalars)
       while let end = scalars.last, Self.isDropped(end) { scalars.removeLast() }
       if let dot = Self.begin(of: Self.ourEndings, in: scalars) { scalars[dot] = "-" }
       description = scalars.isEmpty ? "download" : String(String.UnicodeScalarView(scalars))
     }
 
-    /// The same for what a server alone wishes, which must not add to a database that it can't write.
+    /// The same for a name that only a server chose, which must not add to a database that it can't write.
     init(ofServer wish: String) {
       self.init(harmless: wish)
       var scalars = Array(description.unicodeScalars)
@@ -46,15 +46,15 @@
       self.init(String(String.UnicodeScalarView(scalars)))
     }
 
-    /// The name that a URL gives the file: its last component.
+    /// The name in a URL: its last component.
     init(of url: URL) {
       let path = url.path(percentEncoded: true)
       let last = path.hasSuffix("/") ? "" : path.split(separator: "/").last.map(String.init) ?? ""
       self.init(harmless: last.removingPercentEncoding ?? last)
     }
 
-    /// The name as somebody gave it; nil unless it is one component, short enough, that can be shown, and no part's or
-    /// record's.
+    /// A name that a user gave; nil unless it is a single printable component, short enough, and not that of a part or
+    /// a record.
     init?(exactly name: String) {
       guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longest,
         name.unicodeScalars.allSatisfy({ Self.isHarmless($0) && $0 != "/" }),
@@ -68,18 +68,18 @@
     var part: String { description + Self.partEnding }
     var record: String { description + Self.recordEnding }
 
-    /// The same in the name of one URL only: where another download has the plain name's part.
+    /// The same, but only for one URL: used if another download has the part of the plain name.
     func apart(for url: String) -> FileName { FileName(beside("~" + Self.hash(url))) }
 
-    /// The same for a second version of the file, while a part of the first one is here.
+    /// The same for a second version of the file while there is a part of the first.
     var new: FileName { FileName(beside("~new")) }
 
-    /// A second name that a file of this name has until the success of `job` is stored. No other job looks for it.
+    /// A second name of the file until the success of `job` is stored. No other job looks for it.
     func mark(for url: String, _ job: KnownJob) -> String {
       beside("~" + Self.hash("\(url) \(job.id) \(job.nonce ?? "")")) + Self.markEnding
     }
 
-    /// Whether some job's file of this name may have that second name.
+    /// Whether this may be such a second name for a file of this name.
     func isMark(_ other: String) -> Bool {
       let hash = other.dropLast(Self.markEnding.count).suffix(8)
       return hash.count == 8 && hash.allSatisfy(\.isHexDigit) && other == beside("~" + hash) + Self.markEnding
@@ -94,13 +94,13 @@
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
       switch scalar.properties.generalCategory {
       case .control, .surrogate, .lineSeparator, .paragraphSeparator: false
-      // Marks that turn the reading direction make "gpj.exe" look like something else.
+      // Bidirectional marks make "gpj.exe" look like something else.
       case .format: scalar == "\u{200d}" || scalar == "\u{200c}"
       default: true
       }
     }
 
-    /// Without what hides a file or makes it an option, at its begin, and what some file systems drop, at its end.
+    /// Without a start that hides a file or makes it an option, and without an end that some file systems drop.
     private static func trimmed(_ name: String) -> String {
       let head = name.unicodeScalars.drop { $0 == "-" || isDropped($0) || $0.properties.isDefaultIgnorableCodePoint }
       return String(String.UnicodeScalarView(head.reversed().drop(while: isDropped).reversed()))
@@ -110,10 +110,10 @@
       scalar == "." || scalar.properties.isWhitespace
     }
 
-    /// Of parts and records: a server could begin another server's file with one.
+    /// The endings of parts and records: otherwise a server could fake the start of another server's file.
     private static let ourEndings = [partEnding, recordEnding]
 
-    /// Where a name ends so. Read as lenient file systems do, for which small and capital letters are the same, and what can't be seen, or ends a name, is not there.
+    /// Where one of these endings begins for lenient file systems, which ignore case and invisible or final characters.
     private static func begin(of endings: [String], in name: [Unicode.Scalar]) -> Int? {
       for ending in endings {
         var rest = Array(ending.unicodeScalars)
@@ -129,7 +129,7 @@
       return nil
     }
 
-    /// At most ``longest`` bytes, the begin and the ending kept; between characters, but for one that is too long itself.
+    /// At most ``longest`` bytes, keeping start and ending; cut between characters, except in one that is too long.
     private static func cut(_ name: String, roomFor mark: Int = 0) -> String {
       let longest = Self.longest - mark
       guard name.utf8.count > longest else { return name }

@@ -2,18 +2,18 @@
   import DurableJobs
   import Foundation
 
-  /// The folder that files come into. Everything in it is reached through its descriptor and by one component, with no
-  /// symbolic link followed, so that nothing can lead outside.
+  /// The folder for downloaded files. Everything in it is accessed through its descriptor by a single component,
+  /// without following symbolic links, so that nothing can lead outside.
   struct Folder: Sendable {
     let path: String
     private let descriptor: Descriptor
     private let owner: UInt32
-    /// Anybody may put files into it.
+    /// Whether everyone may write to it.
     private let isPublic: Bool
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
     private let lockFile: @Sendable (Int32) -> Int32
 
-    /// `flushing` is how a file's bytes come onto the disk; `locking` is `flock`.
+    /// `flushing` flushes a file to disk; `locking` is `flock`.
     init(
       path: String, flushing: @escaping @Sendable (Descriptor, _ path: String) throws -> Void = { try $0.flush($1) },
       locking: @escaping @Sendable (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) }
@@ -40,7 +40,7 @@
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
 
-    /// Throws if it is no longer what stands at its path: a file that is told to be there would not be.
+    /// Throws if its path no longer leads to it, since a file in it would then not be where it is reported.
     func checkPlace() throws {
       var (own, found) = (stat(), stat())
       guard fstat(descriptor.number, &own) == 0, stat(path, &found) == 0, own.st_dev == found.st_dev,
@@ -51,7 +51,7 @@
       }
     }
 
-    /// Every name below is one component; anything else would be a way out of the folder.
+    /// Ensures that a name is a single component, since anything else could lead out of the folder.
     private func check(_ name: String) throws {
       guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
       else { throw DownloadError(.invalidDownload, "'\(name)' can't be the name of a file") }
@@ -87,14 +87,14 @@
       return file
     }
 
-    /// It belongs to this user or to the folder's.
+    /// Whether it belongs to this user or the folder's owner.
     func isOurs(_ file: FileStatus) -> Bool { [geteuid(), owner].contains(file.owner) }
 
-    /// What is told of it may be true. In a folder of everybody's, a file of another user's may have any size and time, and
-    /// other bytes tomorrow.
+    /// Whether the file's attributes can be trusted. In a public folder, another user's file may claim any size and
+    /// time, and change later.
     func isBelieved(_ file: FileStatus) -> Bool { !isPublic || isOurs(file) }
 
-    /// Nil if there is nothing of that name. A symbolic link is told as itself.
+    /// Nil if nothing has that name. A symbolic link is not followed.
     func status(of name: String) -> FileStatus? {
       guard (try? check(name)) != nil else { return nil }
       var status = stat()
@@ -117,7 +117,7 @@
       throw DownloadError(.disk, "can't lock \(path(of: name)): something removes or replaces it again and again")
     }
 
-    /// Without a lock two processes could write one part, and neither would notice.
+    /// Without a lock, two processes could write to the same part unnoticed.
     private func isWithoutLocks(_ name: String, _ file: Descriptor) -> DownloadError {
       let words = SystemError.words()
       if (try? FileStatus(of: file, path(of: name)))?.size == 0 { remove(name) }
@@ -126,7 +126,7 @@
         "can't lock \(path(of: name)): \(words); download into a folder on another disk, and move the file then")
     }
 
-    /// Takes a name away from a file that has another one, or that nobody has locked.
+    /// Removes a name of a file that has another one, or that is not locked.
     func drop(_ name: String) {
       guard let links = status(of: name)?.links else { return }
       if links > 1 {
@@ -136,12 +136,12 @@
       }
     }
 
-    /// The names that satisfy `condition`. None where the folder can't be read.
+    /// The names that satisfy `condition`; empty if the folder can't be read.
     func names(where condition: (String) -> Bool) -> [String] {
       ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter(condition)
     }
 
-    /// The SHA-256 of a whole file; nil if there is none of that name.
+    /// The SHA-256 of a whole file; nil if there is none with that name.
     func checksum(of name: String) throws -> String? {
       guard let file = try open(name, O_RDONLY, ofAnybody: true) else { return nil }
       let size = try FileStatus(of: file, path(of: name)).size
@@ -155,14 +155,14 @@
 
     enum Linking { case done, isTaken, isImpossible }
 
-    /// Gives `old` a second name, if nothing has that, and the file system knows such.
+    /// Adds a second name to `old`, if the name is free and the file system supports it.
     func link(_ old: String, to new: String) throws -> Linking {
       try check(old)
       try check(new)
       if linkat(descriptor.number, old, descriptor.number, new, 0) == 0 { return .done }
       switch errno {
       case EEXIST:
-        // A file server may have done it, and its answer been lost.
+        // A file server may have done it, but its answer was lost.
         guard let there = status(of: new), there.inode == status(of: old)?.inode else { return .isTaken }
         return .done
       case EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS: return .isImpossible
@@ -170,7 +170,7 @@
       }
     }
 
-    /// Gives `old` the name `new`, in one step. Without `replacing`, false if something has that name already.
+    /// Renames `old` to `new` atomically. Without `replacing`, returns false if the name is taken.
     func rename(_ old: String, to new: String, replacing: Bool) throws -> Bool {
       try check(old)
       try check(new)
@@ -182,7 +182,7 @@
         case .isTaken: return false
         case .isImpossible:
           if let isDone = try renameToFree(old, to: new) { return isDone }
-          // Something may come between the two, where the file system can do neither.
+          // Where the file system supports neither, something may come between the two.
           if status(of: new) != nil { return false }
         }
       }
@@ -192,12 +192,12 @@
       return true
     }
 
-    /// Without a second name between: false if something has the name already, nil if the system or its file system can't.
+    /// Renames without a second name in between: false if the name is taken, nil if the system or file system can't.
     func renameToFree(_ old: String, to new: String) throws -> Bool? {
       #if canImport(Darwin)
         let result = renameatx_np(descriptor.number, old, descriptor.number, new, UInt32(RENAME_EXCL))
       #else
-        // Looked up by name: not every C library has it, nor tells Swift of it.
+        // Looked up at run time: not every C library has it, or exposes it to Swift.
         typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
         guard let symbol = dlsym(nil, "renameat2") else { return nil }
         let isToBeFree: UInt32 = 1  // RENAME_NOREPLACE
@@ -214,9 +214,9 @@
 
     func flush(_ file: Descriptor, _ path: String) throws { try flushFile(file, path) }
 
-    /// Throws if a file of that name may not be replaced here, as far as the system tells without doing it.
+    /// Throws if a file of that name can't be replaced here, as far as the system reveals without doing so.
     func checkReplacing(_ name: String) throws {
-      // No file is removed as a folder, but whether it may be removed at all is said before that, by Linux at least.
+      // AT_REMOVEDIR never removes a file, but Linux at least checks the permission to remove it first.
       guard let status = status(of: name), !status.isFolder, unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0,
         [EPERM, EACCES, EROFS].contains(errno)
       else { return }
@@ -225,13 +225,13 @@
         "\(path(of: name)) may not be replaced: \(SystemError.words()); choose another name, or another folder")
     }
 
-    /// What was named or removed in it stays so, also after a power cut.
+    /// Makes new and removed names in the folder survive a power cut.
     func flush() throws {
       guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
     }
 
-    /// Bytes that may still be written, those that there are, and those that are left to others on the same disk, as the
-    /// store may be: 16 MB, or an eighth of a small one. Nil if the file system doesn't say.
+    /// Free bytes, total bytes, and bytes left to others on the same disk, such as the store: 16 MB, or an eighth of a
+    /// small disk. Nil if the file system does not say.
     var room: (free: Int64, all: Int64, reserve: Int64)? {
       var status = statvfs()
       guard fstatvfs(descriptor.number, &status) == 0, status.f_blocks > 0 else { return nil }

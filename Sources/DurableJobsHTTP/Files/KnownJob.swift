@@ -2,8 +2,8 @@
   import DurableJobs
   import Foundation
 
-  /// The job of a download, told from those of other stores, which count theirs from 1, too: what it left in a folder is
-  /// taken up by no other.
+  /// Identifies a download's job, distinguishing it from jobs of other stores with the same number: no other job may
+  /// continue with what it left in a folder.
   struct KnownJob: Equatable, Sendable {
     var id: JobID
     var nonce: String?
@@ -16,8 +16,8 @@
     init(_ id: JobID, of download: Download?) { self.init(id, nonce: download?.nonce.text) }
   }
 
-  /// What no other job's payload has: a download has one from when it is stored. Any two are equal, as it is nothing that
-  /// is asked for.
+  /// A unique value in a download's payload from when it is stored. Any two compare equal, since it is not part of what
+  /// is requested.
   struct Nonce: Codable, Hashable, Sendable {
     private(set) var text: String?
 

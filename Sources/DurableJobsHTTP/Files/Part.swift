@@ -2,10 +2,10 @@
   import DurableJobs
   import Foundation
 
-  /// One version of a file on its way: its bytes, in memory or in `NAME.part`, and what is known of them, in
-  /// `NAME.part.json`. Those are held by one process at a time, through a lock on the record that dies with it.
+  /// An incomplete version of a file: its bytes, in memory or in `NAME.part`, and what is known about them, in
+  /// `NAME.part.json`. One process at a time holds both, by a lock on the record that ends with the process.
   struct Part {
-    /// A file of more bytes than this, or of nobody knows how many, is on the disk from its first byte on.
+    /// A larger file, or one of unknown size, is on disk from its first byte on.
     static let smallBytes = 256_000
 
     struct Files {
@@ -18,16 +18,16 @@
     private let permissions: Int?
     private(set) var record: PartRecord
     private(set) var length: Int64 = 0
-    /// What came, as long as there are no files.
+    /// The bytes received while there are no files.
     private(set) var early: [UInt8] = []
     private var opened: Files?
-    /// The folder's entry of the bytes is on the disk.
+    /// Whether the folder's entry for the bytes is on disk.
     private(set) var isEntered = false
-    /// Why what is here is not to be trusted any more.
+    /// Why what is here is no longer trusted.
     private(set) var doubt: (any Error)?
 
-    /// Takes up the part that is there, if one is. Throws ``PartFile/Taken``, also for what is not of `url`, and has not the
-    /// same checksum to come to.
+    /// Takes over an existing part. Throws ``PartFile/Taken`` also for a part of another URL unless it must have the
+    /// same checksum.
     init(_ name: FileName, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
       self.name = name
       self.folder = folder
@@ -54,7 +54,7 @@
         try cut(to: record.trusted(status.size))
         return
       }
-      // Without a record of ours nothing that is there is ours; but a record whose first line was being written is.
+      // Without a record of ours, what is there is not ours; but a record whose first line was being written is.
       guard PartRecord.isBegun(text), folder.status(of: name.part) == nil else {
         if text.isEmpty { folder.remove(name.record) }
         throw isForeign(ofURL: old?.url)
@@ -81,15 +81,15 @@
       return try opened.bytes.read(min(Int64(count), length), at: 0, path)
     }
 
-    /// There are bytes, and a way to tell that others go on from them.
+    /// Whether there are bytes, and it can be verified that others continue them.
     func canGoOn(hasChecksum: Bool) -> Bool {
       length > 0 && record.canGoOn(hasChecksum: hasChecksum)
     }
 
     // MARK: Its files
 
-    /// They are made now if there are none yet, with what is in memory. Throws ``PartFile/Taken`` if others were made since
-    /// this was: another attempt looks whose they are.
+    /// The files, created if necessary with what is in memory. Throws ``PartFile/Taken`` if others were created since
+    /// this part: another attempt finds out whose they are.
     mutating func files() throws -> Files {
       if let doubt { throw doubt }
       if let opened { return opened }
@@ -103,7 +103,7 @@
       return try files()
     }
 
-    /// First whose it is, on the disk, then the bytes: what has no record is never ours.
+    /// Writes the owner to disk first, then the bytes: what has no record is never ours.
     private mutating func makeFiles(_ file: Descriptor) throws {
       var isMade = false
       do {
@@ -154,7 +154,7 @@
         byURL: try folder.open(name.record, O_RDONLY).flatMap { PartRecord(try $0.read(recordPath))?.url })
     }
 
-    /// The next line must not go on where a crash cut one off.
+    /// Drops a line that a crash cut off, so that the next one does not continue it.
     private func dropBrokenLine(_ text: Data, _ file: Descriptor) throws {
       let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text.distance(from: text.startIndex, to: $0) + 1 } ?? 0
       guard whole < text.count, whole > 0 else { return }
@@ -171,7 +171,7 @@
       record = new
     }
 
-    /// False if there is no more room for it in memory, or there are files: it is to be written then.
+    /// Returns false if memory has no room for it or there are files already: then it must be written.
     mutating func keepInMemory(_ bytes: UnsafeRawBufferPointer) -> Bool {
       guard opened == nil, early.count + bytes.count <= Self.smallBytes else { return false }
       early += bytes
@@ -179,24 +179,24 @@
       return true
     }
 
-    /// Bytes were written up to there.
+    /// Bytes up to `length` were written.
     mutating func grew(to length: Int64) { self.length = length }
 
-    /// The first `length` bytes are on the disk, and so is the record that says so.
+    /// The first `length` bytes are on disk, as is the record that says so.
     mutating func wasFlushed(_ length: Int64, _ tail: String) {
       (record.flushed, record.tail) = (length, tail)
       isEntered = true
     }
 
-    /// A flush failed. What it could not write may be gone from memory too, though the next flush may find nothing wrong: what
-    /// was flushed before is all that counts, and that is said again, for an attempt after a crash.
+    /// A flush failed. What it could not write may be lost even if the next flush finds no error, so only what was
+    /// flushed before counts. That is recorded again, for an attempt after a crash.
     mutating func distrust(_ error: any Error) {
       doubt = error
       try? opened?.record.append(record.lines, recordPath)
     }
 
-    /// Forgets what is here: the file comes anew. That is on the disk before the first byte of the new one can be: else a
-    /// power cut could leave new bytes under the old version's name. `highest` is the most that there ever was.
+    /// Forgets what is here, to download the file again. That is on disk before the first new byte can be: otherwise a
+    /// power cut could leave new bytes under the old version's name. `highest` is the most bytes that there ever were.
     mutating func startOver(highest: Int64) throws {
       try change {
         let shortage = $0.shortage
@@ -208,7 +208,7 @@
       try cut(to: 0)
     }
 
-    /// First it is said, since a part that has less than that is taken for another's.
+    /// Recorded before it is done, since a part with less than its record is taken for another's.
     mutating func cut(to length: Int64) throws {
       if record.flushed > length {
         let tail = try opened?.bytes.tail(before: length, path)
@@ -220,32 +220,32 @@
       self.length = length
     }
 
-    /// Whether the file of the bytes has so many, and nobody has cut it.
+    /// Whether the file of bytes has this length and was not cut by others.
     func holds(_ length: Int64, _ file: Descriptor) throws -> Bool { try FileStatus(of: file, path).size >= length }
 
-    /// Nobody knows what is in a file that has been cut.
+    /// The contents of a file that was cut are unknown.
     mutating func discardIfShort() {
       if let file = opened?.bytes, (try? holds(doubt == nil ? length : record.flushed, file)) == false { discard() }
     }
 
-    /// Removes what is here: the bytes are not what they should be, or are not needed.
+    /// Removes what is here: the bytes are wrong or not needed.
     mutating func discard() {
       (early, length) = ([], 0)
       guard opened != nil else { return }
       folder.remove(name.part)
       folder.remove(name.record)
-      // From here on the names may be somebody else's.
+      // From here on the names may be used by others.
       opened = nil
     }
   }
 
   extension PartRecord {
-    /// Whether that file has the bytes that this tells of; whose an empty one was is no matter.
+    /// Whether that file has the bytes of this record; an empty one may be any file.
     fileprivate func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
       if status.size == 0 { return true }
-      // What was flushed does not go by itself: something shorter was written over it.
+      // Flushed bytes do not disappear by themselves: something shorter was written over them.
       guard status.size >= flushed else { return false }
-      // Also where the file is the same: somebody may have written another one into it.
+      // Even for the same file: another one may have been written into it.
       if let tail { return try file.tail(before: flushed, path) == tail }
       return inode.map { $0 == status.inode } ?? true
     }

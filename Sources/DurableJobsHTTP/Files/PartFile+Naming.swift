@@ -2,9 +2,9 @@
   import DurableJobs
   import Foundation
 
-  /// The whole file gets its name, and what knows it again if the process dies before its job's success is stored.
+  /// Giving a complete file its name, and recognizing it if the process dies before its job's success is stored.
   extension PartFile {
-    /// Gives the whole file, flushed, its name. Nil if another file has it than `replacing`.
+    /// Gives the complete, flushed file its name. Nil if the name belongs to a file other than `replacing`.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
     /// `origin` is what is noted on it. `remark` is told what the file has not got, though it was asked for.
@@ -51,12 +51,12 @@
     private enum Naming {
       case done(DownloadedFile)
       case isTaken
-      /// It is on the disk already, hard links are not to be had, or the second name is in use.
+      /// It is on disk already, hard links are not available, or the second name is in use.
       case isImpossible
     }
 
-    /// The shorter way of a file that is not on the disk: its bytes go to a file that is named after the job, which keeps
-    /// that name beside the other until the success is stored.
+    /// The shorter way for a file that is not on disk: it is written under a name derived from the job, and keeps that
+    /// as a second name until the success is stored.
     private func nameFromMemory(
       as final: FileName, modified: Date?, sha256: String?, origin: (FileVersion, FileStatus) -> FileOrigin?,
       remark: (String) -> Void
@@ -83,17 +83,17 @@
       return .done(folder.fetched(final.description, status, sha256: sha256))
     }
 
-    /// The record that is left when a file has its name, if it had one.
+    /// The record that remains, if there was one, when a file has its name.
     var leftRecord: String? { state.withLock { $0.part.isInMemory ? nil : $0.part.name.record } }
 
-    /// Of the file that the bytes of `part` are in, if it has no more and no less than came: somebody else may write, too.
+    /// The status of the file of the bytes, if it has exactly what was received: others may have written to it.
     func status(of file: Descriptor, _ part: Part) throws -> FileStatus {
       let status = try status(of: file, part.name.part)
       guard status.size == part.length else { throw changed(part) }
       return status
     }
 
-    /// Nobody knows what is in it, so it goes.
+    /// Discards a file with unknown contents.
     func changed(_ part: Part) -> DownloadError {
       discard()
       return wasChanged(part)
@@ -117,8 +117,8 @@
 
     // MARK: After a crash
 
-    /// A file that an earlier attempt of the same job named before it could tell so, by the record of one of its parts, and
-    /// that record. What is left of the other part goes.
+    /// A file that an earlier attempt of the same job named without being able to report it, found by the record of a
+    /// part; and that record. Removes what is left of the other part.
     static func recorded(
       _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob
     ) throws -> (file: DownloadedFile, record: String)? {
@@ -139,17 +139,17 @@
         KnownJob(whole.job, nonce: whole.nonce) == job,
         let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified, folder.isOurs(status),
-        // Bytes that still stand under the part's name alone never came to that one.
+        // Bytes that only have the part's name never got the file's.
         folder.status(of: name.part).map({ $0.inode == status.inode }) ?? true
       else { return nil }
       guard let file = try confirmed(whole.name, status, in: folder, download) else { return nil }
-      // Between getting its name and losing the old one it has two.
+      // Between getting its name and losing the old one, it has two.
       if folder.status(of: name.part)?.inode == status.inode { folder.remove(name.part) }
       try folder.flush()
       return file
     }
 
-    /// The same of the same job, by the second name that the file has.
+    /// The same, found by the second name of the file.
     static func marked(
       _ mark: String, as final: FileName, in folder: Folder, _ download: Download
     ) throws -> DownloadedFile? {
@@ -161,7 +161,7 @@
       return file
     }
 
-    /// Whether that job has given the file this name, and it may not be stored yet that it has.
+    /// Whether that job gave the file this name and may not have stored so yet.
     static func isNamed(
       _ final: FileName, _ file: FileStatus, in folder: Folder, _ download: Download, by job: KnownJob
     ) -> Bool {
@@ -173,7 +173,7 @@
       }
     }
 
-    /// The file, if it has the size and, by its bytes, the checksum that was asked for.
+    /// The file, if it has the required size and checksum.
     private static func confirmed(
       _ name: String, _ status: FileStatus, in folder: Folder, _ download: Download
     ) throws -> DownloadedFile? {
@@ -183,12 +183,12 @@
       return folder.fetched(name, status, sha256: sha256)
     }
 
-    /// Removes a record whose part is gone: what is left of a process that died between storing the success and this.
+    /// Removes a record without a part, left by a process that died between storing the success and this.
     static func clearRecords(of name: FileName, in folder: Folder, _ download: Download) {
       for name in [name, name.new] where folder.status(of: name.part) == nil { clear(name, in: folder, download) }
     }
 
-    /// Removes a part that `download` left, unless somebody has it.
+    /// Removes a part that `download` left, unless it is in use.
     private static func clear(_ name: FileName, in folder: Folder, _ download: Download) {
       var part = try? Part(
         name, in: folder, url: download.url.withoutCredentials, sha256: nil, permissions: nil)
@@ -197,7 +197,7 @@
   }
 
   extension Folder {
-    /// What is told of a file that came and has its name.
+    /// The result for a file that was downloaded and has its name.
     fileprivate func fetched(_ name: String, _ status: FileStatus, sha256: String?) -> DownloadedFile {
       DownloadedFile(
         path: path(of: name), size: status.size, sha256: sha256, modified: status.modified, wasThere: false)

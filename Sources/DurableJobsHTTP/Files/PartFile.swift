@@ -2,22 +2,22 @@
   import DurableJobs
   import Foundation
 
-  /// A file on its way, as a ``Part``. Where the server has another version than that, the new one grows in a part of its
-  /// own, `NAME~new.part`, and the old one is kept until the new one is whole: whichever the server has next time is gone
-  /// on with.
+  /// An incomplete file, held as a ``Part``. If the server has another version, the new one goes to a part of its own,
+  /// `NAME~new.part`, and the old one is kept until the new one is complete: the download resumes whichever version the
+  /// server has next time.
   ///
-  /// A small file is kept in memory until it is whole, or the first flush, and makes no such files mostly.
+  /// A small file is kept in memory until it is complete or first flushed, and usually creates no such files.
   ///
-  /// Its functions block; they are called on the threads of ``DiskThreads``.
+  /// Its functions block; call them on the threads of ``DiskThreads``.
   final class PartFile: Sendable {
     struct State {
-      /// The version that grows.
+      /// The version being downloaded.
       var part: Part
-      /// The other one, which may be empty; nil if its name is another download's.
+      /// The other version, possibly empty; nil if its name is another download's.
       var aside: Part?
-      /// What the file was when its checksum was taken.
+      /// The state of the file when its checksum was computed.
       var summed: FileStatus?
-      /// The server sent the file from its first byte on, though some of it was here.
+      /// Whether the server sent the file from its first byte although some of it was here.
       var wasBegunAnew = false
 
       mutating func turn() {
@@ -27,20 +27,20 @@
     }
 
     let folder: Folder
-    /// The second name that the file has until its job's success is stored, if it is named from memory.
+    /// A second name of the file, if it is named from memory, until its job's success is stored.
     let mark: String
     let permissions: Int?
     let state: Lock<State>
     private let hasChecksum: Bool
 
-    /// Somebody else holds it, or what is there is not this download's.
+    /// It is held elsewhere, or belongs to another download.
     enum Taken: Error {
       case isHeld(byURL: String?)
-      /// `ofURL` if a download of that one left it.
+      /// `ofURL` is the URL of the download that left it, if known.
       case isForeign(DownloadError, ofURL: String?)
     }
 
-    /// Takes up what is there: of two versions the longer. Throws ``Taken``.
+    /// Takes over what is there; of two versions, the longer one. Throws ``Taken``.
     init(_ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
       self.folder = folder
       self.mark = mark
@@ -61,10 +61,10 @@
     var record: PartRecord { state.withLock { $0.part.record } }
     /// How many bytes of the file are here.
     var length: Int64 { state.withLock { $0.part.length } }
-    /// Nothing of it is on the disk.
+    /// Whether nothing of it is on disk.
     var isInMemory: Bool { state.withLock { $0.part.isInMemory } }
 
-    /// What is here is a page, by its first bytes.
+    /// Whether it starts like a web page.
     var beginsAsPage: Bool {
       get throws {
         let part = state.withLock { $0.part }
@@ -72,12 +72,12 @@
       }
     }
 
-    /// Of what is here. It is read from the file, and not taken as it comes: what another program wrote there, too, would
-    /// get the file's name.
+    /// The checksum of what is here. Computed from the file and not while receiving, since the file would also contain
+    /// what another program wrote to it.
     func checksum() throws -> String {
       let (file, part) = try state.withLock { ($0.part.isInMemory ? nil : try $0.part.files().bytes, $0.part) }
       guard let file else { return SHA256.hash(data: Data(part.early)).hexadecimal }
-      // Some file systems set its time when it is flushed.
+      // Some file systems change its time when it is flushed.
       try trusting { try folder.flush(file, part.path) }
       let status = try status(of: file, part)
       state.withLock { $0.summed = status }
@@ -86,20 +86,19 @@
 
     // MARK: Growing
 
-    /// How many bytes of the file need not come again, if the server still has that version.
+    /// How many bytes need not be downloaded again if the server still has that version.
     var resumable: Int64 {
       state.withLock { $0.part.canGoOn(hasChecksum: hasChecksum) ? $0.part.length : 0 }
     }
 
-    /// The last byte is asked for again: what answers tells whether the part is of the version that the server has.
+    /// Drops the last byte to request it again: the answer shows whether the server has the version of the part.
     func dropLastByte() throws { try state.withLock { try $0.part.cut(to: $0.part.length - 1) } }
 
-    /// The file comes from its first byte on. What is here is put aside, if it can be gone on with, for the longer of two.
+    /// Prepares for the file's first byte. What is here is set aside if it can be resumed; of two, the longer.
     ///
-    /// Returns false if some of this very version is aside, and `mayTurn`: then that is what grows, and its rest is what to
-    /// ask for.
+    /// Returns false if some of this version was set aside, and `mayTurn`: then that part is active, to be resumed.
     func begin(_ version: FileVersion, mayTurn: Bool) throws -> Bool {
-      // What is put aside is not flushed any more.
+      // What is set aside is not flushed later.
       if !isInMemory, resumable > record.flushed { try flush(length) }
       return try state.withLock { state in
         if mayTurn, let aside = state.aside, aside.canGoOn(hasChecksum: hasChecksum),
@@ -118,7 +117,7 @@
       }
     }
 
-    /// What the server says of the file whose bytes come now.
+    /// Records what the server says about the file that follows.
     func learn(
       _ version: FileVersion, serverName: String?, modified: Date?, isDecoded: Bool, takesRanges: Bool? = nil
     ) throws {
@@ -134,7 +133,7 @@
       }
     }
 
-    /// Whether there is more of the file here than there ever was when this was asked before.
+    /// Whether there is more of the file than at any earlier call.
     func isFurther() throws -> Bool {
       try state.withLock { state in
         let length = state.part.length
@@ -144,7 +143,7 @@
       }
     }
 
-    /// Throws ``DownloadError/Code/noRoom`` where so many bytes would be taken from what is left to others.
+    /// Throws ``DownloadError/Code/noRoom`` if this many bytes would use space left to others.
     func leaveRoom(after count: Int) throws {
       guard let (free, _, reserve) = folder.room, free - Int64(count) < reserve else { return }
       var error = DownloadError(.noRoom, "no room in \(folder.path): \(free) bytes are free, and left to others")
@@ -152,15 +151,15 @@
       throw error
     }
 
-    /// Whether another attempt has to begin with the first byte, by all that is known.
+    /// Whether another attempt would have to start with the first byte, as far as is known.
     private var comesAnew: Bool {
       state.withLock {
         $0.wasBegunAnew || $0.part.record.takesRanges == false || !$0.part.canGoOn(hasChecksum: hasChecksum)
       }
     }
 
-    /// The disk is full: where what came can't be gone on with, it goes, and it is recorded how much room was not enough.
-    /// Returns that, or nil where it stays.
+    /// Called when the disk is full: deletes what can't be resumed, and records how much space was not enough.
+    /// Returns that, or nil if nothing was deleted.
     func giveWay() -> PartRecord.Shortage? {
       guard !isInMemory, comesAnew else { return nil }
       return state.withLock { state in
@@ -177,7 +176,7 @@
       }
     }
 
-    /// Only one task at a time appends. Throws where somebody else has cut what is there: there would be a hole.
+    /// Only one task at a time may append. Throws if another program has cut the file, which would leave a hole.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
       let place = try state.withLock { state -> (file: Descriptor, part: Part)? in
         if state.part.keepInMemory(bytes) { return nil }
@@ -190,8 +189,8 @@
       }
     }
 
-    /// The first `length` bytes, written before, are on the disk when this returns, and so is the record that says so. May
-    /// be called while another task appends. If it fails, nothing can be done any more but to ``settle()``.
+    /// Flushes the first `length` bytes, which were written before, and the record that says so. May be called while
+    /// another task appends. After an error, only ``settle()`` may be called.
     func flush(_ length: Int64) throws {
       let (files, part) = try state.withLock { (try $0.part.files(), $0.part) }
       try trusting {
@@ -218,7 +217,7 @@
 
     // MARK: Ends without the file
 
-    /// The attempt is over: what came is on the disk when this returns, or is cut off. A part of nothing goes.
+    /// Ends the attempt: flushes what was received, or cuts it off. Removes an empty part.
     func settle() {
       if length > record.flushed { try? flush(length) }
       state.withLock { state in
@@ -229,10 +228,10 @@
       }
     }
 
-    /// Removes what came: the bytes are not what they should be.
+    /// Removes what was received because the bytes are wrong.
     func discard() { state.withLock { $0.part.discard() } }
 
-    /// The other version is not needed any more, or there is no room for two. Returns whether there was one.
+    /// Removes the other version because it is not needed, or there is no room for two. Returns whether there was one.
     @discardableResult
     func discardOther() -> Bool {
       state.withLock { state in

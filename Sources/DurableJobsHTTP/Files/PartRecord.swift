@@ -2,46 +2,46 @@
   import DurableJobs
   import Foundation
 
-  /// What is known of a part, in the file beside it: whose it is, which version of the file, how much of it is flushed, and
-  /// whether it is whole.
+  /// What is known about a part, in the file beside it: whose it is, which version of the file, how much is flushed,
+  /// and whether it is complete.
   ///
-  /// The file only grows, a line at a time, so that a crash leaves all that was said before: a line of JSON for each change
-  /// of what is known, and a number for each flush, with a mark of the last bytes.
+  /// The file is only appended to, line by line, so that a crash loses nothing recorded earlier: a line of JSON for
+  /// each change, and for each flush a number with a digest of the last bytes.
   struct PartRecord: Codable, Equatable {
     var url: String
-    /// What the file's checksum must come to: bytes of other servers will do, if they are asked for the same.
+    /// The checksum that the file must have: bytes from other URLs with the same requirement are then acceptable.
     var sha256: String?
     var version = FileVersion()
     /// The name that the server gave the file, and its time.
     var name: String?
     var modified: Date?
-    /// The part holds what came out of a decoder: no server can be asked for the rest of that.
+    /// Whether the part holds decoded bytes, of which no server can send the rest.
     var isDecoded = false
-    /// Whether its server says that it can be asked for the rest; nil if it says nothing.
+    /// Whether the server says that it supports ranges; nil if it does not say.
     var takesRanges: Bool?
     /// The most bytes that were ever here.
     var highest: Int64 = 0
-    /// Bytes that were on the disk at the last flush. Nothing else is trusted: what was only written may be gone though the
-    /// machine has not started anew, from a stick that was pulled or with a file server.
+    /// How many bytes were on disk at the last flush. No others are trusted: even without a restart of the machine they
+    /// may be lost, if a drive is removed or on a file server.
     var flushed: Int64 = 0
-    /// The file that the bytes are in, and a mark of the last of them that were flushed. What somebody else put under the
-    /// part's name has neither. Some file systems number their files anew each time, and a copy has a number of its own.
+    /// The inode of the file of bytes, and a digest of the last flushed ones, to recognize a foreign file under the
+    /// part's name. Some file systems number files anew with each mount, and a copy has another number.
     var inode: UInt64?
     var tail: String?
-    /// What of it came did not fit on the disk, and could not be gone on with.
+    /// Set if what was received did not fit on the disk and could not be resumed.
     var shortage: Shortage?
-    /// The whole file, once it was checked and was about to be named.
+    /// The complete file, once it was checked and about to be named.
     var whole: Whole?
 
     struct Shortage: Codable, Equatable {
-      /// So many bytes were room for.
+      /// How many bytes there was room for.
       var room: Int64
       /// How often there was not enough.
       var rounds: Int
     }
 
     struct Whole: Codable, Equatable {
-      /// The job that brought it.
+      /// The job that downloaded it.
       var job: JobID
       var nonce: String?
       var name: String
@@ -59,8 +59,8 @@
       self.inode = inode
     }
 
-    /// What the lines of a record file say, the last of a kind. Nil if no line is a record. A line without an end was
-    /// being written.
+    /// Reads the lines of a record file, the last one of each kind. Nil if no line is a record. A line without an end
+    /// was still being written.
     init?(_ text: Data) {
       var record: PartRecord?
       let decoder = JSONDecoder()
@@ -77,13 +77,13 @@
       self = record
     }
 
-    /// Whether that may be the begin of a first line: with `sortedKeys`, as below.
+    /// Whether it may be the start of a first line: with `sortedKeys`, as below.
     static func isBegun(_ text: Data) -> Bool {
       let begin = Data(#"{"highest":"#.utf8)
       return !text.contains(UInt8(ascii: "\n")) && text.prefix(begin.count) == begin.prefix(text.count)
     }
 
-    /// Lines that say all of this.
+    /// Lines that record all of this.
     var lines: Data {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -91,10 +91,10 @@
       return head + Data("\n".utf8) + (flushed > 0 ? flushLine : Data())
     }
 
-    /// A line that says how much is flushed.
+    /// A line that records how much is flushed.
     var flushLine: Data { Data("\(flushed)\(tail.map { " " + $0 } ?? "")\n".utf8) }
 
-    /// Of another URL it is not known what the file is there, though the bytes may be the same.
+    /// For another URL, the file's version there is unknown, though the bytes may be the same.
     mutating func move(to url: String) {
       guard self.url != url else { return }
       self.url = url
@@ -102,7 +102,7 @@
       (name, modified, takesRanges, whole) = (nil, nil, nil, nil)
     }
 
-    /// How much of a part of `length` bytes can be gone on from.
+    /// How much of a part of `length` bytes can be resumed.
     func trusted(_ length: Int64) -> Int64 {
       let there = min(length, flushed)
       return min(there, version.total ?? there)

@@ -8,13 +8,13 @@
   #else
     import CDurableSHA256
 
-    /// As much of CryptoKit's as is used here.
+    /// The part of CryptoKit's API that is used here.
     package struct SHA256: Sendable {
       private var state: durable_sha256
 
       package init() { self.init(byProcessor: true) }
 
-      /// Without the processor's own instructions for it if not `byProcessor`: a test compares the two.
+      /// If not `byProcessor`, avoids the processor's SHA instructions: a test compares the two.
       init(byProcessor: Bool) { state = durable_sha256_begin(byProcessor) }
 
       package mutating func update(bufferPointer bytes: UnsafeRawBufferPointer) {
@@ -25,7 +25,7 @@
         for region in data.regions { region.withUnsafeBytes { update(bufferPointer: $0) } }
       }
 
-      /// Of what came so far. More may come after it.
+      /// The digest of what was added so far. More may be added after it.
       package func finalize() -> [UInt8] {
         var state = state
         return [UInt8](unsafeUninitializedCapacity: 32) { digest, count in

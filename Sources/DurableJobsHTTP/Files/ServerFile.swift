@@ -1,13 +1,13 @@
 #if HTTP
   import Foundation
 
-  /// What a server tells of its file, to know it by where a file of its name is there already.
+  /// What a server says about its file, for recognizing an existing file of that name.
   struct ServerFile: Equatable {
     var version: FileVersion
     var size: Int64? { version.total }
     /// When it was last changed.
     var modified: Date?
-    /// It may have changed once more within that second.
+    /// Whether it may have changed again within that second.
     var wasJustModified: Bool
 
     init(_ version: FileVersion, modified: Date?, wasJustModified: Bool) {
@@ -16,8 +16,8 @@
       self.wasJustModified = wasJustModified
     }
 
-    /// Whether a file of that size and time, in nanoseconds since 1970, is this one: both are told, the same to the second,
-    /// and of one version. With `skipsExisting` they only must not contradict, and the file may be younger.
+    /// Whether it is the file with that size and time, in nanoseconds since 1970: both must be known, equal (times to
+    /// the second) and of one version. With `skipsExisting` they only must not contradict, and the file may be newer.
     func isThere(size: Int64, modified: Int64, skipsExisting: Bool) -> Bool {
       let seconds = Int64((Double(modified) / 1e9).rounded(.down))
       let told = self.modified.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) }

@@ -1,21 +1,21 @@
 #if HTTP
   import Foundation
 
-  /// What a server answered to a ``SendRequest`` that succeeded.
+  /// The server's answer to a ``SendRequest`` that succeeded.
   public struct HTTPAnswer: Codable, Hashable, Sendable {
-    /// From 200 to 299.
+    /// The status, from 200 to 299.
     public var status: Int
-    /// Those of ``keptHeaders`` that came, in their order.
+    /// Those headers of the answer that are in ``keptHeaders``, in their order.
     public var headers: [HTTPHeader]
-    /// At most ``mostBytes``. Secrets that were sent are not in it: where the server repeats one, `***` stands.
+    /// At most ``mostBytes``. Where the server repeats a secret that was sent, it is replaced with `***`.
     public var body: Data
-    /// Whether there was more of the body than is kept, or its connection broke.
+    /// Whether the body was longer than what is kept, or its connection broke.
     public var isCut: Bool
 
-    /// What is kept of a body, at most.
+    /// The most bytes of a body that are kept.
     public static let mostBytes = 64 * 1024
 
-    /// Headers that are kept. None of them is of a session.
+    /// The headers that are kept. None of them belongs to a session.
     public static let keptHeaders = [
       "Content-Type", "Content-Language", "Content-Encoding", "Content-Location", "Date", "ETag", "Last-Modified",
       "Link", "Location", "X-Request-Id",

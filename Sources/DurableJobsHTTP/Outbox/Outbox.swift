@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// Sends ``SendRequest`` jobs. One serves any number of workers of a store.
+  /// Sends ``SendRequest`` jobs. One outbox serves any number of workers of a store.
   ///
   /// Without a network a request waits. It is tried again after seconds at first, later each minute, and uses no attempt up
   /// while it is younger than ``patience``. What the server answers decides the rest:
@@ -13,24 +13,24 @@
   /// - 307 and 308 are followed with method and body, but not from https to http; 301, 302 and 303 for GET and HEAD only.
   /// - Anything else: it has failed.
   ///
-  /// What is not the request's fault suspends it, with the reason: a secret that nobody knows, a file of headers or
-  /// passwords that can't be read, a proxy that can't be used. Proxies are those of the environment, as curl reads them.
+  /// A cause outside the request suspends it, with the reason: an unknown secret, an unreadable file of headers or
+  /// passwords, an unusable proxy. Proxies come from the environment, as in curl.
   public final class Outbox: Sendable {
-    /// For so long after it was enqueued a request that reaches no server uses no attempts up.
+    /// For this long after it was enqueued, a request that reaches no server uses no attempts.
     public static let patience = Duration.seconds(7 * 24 * 3600)
 
-    /// News of a request that is sent here, for a screen. Told on threads of the library, which they must not hold up.
+    /// An event of a request that is sent here, for a screen. Reported on threads of the library: do not block them.
     @nonexhaustive
     public enum Event: Sendable {
       case began
-      /// It is tried again by itself, later, and no attempt is used.
+      /// It will be tried again automatically, without using an attempt.
       case waits(String, for: Duration)
-      /// It is suspended until somebody has done something about it.
+      /// It is suspended until someone has fixed the cause.
       case held(String)
       case succeeded(HTTPAnswer)
-      /// The attempt failed. Another follows after that time, unless it is final or the last.
+      /// The attempt failed. Another follows after that delay, unless this one was final or the last.
       case failed(RequestError, isFinal: Bool, retryAfter: Duration?)
-      /// It was stopped, and will be sent again.
+      /// It was interrupted, and will be sent again.
       case stopped
     }
 
@@ -86,7 +86,7 @@
       subscription = store.signals.listen { [left] in left.hear($0) }
     }
 
-    /// Lets `worker` send requests.
+    /// Registers the outbox with `worker`.
     public func register(with worker: JobWorker) {
       left.keep(worker)
       worker.whileRunning {

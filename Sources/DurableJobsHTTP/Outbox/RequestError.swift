@@ -3,17 +3,17 @@
   public struct RequestError: Error, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
-      /// The method, the URL, a header, the body or the key is none.
+      /// The method, the URL, a header, the body or the key is not valid.
       case invalidRequest
       /// The file of its body is missing, or can't be read or copied.
       case unusableBody
-      /// The system lacks what sending it takes for now, as open files. The request waits for that by itself.
+      /// The system temporarily lacks what sending takes, such as open files. The request waits automatically.
       case shortage
-      /// The server's answer is an error: 404, 503; or leads elsewhere.
+      /// The server answered with an error, such as 404 or 503, or redirects elsewhere.
       case refused
-      /// No connection, or it broke.
+      /// There was no connection, or it broke.
       case connection
-      /// The server could not show that it is the one in the URL.
+      /// The server could not prove that it is the one in the URL.
       case untrusted
       /// Nothing moved for too long.
       case stalled

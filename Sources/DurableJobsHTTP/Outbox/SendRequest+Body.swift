@@ -3,7 +3,7 @@
   import Foundation
 
   extension SendRequest {
-    /// What is sent with a request.
+    /// The body of a request.
     public struct Body: Hashable, Sendable {
       private enum Source: Hashable, Sendable {
         case none
@@ -13,10 +13,10 @@
       }
 
       private let source: Source
-      /// Sent as `Content-Type`, unless a header says otherwise.
+      /// Sent as `Content-Type`, unless a header sets that.
       public var type: String?
 
-      /// What is kept in the store itself, at most.
+      /// The most bytes that are kept in the store itself.
       public static let mostBytes = 1 << 20
 
       /// No body.
@@ -27,7 +27,7 @@
         Body(source: .bytes(data), type: type)
       }
 
-      /// A value as JSON, which is kept in the store. Throws what encoding it throws.
+      /// A value as JSON, kept in the store. Throws errors of encoding it.
       public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> Body {
         .data(try encoder.encode(value), type: "application/json")
       }
@@ -59,7 +59,7 @@
       /// Files that are no larger are kept in the store.
       private static let smallBytes = 1 << 16
 
-      /// A file as it is whenever it is sent, where it is. A request whose file is gone fails.
+      /// A file that is read where it is each time the request is sent. If it is gone, the request fails.
       public static func file(inPlace file: URL, type: String? = "application/octet-stream") -> Body {
         Body(source: .fileInPlace(file.standardizedFileURL.path), type: type)
       }

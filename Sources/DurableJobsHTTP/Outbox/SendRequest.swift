@@ -11,17 +11,17 @@
   /// process died before the answer came: it is sent again, with the same ``idempotencyKey``, by which the server can tell.
   /// Of a store that is in a file, an answer that came outlives the process, but no power cut before it is stored.
   ///
-  /// What it does not bear are secrets: a header's value names them, as in `Bearer {secret:TOKEN}`, and the outbox asks for
-  /// them each time it sends.
+  /// It must not contain secrets: a header's value names them, as in `Bearer {secret:TOKEN}`, and the outbox looks them
+  /// up each time it sends.
   public struct SendRequest: JobPayload, Hashable {
     public typealias Output = HTTPAnswer
 
     public static let kind = "request"
 
-    /// At first after 1 s, later after at most an hour.
+    /// Waits 1 s after the first failure, later at most an hour.
     public static let retry = RetryPolicy.exponential(cap: .seconds(3600))
-    /// 40 attempts, which take about a day where a server answers with errors. Those that reach no server are none, for a
-    /// week: see ``Outbox``.
+    /// 40 attempts, which take about a day if a server answers with errors. Those that reach no server do not count for
+    /// a week: see ``Outbox``.
     public static let options = JobOptions(maxAttempts: 40)
 
     public struct Method: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral {
@@ -41,22 +41,22 @@
     }
 
     public var method: Method
-    /// `http` or `https`, without a user and a password, which would be stored.
+    /// An `http` or `https` URL without user and password, which would be stored.
     public var url: URL
-    /// Sent to the URL's own scheme, host and port, and to no other that it redirects to, but for the body's type. A value
-    /// may name secrets.
+    /// Sent only to the URL's own scheme, host and port and to no other that it redirects to, except for the body's
+    /// type. A value may name secrets.
     public var headers: [HTTPHeader]
-    /// The absolute paths of files of more headers, one a line, that are read each time it is sent. Nothing in them is
+    /// The absolute paths of files with more headers, one a line, that are read at each sending. Their contents are not
     /// stored.
     public var headerFiles: [String]
     public var body: Body
-    /// The value of `Idempotency-Key`, the same however often it is sent. While a request with the same method, URL and key
-    /// is unfinished, a second `enqueue` of it returns the first one's handle. Nil sends none.
+    /// The value of `Idempotency-Key`, the same at each sending; nil sends none. While a request with the same method,
+    /// URL and key is unfinished, a second `enqueue` of it returns the first one's handle.
     public var idempotencyKey: String?
     /// The absolute path of a file of certificates (PEM) that are trusted in place of the system's.
     public var caCertificates: String?
 
-    /// Each value that is made so is a request of its own, with a key of its own.
+    /// Each value created in this way is a separate request with a key of its own.
     public init(
       _ method: Method, _ url: URL, headers: [HTTPHeader] = [], headerFiles: [URL] = [], body: Body = .none,
       idempotencyKey: String? = UUID().uuidString, caCertificates: URL? = nil
@@ -81,7 +81,7 @@
       return JobOptions(unique: UniqueKey(isShort ? key : "request \(SHA256.hash(data: Data(key.utf8)).hexadecimal)"))
     }
 
-    /// Throws ``RequestError/Code/invalidRequest``.
+    /// Throws ``RequestError/Code/invalidRequest`` for a request that can't be sent.
     public func validate() throws {
       func refuse(_ message: String) -> RequestError { RequestError(.invalidRequest, message) }
       let name = method.rawValue

@@ -2,9 +2,9 @@
   import Foundation
 
   extension URL {
-    /// What somebody typed or pasted, as browsers and curl take it, without what follows a `#`: escapes stay, and what can't
-    /// stand in a URL is escaped once. `URL(string:)` escapes the escapes too, where a text has anything else to escape:
-    /// of `a%20b[1]` it makes `a%2520b%5B1%5D`. Nil if the text is no URL with a host.
+    /// Parses a URL as typed or pasted, like browsers and curl, without its fragment: escapes are kept, and characters
+    /// that are not valid in a URL are escaped once. `URL(string:)` also escapes the escapes if anything else needs
+    /// escaping, and turns `a%20b[1]` into `a%2520b%5B1%5D`. Nil if the text is not a URL with a host.
     public init?(typed text: String) {
       guard let authority = text.range(of: "://")?.upperBound else { return nil }
       let rest = text[authority...].utf8.prefix { $0 != UInt8(ascii: "#") }

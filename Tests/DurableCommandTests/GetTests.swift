@@ -284,7 +284,9 @@
       for round in 1...3 {
         let outcome = try await durable("get", "-o", "out", "-i", "list.txt")
         #expect(outcome.status == .exited(0), "\(outcome.stderr)")
-        #expect(outcome.text.lines.count { $0.contains("already there") } == (round == 1 ? 0 : 3), "\(outcome.text)")
+        #expect(
+          outcome.text.split(separator: "\n").count { $0.contains("already there") } == (round == 1 ? 0 : 3),
+          "\(outcome.text)")
         #expect(server.requests.count == 3 * round)
         #expect(try await durable("prune").line == "3 removed")
       }

@@ -26,7 +26,8 @@
         let wanted = bits[start...].prefix(6)
         return Self.base64.enumerated().flatMap { value, scalar in
           let fits = zip(0..., wanted).allSatisfy { place, bit in bit == nil || bit == (value << place & 0x20 != 0) }
-          return fits ? Self.spellings(of: scalar) + Self.spellings(of: Self.base64URL[scalar] ?? scalar) : []
+          guard fits else { return [] }
+          return Self.spellings(of: scalar) + (Self.base64URL[scalar].map(Self.spellings) ?? [])
         }
       }
     }
@@ -48,7 +49,12 @@
           for spelling in letter {
             let count = min(spelling.count, text.count - place)
             guard (0..<count).allSatisfy({ text[place + $0] == spelling[$0] }) else { continue }
-            if count == spelling.count { next.append(place + count) } else if index >= fewest { mayBeCut = true }
+            if count == spelling.count {
+              // Once each: two ways to one place would be four to the next.
+              if !next.contains(place + count) { next.append(place + count) }
+            } else if index >= fewest {
+              mayBeCut = true
+            }
           }
         }
         if next.isEmpty { return (nil, mayBeCut) }

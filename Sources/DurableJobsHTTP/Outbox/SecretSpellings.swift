@@ -24,7 +24,7 @@
       for byte in secret { bits += (0..<8).map { byte << $0 & 0x80 != 0 } }
       letters = stride(from: 0, to: bits.count, by: 6).map { start in
         let wanted = bits[start...].prefix(6)
-        return Self.base64.enumerated().flatMap { value, scalar in
+        return Self.base64.enumerated().flatMap { value, scalar -> [[UInt8]] in
           let fits = zip(0..., wanted).allSatisfy { place, bit in bit == nil || bit == (value << place & 0x20 != 0) }
           guard fits else { return [] }
           return Self.spellings(of: scalar) + (Self.base64URL[scalar].map(Self.spellings) ?? [])

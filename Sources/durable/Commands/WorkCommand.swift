@@ -97,6 +97,7 @@
         with: worker)
       let failures = Lock(0)
       let subscription = store.store.signals.listen { signal in
+        log.hear(signal)
         guard case .committed(let changes) = signal else { return }
         let count = changes.count { $0.state == .failed }
         if count > 0 { failures.withLock { $0 += count } }

@@ -6,7 +6,7 @@
   import Foundation
 
   /// What becomes of a job, for programs, a line each. What an event does not tell is left out.
-  struct JobEvent: Encodable {
+  struct JobEvent: Encodable, Sendable {
     enum Name: String, Encodable {
       case started, waits, ended
     }

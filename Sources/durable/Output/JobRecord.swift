@@ -117,6 +117,7 @@
         copy.payload = Self.encode(download.withoutSecrets)
       } else if let request = SendRequest(self) {
         copy.payload = Self.encode(request.withoutSecrets)
+        if let answer = HTTPAnswer(self) { copy.output = Self.encode(answer.withoutSecrets) }
       } else if let schedule {
         copy.payload = Self.encode(schedule.withoutSecrets)
       }

@@ -5,20 +5,34 @@
   import DurableJobsProcess
   import Foundation
 
-  /// A worker's own screen: a line for each start and each end.
+  /// A worker's own screen: a line for each start and each end. That a job is done, or has failed, is said once it is stored.
   struct WorkLog: Sendable {
     let json: Bool
+    private let unstored = Lock<[JobID: @Sendable () -> Void]>([:])
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
 
     init(json: Bool) { self.json = json }
 
-    func tell(_ context: JobContext, _ event: ShellCommand.Event) {
-      if json {
-        Screen.out.json(JobEvent(context, event))
-      } else {
-        Screen.out.line(line(context, event).text(for: .out))
+    /// To be told of each signal of the store.
+    func hear(_ signal: StoreSignal) {
+      guard case .committed(let changes) = signal else { return }
+      let lines = unstored.withLock { unstored in
+        changes.filter { $0.state != .running }.compactMap { unstored.removeValue(forKey: $0.id) }
       }
+      for line in lines { line() }
+    }
+
+    private func tell(_ line: WorkLine, _ event: JobEvent) {
+      let tell = { @Sendable in
+        if json { Screen.out.json(event) } else { Screen.out.line(line.text(for: .out)) }
+      }
+      guard line.mark == .done || line.mark == .failed else { return tell() }
+      unstored.withLock { $0[line.id] = tell }
+    }
+
+    func tell(_ context: JobContext, _ event: ShellCommand.Event) {
+      tell(line(context, event), JobEvent(context, event))
     }
 
     func tell(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
@@ -26,21 +40,13 @@
       guard
         let line = diary.withLock({ $0.line(attempt, download, event, now: SystemClock().uptime) })
       else { return }
-      if json {
-        Screen.out.json(JobEvent(attempt, download, line.mark, event))
-      } else {
-        Screen.out.line(line.text(for: .out))
-      }
+      tell(line, JobEvent(attempt, download, line.mark, event))
     }
 
     func tell(_ context: JobContext, _ request: SendRequest, _ event: Outbox.Event) {
       let attempt = JobAttempt(context)
       guard let line = requests.withLock({ $0.line(attempt, request, event) }) else { return }
-      if json {
-        Screen.out.json(JobEvent(attempt, request, line.mark, event))
-      } else {
-        Screen.out.line(line.text(for: .out))
-      }
+      tell(line, JobEvent(attempt, request, line.mark, event))
     }
 
     private func line(_ context: JobContext, _ event: ShellCommand.Event) -> WorkLine {

@@ -84,6 +84,13 @@
       "\(status), \(Int64(body.count).asBytes)\(isCut ? " and more" : "")\(self["Content-Type"].map { " of \($0)" } ?? "")"
     }
 
+    /// For everybody's eyes: a `Location` may have a password, or a token.
+    var withoutSecrets: HTTPAnswer {
+      var copy = self
+      for index in headers.indices { copy.headers[index].value = headers[index].value.withoutPasswords }
+      return copy
+    }
+
     /// What the server answered to a job's request; nil if it is none, or has no answer.
     init?(_ job: JobSnapshot) {
       guard job.kind == SendRequest.kind, let output = job.output,

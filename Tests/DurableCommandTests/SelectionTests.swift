@@ -98,7 +98,8 @@
       try await durable("work", "--drain", "--queue", "a", "--queue", "b")
       let waited = try await waiting
       #expect(waited.status == .exited(0))
-      #expect(waited.text == "" || ids(waited) == [1, 3, 5], "\(waited.text)")
+      // What had ended before it began is not waited for.
+      #expect(Set(ids(waited)).isSubset(of: [1, 3, 5]), "\(waited.text)")
     }
 
     @Test("on a terminal it is asked before several that were not named are ended")

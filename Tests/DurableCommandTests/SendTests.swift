@@ -183,7 +183,7 @@
       try FileManager.default.createSymbolicLink(atPath: copy + "-outbox", withDestinationPath: "/none/none")
       let left = try await durable("repair", copy)
       #expect(left.status == .exited(5) && left.line.hasPrefix("1 job whole"), "\(left.stderr)")
-      #expect(left.stderr.contains("Copy \(durable.store)-outbox before a worker begins"), "\(left.stderr)")
+      #expect(left.stderr.contains("Copy \(durable.store)-outbox yourself before a worker begins"), "\(left.stderr)")
     }
 
     @Test("the copy of a file goes with its job", arguments: [["remove", "1"], ["prune", "--yes"]])

@@ -97,7 +97,7 @@ import Testing
     #expect(
       JobExplanation(job).description
         == "Job 7 is suspended. It is suspended. Resume it. It waits for job 5, which is ready. Job 5 is before it in the "
-        + "lane 'l', and is ready. The queue 'q' is paused. Unpause it. No worker is running. Start one. It requires "
+        + "lane 'l'; it is ready. The queue 'q' is paused. Unpause it. No worker is running. Start one. It requires "
         + "'vpn', which no worker provides. Provide 'vpn' with a worker, or set it by hand.")
   }
 

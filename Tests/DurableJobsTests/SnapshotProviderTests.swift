@@ -220,6 +220,8 @@ import Testing
     try await RandomHistory(seed: UInt64(seed)).run(shelves.subject)
     let (shelf, policy, clock, store) = try #require(shelves.last)
     _ = try await store.change(.reset, where: .state(.running), after: nil, limit: .max)
+    // One whose deadline has passed can't be reset while it runs.
+    _ = try await store.change(.fail(message: "", code: nil), where: .state(.running), after: nil, limit: .max)
     let again = try InMemoryStore(provider: shelf, policy: policy, clock: clock)
     let everything = JobQuery(detail: .all, limit: .max)
     #expect(try await again.jobs(everything) == store.jobs(everything))

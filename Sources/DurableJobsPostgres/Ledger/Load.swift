@@ -57,6 +57,8 @@
         UNION(SELECT u.job FROM §uniq u JOIN §job j ON j.id=u.job
           WHERE u.key=k.key AND j.state<7 ORDER BY u.job DESC LIMIT 1)) o ORDER BY o.job
       """
+    private static let lockOwnersSQL = lock("ARRAY(SELECT job FROM(\(ownersSQL)) o)")
+    private static let lockNewestOwnersSQL = lock("ARRAY(SELECT job FROM(\(newestOwnersSQL)) o)")
     private static let named = """
       SELECT u.key,coalesce(
         (SELECT k.job FROM §job_key k JOIN §job j ON j.id=k.job WHERE k.key=u.key AND j.state<7
@@ -116,19 +118,8 @@
         }
       }
       if !needs.keys.isEmpty {
-        let keys = Set(needs.keys.map(\.composed)).sorted()
-        lock(keys, .uniqueKey)
-        for key in needs.keys { answer.reply.owners[key] = [] }
-        let all = Set(needs.allOwnersOf.map(\.composed))
-        for (sql, keys) in [
-          (Self.ownersSQL, keys.filter(all.contains)), (Self.newestOwnersSQL, keys.filter { !all.contains($0) }),
-        ] where !keys.isEmpty {
-          connection.send(sql, [.texts(keys), .int(now)]) { rows in
-            for row in 0..<rows.count {
-              answer.reply.owners[rows.text(row, 0) ?? "", default: []].append(rows.id(row, 1))
-            }
-          }
-        }
+        lock(Set(needs.keys.map(\.composed)).sorted(), .uniqueKey)
+        loadOwners(of: needs.keys, all: needs.allOwnersOf, answer)
       }
       if !needs.heldBy.isEmpty {
         let values: [Value] = [.ints(needs.heldBy), .int(Int64(needs.heldLimit))]
@@ -156,15 +147,37 @@
       }
     }
 
-    /// Who has a name by now was not locked: asks again.
+    /// Asks again for the jobs that have a name or a unique key by now and were not locked: who had it had ended meanwhile.
     func loadAgain(_ needs: Needs, _ answer: PipelineAnswer) throws {
       for _ in 0..<10 {
         let stale = needs.named.filter { answer.reply.named[$0].map { !answer.locked.contains($0) } ?? false }
-        guard !stale.isEmpty else { return }
-        answer.stored.removeAll { row in stale.contains { answer.reply.named[$0] == row.row.id } }
-        for name in stale { answer.reply.named[name] = nil }
-        loadNamed(stale, besides: needs.namedBesides, answer)
+        let keys = needs.keys.filter { !(answer.reply.owners[$0] ?? []).allSatisfy(answer.locked.contains) }
+        guard !stale.isEmpty || !keys.isEmpty else { return }
+        if !stale.isEmpty {
+          answer.stored.removeAll { row in stale.contains { answer.reply.named[$0] == row.row.id } }
+          for name in stale { answer.reply.named[name] = nil }
+          loadNamed(stale, besides: needs.namedBesides, answer)
+        }
+        loadOwners(of: keys, all: needs.allOwnersOf, answer)
         try sync()
+      }
+    }
+
+    /// Their rows are asked for by who needs them.
+    private func loadOwners(of keys: [String], all: Set<String>, _ answer: PipelineAnswer) {
+      for key in keys { answer.reply.owners[key] = [] }
+      let statements = [
+        (Self.lockNewestOwnersSQL, Self.newestOwnersSQL, keys.filter { !all.contains($0) }),
+        (Self.lockOwnersSQL, Self.ownersSQL, keys.filter(all.contains)),
+      ]
+      for (lock, read, keys) in statements where !keys.isEmpty {
+        let values: [Value] = [.texts(keys.map(\.composed)), .int(now)]
+        connection.send(lock, values) { answer.lock($0) }
+        connection.send(read, values) { rows in
+          for row in 0..<rows.count {
+            answer.reply.owners[rows.text(row, 0) ?? "", default: []].append(rows.id(row, 1))
+          }
+        }
       }
     }
 

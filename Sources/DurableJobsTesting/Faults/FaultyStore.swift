@@ -141,10 +141,14 @@ public final class FaultyStore: JobStore {
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     try await call(.settle) {
-      var replies: [SettlementReply] = []
-      for settlement in settlements { replies.append(try await faultySettle(settlement)) }
-      guard let thenClaim else { return SettlementBatch(replies: replies) }
-      return SettlementBatch(replies: replies, claimed: try await faultyClaim(thenClaim))
+      var batch = SettlementBatch(replies: [])
+      if fault == .lostResult || fault == .noFence {
+        for settlement in settlements { batch.replies.append(try await faultySettle(settlement)) }
+      } else {
+        batch = try await base.settle(settlements, thenClaim: nil)
+      }
+      if let thenClaim { batch.claimed = try await faultyClaim(thenClaim) }
+      return batch
     }
   }
 

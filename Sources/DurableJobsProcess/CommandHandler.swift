@@ -3,12 +3,12 @@
   import Foundation
 
   extension ShellCommand {
-    /// What a worker's screen tells of a command.
+    /// Events of a command, for a worker's screen.
     @nonexhaustive
     public enum Event: Sendable {
       case started(ShellCommand)
       case ended(ShellCommand, CommandResult, took: Duration)
-      /// The worker lacks what it needs to run anything, and this is why: the job comes back.
+      /// The worker lacks what it needs to run anything, for this reason: the job will be tried again.
       case couldNotStart(ShellCommand, String)
     }
   }
@@ -19,13 +19,13 @@
     private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false, isStopAsked: false))
 
     private let isToldOfStops: Bool
-    /// The job whose output somebody shows with ``CommandLogReader/tellFollowed()``.
+    /// The job whose output is being shown with ``CommandLogReader/tellFollowed()``.
     private let followed: JobID?
 
-    /// How long after a command's own end a stop that did that may be heard.
+    /// How long after a command has ended a stop that caused it may still be noticed.
     private static let hearing = Duration.milliseconds(500)
 
-    /// Who does not call ``workerIsAskedToStop()`` says so: then a supervisor that was asked to end, too, tells of a stop.
+    /// Pass false without ``workerIsAskedToStop()``: then a supervisor that was also asked to end indicates a stop.
     package init(
       isToldOfStops: Bool = true, followed: JobID? = nil,
       onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void
@@ -48,14 +48,14 @@
       worker.whileRunning { [self] in await remains.watch(held) { self.own } }
     }
 
-    /// Those whose commands this handler ends.
+    /// The jobs whose commands this handler ends.
     private var own: Set<JobID> { lifeLines.withLock { Set($0.lines.keys) } }
 
-    /// The worker was asked to stop. Who asked may have asked its commands too, as a service manager does that tells every
-    /// process: then they were interrupted.
+    /// The worker was asked to stop. The sender may have asked its commands too, as a service manager that signals
+    /// every process does: then they were interrupted.
     package func workerIsAskedToStop() { lifeLines.withLock { $0.isStopAsked = true } }
 
-    /// From now on, a command that is to stop is killed without being asked; those that were asked are killed now.
+    /// From now on, commands that are to stop are killed without being asked; those already asked are killed now.
     package func killWhatStops() {
       let lines = lifeLines.withLock { state in
         state.areKilled = true
@@ -72,12 +72,12 @@
       let lock = folder.lock
       let run: CommandRun
       do {
-        // What stands beside it, and runs, is another store's.
+        // What is stored and runs beside it belongs to another store.
         guard !remains.isStoreReplaced else { throw Refusal("the store was replaced; stop this worker", ESTALE) }
         try folder.create()
         var isFree = try lock.isFree()
         if !isFree {
-          // Else it is the command of another worker, by right.
+          // Otherwise it is the legitimate command of another worker.
           guard await context.isHeld() else { throw CancellationError() }
           guard remains.isStoresOwn else { throw Refusal("the store was moved or removed; stop this worker", ESTALE) }
           isFree = await lock.endHolder()
@@ -86,7 +86,7 @@
         try await clearTheWay(remains, held, store, context)
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt, jobCreatedAt: context.createdAt)
-        // From here on, a run that another worker begins is seen by the supervisor.
+        // From here on, the supervisor notices a run that another worker begins.
         guard await context.isHeld() else {
           folder.forget(run)
           throw CancellationError()
@@ -115,16 +115,16 @@
       }
       if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }
       let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
-      // Who was stopped meanwhile may have lost the job: then somebody else has ended the command.
+      // A worker that was stopped meanwhile may have lost the job: then another has ended the command.
       var stopReason = await context.isHeld() ? nil : context.stopReason
       if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
       var result = CommandResult(report, stopReason: stopReason)
-      // Whoever told it to: what it has not done is no success. A command that tells its own keeper so each
-      // time has crashed too often in the end.
+      // Whoever asked it to end: unfinished work is no success. A command that does this to its own supervisor each
+      // time eventually counts as having crashed too often.
       if stopReason == nil, report?.wasAsked == true, result.succeeded { result = .askedToEnd }
-      // Else it may be another's by now.
+      // Otherwise it may belong to another worker by now.
       if stopReason != .claimLost, !folder.hasRun(after: run.number) {
-        // What was to end, and lives, is in the way of others. What has ended by itself may leave a daemon.
+        // What was to end, but is alive, blocks others. A command that ended by itself may leave a daemon.
         if isGone || result.exitCode != nil && !lock.hasStrays {
           remains.forget(context.id)
         } else {
@@ -142,15 +142,15 @@
       if case .askedToEnd = result, let error = ToldTooOften(folder.runs(of: nil).map(\.ending)) {
         throw .permanent(error)
       }
-      // Whoever wants it to run again is not told that it has ended while it has not. What was cancelled stays so.
+      // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.
       if !isGone, case .stopped = result { throw held.hold(context.id, because: Self.leftBehind(lock)) }
-      // The worker's own order to stop it would come after the grace.
+      // The worker's own order to stop would only come after the grace time.
       if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: isToldOfStops ? .zero : .seconds(1)) }
       return try result.output()
     }
 
-    /// A job that has ended, and whose command may live, had a lane or a unique key that is this job's now, or was waited
-    /// for.
+    /// Ends what may be alive of jobs that have ended and had the lane or unique key that is now this job's, or that
+    /// this job waited for.
     private func clearTheWay(
       _ remains: CommandRemains, _ held: HeldCommands, _ store: any JobStore, _ context: JobContext
     ) async throws {
@@ -160,9 +160,9 @@
       else { throw CancellationError() }
       let others = try await store.jobs(JobQuery(.ids(noted), limit: noted.count)).filter { job.comesAfter($0) }
       let left = await remains.end(Set(others.map(\.id)), except: own)
-      // The time is the command's own, which has not begun.
+      // The timeout is meant for the command itself, which has not begun.
       if !others.isEmpty, context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
-      // Who is to stop can't ask the store, and knows nothing.
+      // A task that is to stop can't ask the store, and knows nothing.
       try Task.checkCancellation()
       if let other = left.min() {
         throw held.hold(context.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
@@ -176,20 +176,20 @@
 
     private func hearsOfStop(_ report: SupervisorReport) async -> Bool {
       if !isToldOfStops { return report.wasAsked }
-      // A success is called a crash if the worker hears of nothing.
+      // A success counts as a crash if the worker does not notice the stop.
       let time = report.ending.isSuccess ? Self.hearing * 10 : Self.hearing
       return await CommandLock.wait(for: time, until: { lifeLines.withLock { $0.isStopAsked } })
     }
 
-    /// The worker lacks what it needs to run anything, files or processes for example: no failure of the command's own, and
-    /// no crash of its doing.
+    /// The worker lacks what it needs to run anything, such as files or processes: neither a failure nor a crash of the
+    /// command itself.
     private func setback(_ error: any Error, _ command: ShellCommand, _ context: JobContext) throws -> JobExit {
       if error is CancellationError || error is JobExit { throw error }
       onEvent(context, .couldNotStart(command, error.briefly))
       return error.lasts ? .suspend(because: "it could not be started: \(error.briefly)") : CommandResult.later
     }
 
-    /// Runs a supervisor to its end. Nil if that did not report how the command ended: then what is left of it was killed.
+    /// Runs a supervisor to its end. Nil if it did not report the command's end: what is left was killed then.
     private func supervise(_ order: RunOrder, _ context: JobContext) async throws -> SupervisorReport? {
       let message = try JSONEncoder().encode(order) + [UInt8(ascii: "\n")]
       let (own, theirs) = try Descriptors.connected()
@@ -209,12 +209,12 @@
       } onCancel: {
         lifeLine.cut()
         if self.lifeLines.withLock({ $0.areKilled }) { lifeLine.kill() }
-        // A supervisor that is stuck can't end it.
+        // A stuck supervisor can't end it.
         let limit = SupervisionCourse.longest + .seconds(1)
         DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds) { lifeLine.kill() }
       }
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: told)
-      // The supervisor's last act is to kill its group. If it could not do that, it is done here.
+      // The supervisor's last act is to kill its group. If it could not, that is done here.
       if report == nil { _ = await order.lock.killHolder { $0.session.number == supervisor.number } }
       return report
     }

@@ -1,29 +1,29 @@
 #if Process
   import Foundation
 
-  /// Who holds a command's lock: the process that is the command, and its session, which its supervisor leads.
+  /// The holder of a command's lock: the process that is the command, and its session, which its supervisor leads.
   ///
-  /// Numbers are given out again, so each stands with the start of its process. As long as anything of a session lives, its
-  /// number is nobody else's; a process with that number that started at another time means that the session is gone.
+  /// Process numbers are reused, so each is stored with the start of its process. While anything of a session lives,
+  /// its number is not reused; a process with that number that started at another time means that the session is gone.
   struct CommandHolder: Codable, Equatable, Sendable {
     struct Mark: Codable, Equatable, Sendable {
       var number: pid_t
       var start: UInt64
     }
 
-    /// What tells this start of the machine from others, and this space of process numbers too.
+    /// Tells this boot of the machine from others, and this PID namespace too.
     var machine: String
     var session: Mark
     var command: Mark
-    /// Those that have strayed from it, as far as somebody has found them.
+    /// The processes that have strayed from it, as far as they were found.
     var strays: [Stray]?
 
-    /// Whoever has strayed since: a holder is known by who it is.
+    /// Ignores the strays, which may be found later: identity alone decides.
     static func == (left: CommandHolder, right: CommandHolder) -> Bool {
       (left.machine, left.session, left.command) == (right.machine, right.session, right.command)
     }
 
-    /// As it stands in locks that were taken before it had this name.
+    /// The names as they are in locks written before the properties were renamed.
     private enum CodingKeys: String, CodingKey {
       case machine
       case session = "group"
@@ -31,7 +31,7 @@
       case strays
     }
 
-    /// This process is about to become the command. Nil if its supervisor is no more.
+    /// This process, which is about to become the command. Nil if its supervisor no longer exists.
     static var thisProcess: CommandHolder? {
       let (own, session) = (getpid(), getsid(0))
       guard getppid() == session, let leader = ProcessEntry(session), let command = ProcessEntry(own) else {
@@ -42,21 +42,21 @@
         command: Mark(number: own, start: command.start))
     }
 
-    /// Of this start of the machine and this space of numbers: others can't be asked about from here.
+    /// From this boot of the machine and this PID namespace: others can't be examined from here.
     var isOfThisSpace: Bool { machine == Self.currentMachine }
 
-    /// Of this start of the machine and another space of numbers, as another container has: only there it is known what lives.
+    /// From this boot but another PID namespace, such as another container: only there it is known what lives.
     var isOfOtherSpace: Bool {
       !isOfThisSpace && machine.split(separator: " ").first == Self.currentMachine.split(separator: " ").first
     }
 
-    /// Whether the command, anything of its session or who has strayed from it lives, but for `exception`.
+    /// Whether the command, anything of its session or a stray lives, apart from `exception`.
     func lives(besides exception: pid_t? = nil) -> Bool {
       isOfThisSpace
         && (commandLives || sessionLives(besides: exception) || (strays ?? []).contains(where: \.lives))
     }
 
-    /// Those of them that live and can be told.
+    /// Those of them that live and can be identified.
     var living: [pid_t] {
       guard isOfThisSpace else { return [] }
       let session = sessionLives(besides: nil) ? ProcessEntry.session(session.number).filter { !$0.hasEnded } : []
@@ -64,8 +64,8 @@
         + (strays ?? []).filter(\.lives).map(\.number)
     }
 
-    /// Sends a signal to all that lives of it, and to no stranger: a session without its leader may be another's by now, as
-    /// may one of a daemon, unless its command is in it or somebody in it holds the file `lock`.
+    /// Sends a signal to everything of it that lives, and to no stranger: a session without its leader may belong to
+    /// others by now, as may that of a daemon, unless its command is in it or a process in it holds the file `lock`.
     func send(_ signal: Int32, holding lock: String) {
       guard isOfThisSpace else { return }
       if session.number > 1, session.number != getsid(0), isKnown(lock) {
@@ -75,14 +75,14 @@
       if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: session.number, signal) }
     }
 
-    /// Looks for who has strayed from it, unless it may be a stranger by now.
+    /// Looks for its strays, unless it may be a stranger by now.
     func find(_ strays: inout CommandStrays, holding lock: String) {
       guard isOfThisSpace else { return }
       strays.add(self.strays ?? [])
       if session.number > 1, session.number != getsid(0), isKnown(lock) { strays.find(session: session.number) }
     }
 
-    /// Asks the leader of the session to end it, if that is a supervisor, and lives. Answers whether it was asked.
+    /// Asks the leader of the session to end it, if that is a living supervisor. Returns whether it was asked.
     func askLeader(if isSupervisor: Bool) -> Bool {
       guard isSupervisor, isOfThisSpace, session.number > 1, let leader = ProcessEntry(session.number),
         leader.start == session.start, !leader.hasEnded, kill(session.number, SIGTERM) == 0
@@ -92,7 +92,7 @@
       return true
     }
 
-    /// Sends a signal to a process that has left `session`, and with it to the group that it leads now.
+    /// Sends a signal to a process that has left `session`, and also to the group that it leads now.
     static func sendToEscapee(_ process: pid_t, from session: pid_t, _ signal: Int32) {
       guard getsid(process) != session else { return }
       kill(getpgid(process) == process ? -process : process, signal)
@@ -100,7 +100,7 @@
 
     private var commandLives: Bool {
       guard ProcessEntry.isSomeone(command.number) else { return false }
-      // One that can't be looked at is taken for it: to wait in vain is better than a twin.
+      // A process that can't be examined is assumed to be it: waiting in vain is better than a twin.
       guard let entry = ProcessEntry(command.number) else { return ProcessEntry.isSomeone(command.number) }
       return entry.start == command.start && !entry.hasEnded
     }
@@ -113,13 +113,13 @@
       let members = ProcessEntry.session(session.number)
       if members.isEmpty, ProcessEntry.isSomeone(-session.number) { return true }
       if members.contains(where: { !$0.hasEnded && $0.number != exception }) { return true }
-      // Of the command's group somebody may be left who is not shown here, as one of another user.
+      // Of the command's group there may be processes left that are not visible here, such as another user's.
       return ProcessEntry.isSomeone(-command.number)
         && ProcessEntry(command.number).map { $0.start == command.start } ?? true
         && !ProcessEntry.all().contains { $0.group == command.number }
     }
 
-    /// As long as anything of a session lives, its number is nobody else's.
+    /// While anything of a session lives, its number is not reused.
     private func isKnown(_ lock: String) -> Bool {
       if let leader = ProcessEntry(session.number) { return leader.start == session.start }
       if let entry = ProcessEntry(command.number), entry.start == command.start, entry.session == session.number {

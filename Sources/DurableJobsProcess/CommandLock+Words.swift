@@ -2,11 +2,11 @@
   import Foundation
 
   extension CommandLock {
-    /// One that has strayed from its command lives. It is no daemon.
+    /// Whether a process that has strayed from its command lives. It is not a daemon.
     var hasStrays: Bool { holder?.strays?.contains(where: \.lives) ?? false }
 
-    /// Who keeps it from being free, whose they are if not this user's, and what helps, as in "process 12 (of root) of job 3 still
-    /// lives: …; end it with 'sudo kill 12'".
+    /// Which processes keep it from being free, whose they are if not this user's, and what helps, such as "process 12
+    /// (of root) of job 3 still lives: …; end it with 'sudo kill 12'".
     package func livingWords(of whose: String, _ lives: String = "still lives") -> String {
       let processes = processes
       guard !processes.isEmpty else {
@@ -26,7 +26,7 @@
   }
 
   extension ProcessEntry {
-    /// The name of the user whose process it is, if that is not this one's; in other words where the system does not tell.
+    /// The name of the process's owner if that is not this user; a general phrase if the system does not tell.
     static func otherOwner(of number: pid_t) -> String? {
       guard kill(number, 0) != 0, errno == EPERM else { return nil }
       var status = stat()

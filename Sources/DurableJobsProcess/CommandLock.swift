@@ -2,11 +2,11 @@
   import DurableJobs
   import Foundation
 
-  /// The lock that belongs to a command: no other run of it begins while anything of it lives, whoever else has died.
+  /// A command's lock: no other run of it begins while anything of it lives, whichever other processes have died.
   ///
-  /// What the command starts inherits the lock, and most of it holds it to its end. Some programs close what they inherit,
-  /// so a lock that can be had proves nothing as long as the ``CommandHolder`` lives that its file names. The supervisor has
-  /// a second one, which nobody inherits and nobody closes.
+  /// The processes that the command starts inherit the lock, and most hold it until they end. Some programs close what
+  /// they inherit, so a free lock proves nothing while the ``CommandHolder`` named in its file lives. The supervisor
+  /// has a second lock, which no process inherits and none closes.
   package struct CommandLock: Sendable {
     package let path: String
 
@@ -16,12 +16,12 @@
     package static let termination = Duration.seconds(5)
 
     /// Takes the lock for this process and what it becomes: the descriptor survives `exec`. False if it is held, or if
-    /// this process has lost its supervisor: then nobody would end the command.
+    /// this process has lost its supervisor: then nothing would end the command.
     func take(as holder: CommandHolder? = .thisProcess) throws -> Bool {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard opened >= 0 else { throw Refusal("can't open \(path)") }
       defer { close(opened) }
-      // Away from the low numbers, which scripts take for their own files, as far as there are others.
+      // Avoids the low numbers, which scripts use for their own files, if others are available.
       var file: Int32 = -1
       for least: Int32 in [100, 30, 10, 3] where file < 0 { file = fcntl(opened, F_DUPFD, least) }
       guard file >= 0 else { throw Refusal("can't keep \(path) open") }
@@ -39,8 +39,8 @@
       return true
     }
 
-    /// Takes, to its end, what says that a supervisor is at work, also to who can't see its processes from another space
-    /// of numbers. False if another is.
+    /// Takes the lock that shows, until this process ends, that a supervisor is at work, even to processes that can't
+    /// see it from another PID namespace. False if another supervisor holds it.
     func takeForSupervisor() throws -> Bool {
       let file = open(supervisorPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw Refusal("can't open \(supervisorPath)") }
@@ -58,9 +58,9 @@
       return flock(file, LOCK_SH | LOCK_NB) != 0
     }
 
-    /// Nothing of the command lives. Throws where that can't be known. With a `supervisor`: nothing besides it.
+    /// Whether nothing of the command lives. Throws if that can't be known. With a `supervisor`: nothing besides it.
     ///
-    /// What is found to be free forgets its holder, whose numbers may be somebody else's later.
+    /// A lock that is found to be free forgets its holder, whose numbers may be reused later.
     package func isFree(besides supervisor: pid_t? = nil) throws -> Bool {
       if supervisor == nil, hasSupervisor { return false }
       let file = open(path, O_RDWR | O_CLOEXEC)
@@ -75,8 +75,8 @@
       }
       guard let holder = Self.holder(file) else { return true }
       guard !holder.lives(besides: supervisor) else { return false }
-      // Of another space only who is in it knows what lives. Another may have come before the lock was changed, or
-      // somebody may have found who has strayed.
+      // Only processes in another PID namespace know what lives in it. Another process may have come before the lock
+      // was changed, or strays may have been found.
       if holder.isOfThisSpace, flock(file, LOCK_EX | LOCK_NB) == 0, let same = Self.holder(file), same == holder,
         same.strays == holder.strays
       {
@@ -85,15 +85,15 @@
       return true
     }
 
-    /// Waits until nothing of the command lives, no longer than `limit`. Answers whether that is so.
+    /// Waits until nothing of the command lives, at most for `limit`. Returns whether that is so.
     package func waitUntilFree(for limit: Duration) async -> Bool {
       await Self.wait(for: limit) { isKnownToBeFree }
     }
 
-    /// Ends the holder that is met first: TERM, and KILL after `limit`. Answers whether nothing lives then. Who
-    /// has taken the lock since is left alone: this worker may have been stopped meanwhile, and its job another's.
+    /// Ends the holder found first: TERM, and KILL after `limit`. Returns whether nothing lives then. A later holder is
+    /// left alone: this worker may have been stopped meanwhile, and its job claimed by another.
     func endHolder(within limit: Duration = termination) async -> Bool {
-      // A launcher that has taken the lock has not written yet that it has.
+      // A launcher that has taken the lock may not have written its name yet.
       var first = holder
       if first == nil {
         await Self.wait(for: .seconds(1)) {
@@ -104,12 +104,12 @@
       return await end(first, within: limit)
     }
 
-    /// Ends that holder, and nobody else.
+    /// Ends that holder, and no other.
     func end(_ holder: CommandHolder?, within limit: Duration = termination) async -> Bool {
       var strays = CommandStrays()
       holder?.find(&strays, holding: path)
       if let holder { note(strays) { $0 == holder } }
-      // A supervisor passes on the first TERM only, and may have sent one, since its worker is gone.
+      // A supervisor passes on only the first TERM, and may have sent one, since its worker is gone.
       let isSupervised = holder?.askLeader(if: hasSupervisor) ?? false
       if !isSupervised { holder?.send(SIGTERM, holding: path) }
       let half = ContinuousClock.now + limit / 2
@@ -122,13 +122,13 @@
       return await killHolder(and: strays, within: limit) { $0 == holder }
     }
 
-    /// Kills what such a holder is, and who has strayed from it, and waits until nothing lives. Answers whether that is so.
+    /// Kills such a holder and its strays, and waits until nothing lives. Returns whether that is so.
     func killHolder(
       and strays: CommandStrays = CommandStrays(), within limit: Duration = termination,
       where isMeant: (CommandHolder) -> Bool
     ) async -> Bool {
       var strays = strays
-      // A launcher that has taken the lock and not yet written that it has is met the next time round.
+      // A launcher that has taken the lock but not yet written that is found in the next round.
       return await Self.wait(for: limit) {
         if strays.living.isEmpty, isKnownToBeFree { return true }
         if let holder, isMeant(holder) {
@@ -141,15 +141,15 @@
       }
     }
 
-    /// Writes who has strayed from such a holder beside it: as long as one of them lives, nothing begins under this lock, whoever
-    /// else knew of them and has died.
+    /// Writes the strays of such a holder beside it: while one of them lives, nothing begins under this lock, even if
+    /// all others who knew of them have died.
     func note(_ strays: CommandStrays, of isMeant: (CommandHolder) -> Bool) {
       let living = strays.living
       guard !living.isEmpty else { return }
       let file = open(path, O_RDWR | O_CLOEXEC)
       guard file >= 0 else { return }
       defer { close(file) }
-      // Who looks meanwhile finds it held, by the command if not by this.
+      // Others who look meanwhile find it held, by the command if not by this.
       flock(file, LOCK_EX | LOCK_NB)
       guard var holder = Self.holder(file), isMeant(holder) else { return }
       let known = (holder.strays ?? []).filter(\.lives)
@@ -158,17 +158,17 @@
       holder.strays = Array(all.prefix(Self.mostStrays))
       var status = stat()
       guard var data = try? JSONEncoder().encode(holder), fstat(file, &status) == 0 else { return }
-      // One write, with spaces over what was longer: whoever reads it, and whenever this dies, it names the holder.
+      // A single write, padded with spaces: whenever it is read, and whenever this process dies, it names the holder.
       data += Data(repeating: UInt8(ascii: " "), count: max(0, Int(status.st_size) - data.count))
       _ = data.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
     }
 
-    /// Those that are written down. All of them are waited for, and a few keep a lock as well as many.
+    /// How many are written down. All of them are waited for, and a few keep a lock as well as many.
     static let mostStrays = 100
     private static let mostBytes = 16 * 1024
 
-    /// Who keeps it from being free: those of the command that live, and those that have inherited it, as far as this process
-    /// may see them.
+    /// The processes that keep it from being free: those of the command that live, and those that have inherited the
+    /// lock, as far as this process may see them.
     var processes: [pid_t] {
       var file = stat()
       guard stat(path, &file) == 0 else { return [] }
@@ -177,8 +177,8 @@
 
     private var isKnownToBeFree: Bool { (try? isFree()) ?? false }
 
-    /// Looks again and again, ever more rarely: these processes are no children of this one, and nobody tells of their
-    /// end. Waits also where the task was cancelled: then, above all, is waited for the end of a command.
+    /// Polls, with growing pauses: these processes are not children of this one, and nothing reports their end. Waits
+    /// even if the task was cancelled: above all then, the end of a command is waited for.
     @discardableResult
     static func wait(for limit: Duration, until condition: () -> Bool) async -> Bool {
       let end = ContinuousClock.now + limit
@@ -204,7 +204,7 @@
     }
   }
 
-  /// The pauses between looks at what nobody tells of.
+  /// The pauses between polls.
   struct LookPauses {
     private var pause = Duration.milliseconds(1)
 

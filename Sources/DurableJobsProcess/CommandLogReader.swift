@@ -1,28 +1,28 @@
 #if Process
   import Foundation
 
-  /// Reads the log of a run from where it left off, also while it is written.
+  /// Reads the log of a run from where it left off, also while it is being written.
   public struct CommandLogReader: Sendable {
     public enum Part: Hashable, Sendable {
       case bytes(Data)
-      /// So many bytes are missing here: of a long log only the beginning and the end are kept, and a full disk takes
-      /// nothing.
+      /// This many bytes are missing here: only the beginning and the end of a long log are kept, and nothing is
+      /// written while the disk is full.
       case leftOut(Int)
     }
 
     private let path: String
-    /// Where the piece begins that is read.
+    /// Where the piece that is being read begins.
     private var piece = 0
     private var position = 0
     private var toldPosition = 0
 
     package init(path: String) { self.path = path }
 
-    /// The next part of what is there, at most 256 KB. Nil if there is no more now.
+    /// The next part of what has been written, at most 256 KB. Nil if there is no more for now.
     public mutating func next() -> Part? {
       if let data = readPiece() { return .bytes(data) }
       guard let next = starts.filter({ $0 > piece }).min() else { return nil }
-      // What came to the piece before the next one was begun.
+      // What was added to the piece before the next one was begun.
       if let data = readPiece() { return .bytes(data) }
       let missing = next - position
       piece = next
@@ -30,8 +30,8 @@
       return missing > 0 ? .leftOut(missing) : self.next()
     }
 
-    /// What was read so far may be dropped: for who runs a command whose output waits for that. To be called again until
-    /// there is more: it may not be possible to note it now.
+    /// Notes that what was read so far may be dropped, for callers that run a command whose output waits for that. Call
+    /// it again until there is more to read: the note may fail for now.
     package mutating func tellFollowed() {
       guard position > CappedLog.half, position > toldPosition else { return }
       let note = URL(filePath: CappedLog.followerNote(path))

@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// What the command of a job wrote, a log for each of its runs. Kept as long as the job is in its store.
+  /// What the command of a job wrote, one log for each of its runs. Kept as long as the job is in its store.
   public struct CommandLogs: Sendable {
     private let job: JobID
     private let store: any JobStore
@@ -14,16 +14,16 @@
       folder = JobFolder(job, in: store)
     }
 
-    /// The runs so far, in their order: the last ten. Throws what the store throws.
+    /// The runs so far, in order, at most the last ten. Throws errors of the store.
     public var runs: [CommandRun] {
       get async throws { folder.runs(of: try await store.jobs(JobQuery(.id(job), limit: 1)).first) }
     }
 
-    /// What a run wrote, from its beginning.
+    /// A reader of a run's output, from its beginning.
     public func reader(of run: CommandRun, _ stream: LogStream) -> CommandLogReader { folder.reader(of: run, stream) }
 
-    /// What all runs wrote, and what they write from now on, until the job has ended. For a job that is gone, what is
-    /// left of it.
+    /// The output of all runs, including what they write from now on, until the job has ended. For a job that no longer
+    /// exists, what is left of it.
     public func following(_ stream: LogStream) -> Following {
       Following(job: job, store: store, folder: folder, stream: stream)
     }
@@ -31,10 +31,10 @@
     /// Parts of the logs of a job's runs, as they grow.
     public struct Following: AsyncSequence {
       public enum Part: Hashable, Sendable {
-        /// What follows is of this run, and nothing more comes of those before it.
+        /// What follows belongs to this run, and nothing more comes from earlier ones.
         case began(CommandRun)
         case bytes(Data)
-        /// As ``CommandLogReader/Part/leftOut(_:)``.
+        /// See ``CommandLogReader/Part/leftOut(_:)``.
         case leftOut(Int)
       }
 
@@ -51,10 +51,10 @@
 
         fileprivate init(log: Following) { self.log = log }
 
-        /// Throws what the store throws, and `CancellationError`.
+        /// Throws errors of the store, and `CancellationError`.
         public mutating func next() async throws -> Part? {
           while true {
-            // Asked before the last look, so that nothing is written in between.
+            // The store is asked before the last look, so that nothing written in between is missed.
             let job = try await log.store.jobs(JobQuery(.id(log.job), limit: 1)).first
             if let part = look(at: job) { return part }
             if job?.state.isFinished ?? true { return nil }
@@ -63,7 +63,7 @@
         }
 
         private mutating func look(at job: JobSnapshot?) -> Part? {
-          // A later run begins only after this one has ended, however that was.
+          // A later run begins only after this one has ended, in whatever way.
           let later = log.folder.runs(of: job).first { $0.number > reader?.run ?? 0 }
           switch reader?.1.next() {
           case .bytes(let data): return .bytes(data)
@@ -77,19 +77,19 @@
       }
     }
 
-    /// How often it is looked for more.
+    /// How often to look for more.
     package static let interval = Duration.milliseconds(100)
   }
 
-  /// One start of a command. An attempt that a crash cut short is repeated under its number, so an attempt may have
-  /// several runs.
+  /// One start of a command. An attempt that was cut short by a crash is repeated under the same number, so an attempt
+  /// may have several runs.
   public struct CommandRun: Hashable, Sendable {
-    /// From 1.
+    /// The number of the run, from 1.
     public let number: Int
     var record: Record
 
     struct Record: Codable, Hashable, Sendable {
-      /// What tells its job from another of the same number, in milliseconds since 1970.
+      /// Tells its job from another of the same number: its creation, in milliseconds since 1970.
       var jobCreatedAt: Int64?
       var attempt: Int
       var startedAt: Date
@@ -105,11 +105,11 @@
 
     public var attempt: Int { record.attempt }
     public var startedAt: Date { record.startedAt }
-    /// Nil while it runs, and for good if its worker died.
+    /// When it ended. Nil while it runs, and permanently if its worker died.
     public var endedAt: Date? { record.endedAt }
-    /// How it ended, as in "exited with code 1".
+    /// How it ended, such as "exited with code 1".
     public var ending: String? { record.ending }
-    /// The command's own, or 128 and the signal that killed it; nil if it had no end of its own.
+    /// The command's own exit code, or 128 plus the signal that killed it; nil if it did not end by itself.
     public var exitCode: Int32? { record.exitCode }
   }
 

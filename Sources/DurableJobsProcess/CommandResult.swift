@@ -5,20 +5,20 @@
   /// How a run of a command ended.
   @nonexhaustive
   public enum CommandResult: Hashable, Sendable, CustomStringConvertible {
-    /// With the last line that it wrote to stderr, if it failed.
+    /// The exit code, and the last line that it wrote to stderr if it failed.
     case exited(Int32, lastLine: String?)
     case killed(signal: Int32)
-    /// It was asked to stop, and did.
+    /// It was asked to stop, and stopped.
     case stopped(StopReason)
-    /// Somebody asked it to end whom the worker knows nothing of, and it ended as if it had succeeded. It counts as a crash.
+    /// Somebody unknown to the worker asked it to end, and it exited as if it had succeeded. It counts as a crash.
     case askedToEnd
-    /// It was not started, because something of an earlier run lives.
+    /// It was not started, because something of an earlier run is still alive.
     case refused
-    /// It can't be started, now or later, and this is why.
+    /// It can't be started, now or later, for this reason.
     case impossible(String)
-    /// It can't be started now, because something is lacking that may be there later, and this is what.
+    /// It can't be started now, because this is missing and may be available later.
     case postponed(String)
-    /// Its supervisor died, and took the command with it.
+    /// Its supervisor died, and the command was killed with it.
     case supervisorDied
 
     init(_ report: SupervisorReport?, stopReason: StopReason?) {
@@ -39,7 +39,7 @@
       if case .exited(0, _) = self { true } else { false }
     }
 
-    /// As in "exited with code 7: no such host".
+    /// A description such as "exited with code 7: no such host".
     public var description: String {
       switch self {
       case .exited(0, _): "succeeded"
@@ -60,7 +60,7 @@
       }
     }
 
-    /// As a shell tells it: the command's own, or 128 and the signal that killed it; nil if it had no end of its own.
+    /// The exit code as in a shell: the command's own, or 128 plus the signal that killed it; nil if it has neither.
     public var exitCode: Int32? {
       switch self {
       case .exited(let code, _): code
@@ -69,7 +69,7 @@
       }
     }
 
-    /// What the handler returns or throws for it.
+    /// What the handler returns or throws for this result.
     func output() throws -> ShellCommand.Output {
       switch self {
       case .exited(0, _): return ShellCommand.Output()
@@ -82,7 +82,7 @@
       }
     }
 
-    /// What is lacking is given some time to come back, and not all who lack it ask again at once.
+    /// What is missing gets some time to come back, and the delay is random so that not all jobs ask again at once.
     static var later: JobExit { .snooze(for: .milliseconds(Int.random(in: 1000...8000))) }
 
     static func name(of signal: Int32) -> String {
@@ -111,8 +111,8 @@
   }
 
   extension CommandResult {
-    /// In a word, for programs too: "succeeded", "failed", "cancelled", "suspended", or "returned" if it goes back
-    /// without having counted.
+    /// One word, also meant for programs: "succeeded", "failed", "cancelled", "suspended", or "returned" if the job
+    /// goes back to its queue without having counted.
     package var outcome: String {
       switch self {
       case .exited(0, _): "succeeded"
@@ -122,7 +122,7 @@
       }
     }
 
-    /// A failure after which another attempt may go better.
+    /// A failure after which another attempt may succeed.
     package var mayBeRetried: Bool {
       switch self {
       case .impossible, .stopped(.overdue): false
@@ -131,7 +131,7 @@
     }
   }
 
-  /// A failed run of a command. Its description is what is stored as the attempt's error.
+  /// A failed run of a command. Its description is stored as the attempt's error.
   public struct CommandFailure: Error, CustomStringConvertible {
     public let result: CommandResult
     public var description: String { result.description }

@@ -2,15 +2,15 @@
   import DurableJobs
   import Foundation
 
-  /// Jobs that this machine has suspended because something lives beside which they must not run. Each goes on once that has
-  /// ended, by itself or by somebody's hand.
+  /// Jobs that this machine has suspended because something is alive beside which they must not run. Each is resumed
+  /// once that has ended, by itself or by a person.
   struct HeldCommands: Sendable {
     private let store: any JobStore
     private let remains: CommandRemains
-    /// A file for each, with the reason that its job was given: one that a person suspends has another.
+    /// A file for each, with the reason that its job was given: a job that a person suspends has another reason.
     private let notes: String
 
-    /// How often it is looked whether one can go on: nobody tells of such an end.
+    /// How often to check whether one can be resumed: nothing reports such an end.
     static let interval = Duration.seconds(5)
 
     init(_ store: any JobStore, _ remains: CommandRemains) {
@@ -19,18 +19,18 @@
       notes = JobFolder.all(of: store) + "/held"
     }
 
-    /// How a job is to end because that is in its way: by being suspended, until that has ended.
+    /// Ends the attempt of a job that is blocked by this: the job is suspended until that has ended.
     func hold(_ id: JobID, because words: String) -> JobExit {
       let reason = "\(words), and the job goes on".cutToMessage
       mkdir(notes, 0o700)
-      // Where it can't be noted, a person resumes it.
+      // If it can't be noted, a person has to resume it.
       try? Data(reason.utf8).write(to: URL(fileURLWithPath: path(id)), options: .atomic)
       return .suspend(because: reason)
     }
 
     private func path(_ id: JobID) -> String { "\(notes)/\(id)" }
 
-    /// Resumes those that nothing is in the way of any more. Answers whether some are left.
+    /// Resumes the jobs that nothing blocks any more. Returns whether some are left.
     func letGo() async -> Bool {
       var areLeft = false
       for id in JobFolder.ids(in: notes) {
@@ -70,7 +70,7 @@
   }
 
   extension JobSnapshot {
-    /// Both were not to run at once, and it is this one's turn now. This one with its edges.
+    /// The two must not run at once, and it is this one's turn now. This job is passed with its edges.
     func comesAfter(_ other: JobSnapshot) -> Bool {
       if let lane, lane.name == other.lane?.name { return true }
       if let uniqueKey, uniqueKey == other.uniqueKey { return true }

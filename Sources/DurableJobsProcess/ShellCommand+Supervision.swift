@@ -3,18 +3,18 @@
   import Foundation
 
   extension ShellCommand {
-    /// To be called first in a program whose workers run commands. Where this process was started to supervise one, it does
-    /// that and never returns; else it returns at once.
+    /// Call this first in a program whose workers run commands. If this process was started to supervise a command, it
+    /// does that and never returns; otherwise it returns at once.
     ///
     ///     ShellCommand.superviseIfAsked()
     ///
-    /// A command runs under a process of the same program, started again, so that it dies with its worker and has its logs
-    /// kept whatever becomes of that.
+    /// A command runs under another process of the same program, so that it dies with its worker and its logs are kept
+    /// whatever happens to the worker.
     public static func superviseIfAsked() {
       wasAsked.withLock { $0 = true }
       Descriptors.openStandard()
       _ = Program.openFilesAtStart
-      // Whoever started this program may not want to know of its children's ends. It does.
+      // The parent may have ignored the ends of its children. This process needs to know of them.
       signal(SIGCHLD, SIG_DFL)
       guard CommandLine.argc == 2 else { return }
       do {
@@ -39,10 +39,10 @@
   }
 
   extension JobWorker {
-    /// Runs commands, and calls `onEvent` with what becomes of them, from any thread.
+    /// Runs commands, and calls `onEvent` with their events, from any thread.
     ///
-    /// Throws nothing and needs nothing but `ShellCommand.superviseIfAsked()` at the beginning of the program, without
-    /// which it ends the program. As long as the worker runs, logs are deleted with their jobs.
+    /// Throws nothing; only needs `ShellCommand.superviseIfAsked()` at the beginning of the program, and ends the
+    /// program without it. While the worker runs, logs are deleted with their jobs.
     public func register(
       _ type: ShellCommand.Type, onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void = { _, _ in }
     ) {

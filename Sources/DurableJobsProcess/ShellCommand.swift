@@ -8,13 +8,13 @@
   ///
   ///     worker.register(ShellCommand.self)
   ///
-  /// A command dies with its worker, however that ends, and is run again by another. It has one attempt unless its job's
-  /// options say more. It has no terminal and an empty standard input; what it writes is kept, see ``CommandLogs``.
+  /// A command dies with its worker, however that ends, and another worker runs it again. It has one attempt unless its
+  /// job's options set more. It has no terminal and an empty standard input; its output is kept, see ``CommandLogs``.
   public struct ShellCommand: JobPayload, Hashable {
     public static let kind = "command"
     public static let options = JobOptions(maxAttempts: 1)
 
-    /// What is stored of a command that succeeded.
+    /// What is stored for a command that succeeded.
     public struct Output: Codable, Hashable, Sendable {
       public var exitCode = 0
 
@@ -25,18 +25,18 @@
     public var arguments: [SystemText]
     /// The folder to run in, as an absolute path.
     public var cwd: SystemText
-    /// In octal, as in "022".
+    /// The umask in octal, such as "022".
     public var umask: String
-    /// All that the command finds in its environment.
+    /// The whole environment of the command.
     public var env: [String: SystemText]
     public var shell: Bool
 
-    /// A command of these words, of which the first is the program. With `shell`, the first is a line for `/bin/sh`, and
-    /// the others are its `$1`, `$2`, ….
+    /// A command of these words, the first of which is the program. With `shell`, the first is a line for `/bin/sh`,
+    /// and the others are its `$1`, `$2`, ….
     ///
-    /// It runs in `folder`, by default the current one; a relative path begins there. Of this process's environment it
-    /// gets `PATH`, `HOME`, `USER`, `LANG`, `LC_*`, `TZ`, `TERM`, `XDG_*`, `SSH_AUTH_SOCK` and the proxies (`http_proxy` and
-    /// its like), and beside that what `environment` names. Its umask is that of this process.
+    /// It runs in `folder`, by default the current one; a relative path starts there. From this process's environment
+    /// it gets `PATH`, `HOME`, `USER`, `LANG`, `LC_*`, `TZ`, `TERM`, `XDG_*`, `SSH_AUTH_SOCK` and the proxies
+    /// (`http_proxy` and the like), and in addition the variables in `environment`. Its umask is that of this process.
     public init(
       _ arguments: [String], in folder: String = ".", environment: [String: String] = [:], shell: Bool = false
     ) {
@@ -54,7 +54,7 @@
       self.shell = shell
     }
 
-    /// The command of a job; nil if it is of another kind, or its payload is none.
+    /// The command of a job; nil if the job is of another kind, or its payload is not a command.
     package init?(_ job: JobSnapshot) {
       guard job.kind == Self.kind, let payload = job.payload,
         let command = try? JSONDecoder().decode(Self.self, from: payload)
@@ -64,7 +64,7 @@
 
     public func validate() throws {
       if arguments.isEmpty { throw JobError(.invalidArgument, "the command has no words; name a program") }
-      // The system takes each up to its first zero byte.
+      // The system reads each one up to its first zero byte.
       guard (arguments + [cwd] + env.values).allSatisfy({ !$0.bytes.contains(0) }),
         env.keys.allSatisfy({ !$0.utf8.contains(0) })
       else {
@@ -81,13 +81,13 @@
         .reduce(line) { $0.replacingOccurrences(of: $1, with: "***") }
     }
 
-    /// What is executed.
+    /// The words that are executed.
     var words: [SystemText] {
       guard shell, let line = arguments.first else { return arguments }
       return ["/bin/sh", "-c", line, "sh"] + arguments.dropFirst()
     }
 
-    /// As in "022".
+    /// A umask such as "022".
     package static func octal(_ mask: mode_t) -> String { String(("00" + String(mask, radix: 8)).suffix(3)) }
 
     /// Names of variables that a command gets from the process that adds it.
@@ -100,7 +100,7 @@
       ["http_proxy", "https_proxy", "no_proxy", "all_proxy"].contains(name.lowercased())
     }
 
-    /// Variables of every shell that are no secrets, where all are given.
+    /// Variables of every shell that are not secrets, in case all variables are given.
     private static let plain: Set = ["PWD", "OLDPWD", "SHELL", "LOGNAME", "HOSTNAME", "EDITOR", "VISUAL", "PAGER"]
   }
 #endif

@@ -1,17 +1,17 @@
 #if Process
   import Foundation
 
-  /// What signals tell a supervisor, as bytes in a pipe, so that one `poll` waits for all that can happen: that a child has
-  /// ended or stopped, and that somebody wants this process to end. Who wants that, as a service manager that tells every process,
-  /// wants it of the command too.
+  /// Reports signals to a supervisor as bytes in a pipe, so that one `poll` waits for everything: a child has ended or
+  /// stopped, or somebody wants this process to end. That also applies to the command, as when a service manager
+  /// signals every process.
   struct SupervisorNews {
-    /// Readable when there is some.
+    /// Readable when there is news.
     let source: Int32
 
     /// These are not for the leader of a group, but it notes them.
     static let requests = [SIGTERM, SIGHUP, SIGINT]
 
-    /// From now on all is told, and ``requests`` that had to wait come in.
+    /// From now on all signals are reported, including pending ``requests``.
     init() throws {
       let pipe = try Descriptors.pipe()
       source = pipe.read
@@ -26,7 +26,7 @@
             note(signal, from: news?.pointee._sifields._kill.si_pid ?? 0)
           }
         #endif
-        // Of signals that wait together a request comes first, and what the command does then may be its answer.
+        // Of several pending signals a request comes first, and what the command does then may be its answer.
         sigfillset(&action.sa_mask)
         action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_RESTART)
         sigaction(signal, &action, nil)
@@ -36,7 +36,7 @@
       sigprocmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Takes what there is, in its order: ``requests`` and `SIGCHLD`.
+    /// Takes what there is, in order: ``requests`` and `SIGCHLD`.
     func take() -> [Int32] {
       var bytes = [UInt8](repeating: 0, count: 256)
       let count = read(source, &bytes, bytes.count)
@@ -47,11 +47,11 @@
   /// Set before the first signal is let in, and never again.
   private nonisolated(unsafe) var newsEnd: Int32 = -1
 
-  /// Runs in a handler of signals: nothing but system calls. What this process and its command send to their own group
-  /// says nothing.
+  /// Runs in a signal handler: only system calls are allowed. Signals that this process and its command send to their
+  /// own group mean nothing.
   private func note(_ signal: Int32, from sender: pid_t) {
     let code = errno
-    // Who is outside of this space of numbers has none.
+    // A sender outside of this PID namespace has no number.
     let isOwn = signal != SIGCHLD && sender > 0 && getsid(sender) == getsid(0)
     var byte = UInt8(truncatingIfNeeded: signal)
     if !isOwn { _ = write(newsEnd, &byte, 1) }

@@ -8,7 +8,7 @@
   /// It takes no room that the store beside it may need. A piece is named by where it begins in all that was written. So what is missing between two of them is known, whether
   /// it was deleted or the disk had no room for it, also after the writer was killed.
   package struct CappedLog {
-    /// Bytes of the head, and of the tail at most.
+    /// Bytes of the head, and the most bytes of the tail.
     package static let half = 5 * 1024 * 1024
     package static let pieceSize = 1024 * 1024
     package static let pieces = half / pieceSize
@@ -16,12 +16,12 @@
     private let path: String
     /// Nothing is dropped that its follower has not read.
     private let isFollowed: Bool
-    /// How much was given to it.
+    /// How many bytes were given to it.
     private var position = 0
     private var piece: Piece?
-    /// Where the tail's pieces begin that there are.
+    /// Where the existing pieces of the tail begin.
     private var tail: [Int] = []
-    /// What came last found no room.
+    /// The latest bytes found no room.
     private var isCut = false
     /// The end of what was written, for error messages.
     private var end: [UInt8] = []
@@ -40,7 +40,7 @@
       if spare >= 0 { close(spare) }
     }
 
-    /// Its follower is so far behind that no more should come.
+    /// Whether its follower is so far behind that no more should come.
     package mutating func isAhead() -> Bool {
       guard isFollowed, tail.count > Self.pieces else { return false }
       dropOldest()
@@ -60,7 +60,7 @@
       while tail.count > Self.pieces, tail[1] <= limit { unlink(Self.piece(path, tail.removeFirst())) }
     }
 
-    /// Leaves out what the disk has no room for: the command goes on.
+    /// Drops what the disk has no room for: the command goes on.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
       noteEnd(bytes)
       var rest = bytes[...]
@@ -76,7 +76,7 @@
             ? 0 : Descriptors.write(UnsafeRawBufferPointer(rebasing: part), to: piece.file)
           self.piece!.room -= part.count
           isCut = written < part.count
-          // One that is short from its beginning is none: little by little, they would replace the whole tail.
+          // A piece cut short at its start is not kept: little by little, such pieces would replace the whole tail.
           if isCut { endPiece(isKept: position > piece.start) }
         } else {
           isCut = true
@@ -86,26 +86,26 @@
       }
     }
 
-    /// A line that is longer is not known whole.
+    /// A longer line is not kept whole.
     static let mostOfLine = 1 << 16
 
     private mutating func noteEnd(_ bytes: UnsafeRawBufferPointer) {
       end.append(contentsOf: bytes.suffix(Self.mostOfLine + 1))
-      // Not with each piece: what stays moves.
+      // Not with each piece, because what stays has to be moved.
       if end.count > 4 * Self.mostOfLine { end.removeFirst(end.count - Self.mostOfLine - 1) }
     }
 
-    /// Nothing follows. If the end found no room, an empty piece says how much it was.
+    /// Nothing follows. If the end found no room, an empty piece records how much it was.
     package mutating func finish() {
       if isCut { beginPiece() }
       if isCut, piece == nil { rename(spare, Self.piece(path, position)) } else { unlink(spare) }
       endPiece(isKept: true)
     }
 
-    /// An empty file to be that piece where the disk takes no more files.
+    /// An empty file to become that piece if the disk takes no more files.
     private var spare: String { path + ".spare" }
 
-    /// The last line with something in it. Not one whose beginning is missing: what is to be hidden is no longer found in
+    /// The last line that is not empty. Not one whose beginning is missing: secrets would no longer be recognized in
     /// it.
     package var lastLine: String? {
       let kept = end.suffix(Self.mostOfLine + 1)
@@ -115,7 +115,7 @@
         String.init)
     }
 
-    /// Room that is left to others on the same disk: 16 MB, or an eighth of a small one.
+    /// The room that is left to others on the same disk: 16 MB, or an eighth of a small one.
     private static func hasRoom(for count: Int, _ file: Int32) -> Bool {
       var disk = statvfs()
       guard fstatvfs(file, &disk) == 0, disk.f_blocks > 0 else { return true }

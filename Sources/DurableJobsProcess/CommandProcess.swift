@@ -2,14 +2,14 @@
   import DurableJobs
   import Foundation
 
-  /// The process that is to become the command, a child of this one: it runs the ``Launcher`` first. It leads a group, as
-  /// what a shell starts from a terminal, so that what the command sends to its own group does not reach this process.
+  /// The process that is to become the command, a child of this one: it runs the ``Launcher`` first. It leads a group,
+  /// like what a shell starts from a terminal, so that signals to its own group do not reach this process.
   struct CommandProcess {
     let number: pid_t
-    /// What it writes, to be read here.
+    /// Its standard output, to be read here.
     let stdout: Int32
     let stderr: Int32
-    /// Where the launcher says what keeps it from becoming the command.
+    /// Where the launcher reports what keeps it from becoming the command.
     private let trouble: Int32
 
     init(_ order: RunOrder) throws {
@@ -17,10 +17,10 @@
       let output = try Descriptors.pipe()
       let error = try Descriptors.pipe()
       let trouble = try Descriptors.pipe()
-      // A TERM that comes before the launcher has become the command ends it there.
+      // A TERM that arrives before the launcher has become the command ends it there.
       number = try Program.start(
         [Launcher.argument], [input.read, output.write, error.write, trouble.write], leads: .group, blocking: [SIGTERM])
-      // At once: a launcher that dies before it has read all is noticed by writing to it.
+      // At once: a launcher that dies before it has read everything is noticed by writing to it.
       for end in [input.read, output.write, error.write, trouble.write] { close(end) }
       stdout = output.read
       stderr = error.read
@@ -29,23 +29,23 @@
       close(input.write)
     }
 
-    /// To the whole session, which this process leads, and to the command also where it has left that.
+    /// Sends to the whole session, which this process leads, and to the command even if it has left that.
     func send(_ signal: Int32, hasEnded: Bool) {
-      // Its number is nobody else's as long as its end was not looked at, or somebody is left in its group.
+      // Its number is not reused until its end was collected, or while its group has members.
       let isItsOwn = !hasEnded || getsid(number) < 0 && ProcessEntry.isSomeone(-number)
-      // Also to who is not shown here, as another user's.
+      // Also reaches processes that are not visible here, such as another user's.
       if isItsOwn { kill(-number, signal) }
       ProcessEntry.send(signal, toSession: getpid(), besides: isItsOwn ? number : nil)
       if !hasEnded, getpgid(number) != number { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
     }
 
-    /// Lets it go on if it has stopped itself as at a terminal: here is nobody who would. Who was stopped by STOP was meant to be.
+    /// Continues it if it was stopped as by a terminal, since nobody here would. One stopped by STOP was meant to be.
     func goOnIfStopped() {
       var news = siginfo_t()
       guard waitid(P_PID, id_t(number), &news, WSTOPPED | WNOHANG) == 0, news.si_code == CLD_STOPPED,
         [SIGTSTP, SIGTTIN, SIGTTOU].contains(Self.signal(news))
       else { return }
-      // With its group, which a terminal stops as one.
+      // With its group, which a terminal stops as a whole.
       kill(-number, SIGCONT)
     }
 
@@ -57,7 +57,7 @@
       #endif
     }
 
-    /// How it ended; nil if it has not. Not to be asked again after that.
+    /// How it ended; nil if it has not. Must not be called again after its end was returned.
     func reap() throws -> SupervisorReport.Ending? {
       var status: Int32 = 0
       switch waitpid(number, &status, WNOHANG) {

@@ -2,16 +2,16 @@
   import DurableJobs
   import Foundation
 
-  /// Commands that live though their jobs do not run: a worker that is stopped or dead has lost them, and then they were
-  /// cancelled, or ended by somebody else. No claim comes to end what a job that has ended left behind, so who works on
-  /// commands, and who is told that such a job is over, ends it.
+  /// Commands that are alive although their jobs do not run: a stopped or dead worker lost them, and then they were
+  /// cancelled, or ended by somebody else. No claim ends what a job that has ended left behind, so workers that run
+  /// commands, and callers that are told that such a job is over, end it.
   package final class CommandRemains: Sendable {
     private let store: any JobStore
     /// An empty file for each job whose command may live, and whose worker has not seen its end.
     private let notes: String
-    /// The file that the store was in as this began to look.
+    /// The store's file when this object was created.
     private let file: [UInt64]?
-    /// Who could not be ended, and is not waited for again.
+    /// The commands that could not be ended, and are not waited for again.
     private let hopeless = Lock<[JobID: CommandHolder]>([:])
 
     package init(_ store: any JobStore) {
@@ -20,11 +20,11 @@
       file = Self.file(of: store)
     }
 
-    /// Whether the file at the store's path is still the store's. If it was moved or removed, what stands beside it, and runs,
-    /// is that of another store.
+    /// Whether the file at the store's path is still the store's. If it was moved or removed, what is stored beside it,
+    /// and runs, belongs to another store.
     var isStoresOwn: Bool { file == Self.file(of: store) }
 
-    /// Another store stands at its path.
+    /// Whether another store is at its path.
     var isStoreReplaced: Bool { !isStoresOwn && Self.file(of: store) != nil }
 
     private static func file(of store: any JobStore) -> [UInt64]? {
@@ -33,7 +33,7 @@
       return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
     }
 
-    /// The command of a job is about to begin.
+    /// Notes that the command of a job is about to begin.
     func note(_ id: JobID) throws {
       guard mkdir(notes, 0o700) == 0 || errno == EEXIST else { throw Refusal("can't make the folder \(notes)") }
       let file = open(path(id), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -41,24 +41,24 @@
       close(file)
     }
 
-    /// It has ended, as far as its worker could bring that about.
+    /// Notes that it has ended, as far as its worker could ensure that.
     func forget(_ id: JobID) { unlink(path(id)) }
 
-    /// It could not be ended here, and stands in the way of others.
+    /// Notes that it could not be ended here, and blocks others.
     func giveUp(_ id: JobID) {
       let holder = JobFolder(id, in: store).lock.holder
       hopeless.withLock { $0[id] = holder }
     }
 
-    /// Those whose commands may live.
+    /// The jobs whose commands may live.
     var noted: Set<JobID> { Set(JobFolder.ids(in: notes)) }
 
-    /// Something of it may live, and its worker has not seen its end.
+    /// Whether something of it may live, and its worker has not seen its end.
     package func isNoted(_ id: JobID) -> Bool { access(path(id), F_OK) == 0 }
 
     private func path(_ id: JobID) -> String { "\(notes)/\(id)" }
 
-    /// Ends those of these jobs but `own`, which are waited for: who runs them ends them. Answers which live nevertheless.
+    /// Ends these jobs' commands except `own`, which their handlers end and this waits for. Returns which still live.
     func end(_ ids: Set<JobID>, except own: Set<JobID>) async -> [JobID] {
       let query = JobQuery(.ids(ids) && .state(.running), limit: ids.count)
       guard !ids.isEmpty, isStoresOwn else { return [] }
@@ -71,14 +71,14 @@
       }
     }
 
-    /// Ends what lives of one command, if its job does not run. Answers whether nothing does. One whose worker is `own`
-    /// is given the time to be ended by that.
+    /// Ends what lives of one command, if its job does not run. Returns whether nothing does. If its worker is `own`,
+    /// that is given time to end it.
     package func end(_ id: JobID, isOwn: Bool = false) async -> Bool {
       guard isNoted(id), isStoresOwn else { return true }
       let lock = JobFolder(id, in: store).lock
       if isOwn, await lock.waitUntilFree(for: SupervisionCourse.longest) { return true }
       while true {
-        // Known before the store is asked: who comes to hold it after that may run it by right.
+        // Read before the store is asked: a later holder may run it legitimately.
         let holder = lock.holder
         guard let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1)) else { return false }
         if jobs.first?.state == .running { return true }
@@ -97,7 +97,7 @@
       }
     }
 
-    /// Ends what is left, and what will be, and lets go on what was `held` because of that, until the task is cancelled.
+    /// Ends what is left now and later, and resumes what was `held` because of it, until the task is cancelled.
     func watch(_ held: HeldCommands, own: @Sendable () -> Set<JobID>) async {
       let gate = Gate()
       let subscription = store.signals.listen { signal in
@@ -110,7 +110,7 @@
       }
       while true {
         let isLast = Task.isCancelled
-        // The last look is taken though the task is cancelled, and stores refuse those that are.
+        // The last look is taken although the task is cancelled, and stores refuse cancelled tasks.
         let ids = own()
         _ = await Task { [self] in await end(noted, except: ids) }.value
         if isLast { break }
@@ -118,7 +118,7 @@
         let timer = areHeld ? store.clock.schedule(after: HeldCommands.interval) { gate.open() } : nil
         await gate.pass()
         timer?.cancel()
-        // What changes often is looked at now and then.
+        // Frequent changes are checked only now and then.
         try? await Task.sleep(for: .milliseconds(500))
       }
       withExtendedLifetime(subscription) {}

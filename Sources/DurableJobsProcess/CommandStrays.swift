@@ -1,10 +1,10 @@
 #if Process
   import Foundation
 
-  /// Those of a command that have left its session while their parent in it lived, as what a shell starts by `setsid` and
-  /// waits for. They are of the command. Who has left it and whose parent is gone is a daemon, and its own.
+  /// Processes of a command that left its session while their parent in it lived, as what a shell starts by `setsid`
+  /// and waits for. They belong to the command. One whose parent is gone is an independent daemon.
   ///
-  /// To be looked for before their parents are told to end: later nobody tells whose they were.
+  /// Look for them before their parents are told to end: afterwards nothing shows whose they were.
   struct CommandStrays: Sendable {
     private var noted: Set<Stray> = []
     private var areAsked = false
@@ -20,14 +20,14 @@
           rest.append(child)
           if child.session != leader { noted.insert(Stray(child)) }
         }
-        // What `sudo` has become, for example, where users don't see each other's processes.
+        // For example what `sudo` has become, on systems where users don't see each other's processes.
         for child in ProcessEntry.hiddenChildren(of: next.number) where getsid(child) != leader {
           noted.insert(Stray(number: child, start: nil))
         }
       }
     }
 
-    /// Those that somebody else has found. Who can't be told from a later process of the same number is left out.
+    /// Adds those found by others, except any that can't be told from a later process of the same number.
     mutating func add(_ others: [Stray]) { noted.formUnion(others.filter { $0.start != nil }) }
 
     var living: [Stray] { noted.filter(\.lives).sorted { $0.number < $1.number } }
@@ -39,14 +39,14 @@
       send(SIGTERM)
     }
 
-    /// The same when nothing but the leader is left of the session: until then, who started them may do that.
+    /// The same once only the leader is left of the session: until then, their parents may do that.
     mutating func ask(afterSession leader: pid_t) {
       guard !areAsked, !ProcessEntry.session(leader).contains(where: { $0.number != leader && !$0.hasEnded })
       else { return }
       ask()
     }
 
-    /// With the groups that they lead. Who was started by another of them is asked by that.
+    /// Includes the groups that they lead. A stray that another of them started is asked by that.
     func send(_ signal: Int32) {
       let living = living
       let numbers = Set(living.map(\.number))
@@ -57,13 +57,13 @@
     }
   }
 
-  /// One that has strayed. A number may become somebody else's, so the start of its process stands with it.
+  /// A stray process. A number may be reused, so the start of its process is stored with it.
   struct Stray: Codable, Hashable, Sendable {
     let number: pid_t
-    /// Nil where the system does not show it, as a process of another user.
+    /// Nil if the system does not show it, such as a process of another user.
     let start: UInt64?
 
-    /// One that can't be looked at is taken for it: to wait in vain is better than a twin.
+    /// A process that can't be examined is assumed to be it: waiting in vain is better than a twin.
     var lives: Bool {
       guard ProcessEntry.isSomeone(number) else { return false }
       guard let start, let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }

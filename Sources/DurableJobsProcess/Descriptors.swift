@@ -2,9 +2,9 @@
   import DurableJobs
   import Foundation
 
-  /// Pairs of descriptors that no program inherits unless it is meant to.
+  /// Pairs of descriptors that programs inherit only if they are meant to.
   package enum Descriptors {
-    /// A program that was started without standard input or one of its outputs would take its first own files for them.
+    /// A program started without standard input or one of its outputs would mistake its first own files for them.
     static func openStandard() {
       for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 {
         // Writing to an output that is closed fails, as it would have.
@@ -12,7 +12,7 @@
       }
     }
 
-    /// Closes all above `last`, the standard ones', which may be anything that the program that started this one has open.
+    /// Closes all above `last`, by default all but the standard ones: whatever the parent program has left open.
     package static func closeOthers(above last: Int32 = 2) {
       #if os(Linux)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -20,7 +20,7 @@
       #endif
     }
 
-    /// Another thread's program that starts at this very moment may inherit the ends: a supervisor has one thread only.
+    /// A program that another thread starts at this very moment may inherit the ends: a supervisor has one thread only.
     package static func pipe() throws -> (read: Int32, write: Int32) {
       var ends: [Int32] = [-1, -1]
       guard Foundation.pipe(&ends) == 0 else { throw Refusal("can't make a pipe") }
@@ -28,13 +28,13 @@
       return (ends[0], ends[1])
     }
 
-    /// Takes the lock of a file for this process and what inherits it. False if somebody has it. Who only looks whether somebody
-    /// does has it with others for a moment, and keeps nobody from it.
+    /// Takes the lock of a file for this process and those that inherit it. False if another holds it. A process that
+    /// only checks that shares the lock for a moment, and blocks nobody.
     package static func lock(_ file: Int32) -> Bool {
       for _ in 0..<10_000 {
         if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
         guard errno == EWOULDBLOCK || errno == EINTR else { return false }
-        // What can be had with others, nobody has alone.
+        // If it can be shared, nobody holds it exclusively.
         guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
         flock(file, LOCK_UN)
         usleep(500)
@@ -42,7 +42,7 @@
       return false
     }
 
-    /// What waits to be read at a descriptor that does not block.
+    /// What is ready to be read at a non-blocking descriptor.
     static func rest(of file: Int32) -> Data {
       var data = Data()
       var bytes = [UInt8](repeating: 0, count: 16 * 1024)
@@ -90,7 +90,7 @@
       }
     }
 
-    /// How many of the bytes could be written.
+    /// Returns how many of the bytes could be written.
     static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int {
       all(bytes) { Foundation.write(file, $0.baseAddress, $0.count) }
     }

@@ -2,17 +2,17 @@
   import DurableJobs
   import Foundation
 
-  /// Deletes what stands beside a store of jobs that it no longer has.
+  /// Deletes what is stored beside a store for jobs that it no longer has.
   ///
-  /// A removal by this process is told, with the job's id. Of others' it is only known that something ended there: then, and
-  /// at first, all folders are looked at, in bites, so that a hundred thousand of them are nobody's burden.
+  /// A removal by this process is reported with the job's id. Of others it is only known that something ended there:
+  /// then, and at first, all folders are checked, in small bites, so that a hundred thousand are no burden.
   struct FolderSweep {
     fileprivate struct News {
       var removed: [JobID] = []
       var isSweepWanted = true
     }
 
-    /// Folders looked at in one bite, and the pause until the next.
+    /// How many folders are checked in one bite, and the pause until the next.
     static let bite = 100
     static let pause = Duration.seconds(1)
     /// The least time between the beginnings of two sweeps.
@@ -20,7 +20,7 @@
 
     private let store: any JobStore
     private let remains: CommandRemains
-    /// What is still to be looked at, the lowest last.
+    /// The folders still to be checked, the lowest last.
     private var left: [JobID] = []
     private var nextBite = Duration.zero
     private var nextSweep = Duration.zero
@@ -30,9 +30,9 @@
       self.remains = remains
     }
 
-    /// Goes on until the task is cancelled, and then ends with the bite that it is in.
+    /// Runs until the task is cancelled, and then finishes the current bite.
     ///
-    /// A folder that can't be deleted now, or whose job can't be asked for, is looked at again by the next sweep.
+    /// A folder that can't be deleted now, or whose job can't be looked up, is checked again by the next sweep.
     mutating func run() async {
       let news = Lock(News())
       let gate = Gate()
@@ -40,7 +40,7 @@
         if news.withLock({ $0.heard(signal) }) { gate.open() }
       }
       repeat {
-        // Folders of another store are not for this one to delete.
+        // Folders of another store must not be deleted by this one.
         if remains.isStoreReplaced { left = [] }
         for id in news.withLock({ $0.takeRemoved() })
         where !remains.isStoreReplaced && !JobFolder(id, in: store).removeIfFree() {
@@ -65,11 +65,11 @@
       withExtendedLifetime(subscription) {}
     }
 
-    /// Answers whether all that is to be deleted was.
+    /// Returns whether everything that should be deleted was.
     private mutating func takeBite() async -> Bool {
       var isDone = true
       for id in left.suffix(Self.bite) {
-        // A store that can't be asked keeps its folders.
+        // If the store can't be asked, its folders stay.
         let jobs = try? await store.jobs(JobQuery(.id(id), limit: 1))
         if jobs?.isEmpty == false { continue }
         if jobs == nil || remains.isStoreReplaced || !JobFolder(id, in: store).removeIfFree() { isDone = false }
@@ -80,7 +80,7 @@
   }
 
   extension FolderSweep.News {
-    /// Whether there is something to do now.
+    /// Returns whether there is something to do now.
     fileprivate mutating func heard(_ signal: StoreSignal) -> Bool {
       switch signal {
       case .committed(let transitions):

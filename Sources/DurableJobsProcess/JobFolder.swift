@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// What a store keeps beside its file for one command: the lock of the command that runs, and the logs of its runs.
+  /// What a store keeps beside its file for one command: the lock of the running command, and the logs of its runs.
   package struct JobFolder: Codable, Sendable {
     package let path: String
 
@@ -33,7 +33,7 @@
       }
     }
 
-    /// Removes it, unless something of the command lives. Answers whether it is gone.
+    /// Removes it, unless something of the command lives. Returns whether it is gone.
     @discardableResult
     package func removeIfFree() -> Bool {
       guard (try? lock.isFree()) == true else { return false }
@@ -41,7 +41,7 @@
       return access(path, F_OK) != 0
     }
 
-    /// What is in it and is nobody's here, stays, and the folder with it. One that was not made here is left alone.
+    /// Foreign files in it stay, and the folder with them. A folder that was not made here is left alone.
     package func remove() {
       guard isMadeHere else { return }
       for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where Self.isOurs(name) {
@@ -58,12 +58,12 @@
     }
 
     private static func isOurs(_ name: String) -> Bool {
-      // The last one is what a process left that died while it replaced a file.
+      // The last case is a file left by a process that died while replacing one.
       ["lock", "lock.supervisor"].contains(name) || run(ofFile: name) != nil
         || name.wholeMatch(of: /\.dat\.nosync[0-9A-Fa-f]+\.[A-Za-z0-9]{6}/) != nil
     }
 
-    /// The number of the run that has a file of that name; nil if none has.
+    /// The number of the run that has a file of that name; nil if there is none.
     private static func run(ofFile name: String) -> Int? {
       let parts = name.split(separator: ".", omittingEmptySubsequences: false)
       guard (2...3).contains(parts.count), let number = Int32(parts[0]), number > 0, String(number) == parts[0] else {
@@ -79,8 +79,8 @@
       return isOurs ? Int(number) : nil
     }
 
-    /// The runs of this job so far, in their order: the last ``mostRuns``. Where it is gone, all that are there. Others had
-    /// its number before it, as in a store that was put back from a copy.
+    /// The runs of this job so far, in order: the last ``mostRuns``. If the job is gone, all that are there. Other jobs
+    /// may have had its number before, as in a store restored from a copy.
     package func runs(of job: JobSnapshot?) -> [CommandRun] {
       numbers.keys.sorted().compactMap { run($0) }.filter { $0.isOfJob(createdAt: job?.createdAt) }
     }
@@ -91,10 +91,10 @@
       return record.map { CommandRun(number: number, record: $0) }
     }
 
-    /// Runs whose logs are kept.
+    /// How many runs have their logs kept.
     package static let mostRuns = 10
 
-    /// The files of each run, also of one whose record can't be read: its number is taken all the same.
+    /// The files of each run, including runs whose record can't be read: their numbers are taken all the same.
     private var numbers: [Int: [String]] {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       return names.reduce(into: [:]) { numbers, name in
@@ -104,8 +104,8 @@
 
     func hasRun(after run: Int) -> Bool { numbers.keys.contains { $0 > run } }
 
-    /// Notes that the command is about to start, under a number that nobody else has. Of the oldest runs nothing is kept, nor
-    /// of those of other jobs.
+    /// Notes that the command is about to start, under an unused number. Nothing is kept of the oldest runs, nor of
+    /// those of other jobs.
     func beginRun(attempt: Int, jobCreatedAt: Date? = nil) throws -> CommandRun {
       let numbers = numbers
       let foreign = numbers.keys.filter { self.run($0)?.isOfJob(createdAt: jobCreatedAt) == false }
@@ -117,7 +117,7 @@
           close(file)
           break
         }
-        // A worker that was thought dead may be here at the same time.
+        // A worker that was assumed dead may be here at the same time.
         guard errno == EEXIST else { throw Refusal("can't write into \(path)") }
         number += 1
       }
@@ -139,11 +139,11 @@
       run.record.endedAt = Date()
       run.record.ending = ending
       run.record.exitCode = exitCode
-      // The job's own record is in the store; this line is only for who reads the log.
+      // The job's own record is in the store; this line is only for readers of the log.
       try? write(run)
     }
 
-    /// Nothing of it began: it was no run.
+    /// Removes a run of which nothing began.
     func forget(_ run: CommandRun) { remove(numbers[run.number]) }
 
     private func remove(_ names: [String]?) { for name in names ?? [] { unlink("\(path)/\(name)") } }
@@ -159,7 +159,7 @@
       }
     }
 
-    /// In the system's words, where they are known.
+    /// Rethrows in the system's words, if they are known.
     private func refusing(_ what: String, _ body: () throws -> Void) throws {
       do {
         try body()
@@ -169,7 +169,7 @@
     }
   }
 
-  /// Folders for stores that are in no file: this process's own, removed when it exits.
+  /// Folders for stores that are not in a file: private to this process, removed when it exits.
   enum TemporaryFolder {
     private struct Place {
       weak var store: (any JobStore)?

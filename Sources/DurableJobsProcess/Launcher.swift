@@ -2,14 +2,14 @@
   import DurableJobs
   import Foundation
 
-  /// What supervisor and launcher are told, on their standard input.
+  /// The order that supervisor and launcher get on their standard input.
   struct RunOrder: Codable, Sendable {
     var command: ShellCommand
     var folder: JobFolder
     var run: Int
     /// How many files the command may open.
     var openFiles: UInt64?
-    /// Somebody shows its output while it is written: it waits for them, and nothing is left out.
+    /// Its output is shown while it is written: it waits for the reader, and nothing is left out.
     var isFollowed = false
 
     var lock: CommandLock { folder.lock }
@@ -17,13 +17,13 @@
 
   /// Why a command was not started.
   enum LaunchTrouble: Codable, Sendable {
-    /// Something of an earlier run lives.
+    /// Something of an earlier run is alive.
     case lockHeld
-    /// A later run of the job has begun since it was ordered: its worker was thought dead.
+    /// A later run of the job has begun since this was ordered: its worker was assumed dead.
     case overtaken
     /// It can't be started, now or later.
     case impossible(String)
-    /// It can't be started now, because something is lacking.
+    /// It can't be started now, because something is missing.
     case passing(String)
 
     init(_ error: any Error) {
@@ -32,13 +32,13 @@
     }
   }
 
-  /// The step that becomes the command: takes its lock, sets the scene, and executes it.
+  /// The step that becomes the command: takes its lock, sets up its environment, and executes it.
   enum Launcher {
     static let argument = "launch-command"
     /// Where the supervisor is told why the command was not started.
     private static let trouble: Int32 = 3
 
-    /// Throws where it can't tell the supervisor.
+    /// Throws if it can't tell the supervisor.
     static func run() throws -> Never {
       guard fcntl(trouble, F_SETFD, FD_CLOEXEC) == 0 else {
         throw SystemError("\(argument) is for a supervisor alone")
@@ -80,13 +80,13 @@
       guard null >= 0, dup2(null, STDIN_FILENO) == STDIN_FILENO else { throw Refusal("can't open /dev/null") }
       close(null)
       if let count = order.openFiles { Program.limitOpenFiles(to: count) }
-      // An order to end that has come since this process began ends it here.
+      // A request to end that has arrived since this process began ends it here.
       var none = sigset_t()
       sigemptyset(&none)
       sigprocmask(SIG_SETMASK, &none, nil)
       let words = command.words
       let code = execute(words, command.env)
-      // A line that was given as one word may be long, and have secrets behind its first space.
+      // A line that was given as one word may be long, and contain secrets after its first space.
       let whole = words[0].display
       let name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))
       switch code {
@@ -98,13 +98,13 @@
       }
     }
 
-    /// Somebody gave a whole line as one word.
+    /// Advice for a whole line that was given as one word.
     private static func advice(on name: String) -> String {
       guard name.contains(where: \.isWhitespace) else { return "" }
       return "; this is one word, with a space in it: give each word apart, or use --shell"
     }
 
-    /// Tries the program in each folder of the command's own PATH, as a shell would. Returns why none could be executed.
+    /// Tries the program in each folder of the command's own PATH, like a shell. Returns why none could be executed.
     private static func execute(_ words: [SystemText], _ env: [String: SystemText]) -> Int32 {
       let name = words[0].bytes
       let slash = UInt8(ascii: "/")
@@ -124,7 +124,7 @@
           code = replaceProcess(
             SystemText("/bin/sh"), [SystemText("/bin/sh"), program] + words.dropFirst(), environment)
         }
-        // Any other says of the program that was found why it can't be run.
+        // Any other code tells why the program that was found can't be run.
         guard [ENOENT, ENOTDIR, EACCES].contains(code) else { return code }
         if code == EACCES || folders.count == 1 { reason = code }
       }

@@ -6,17 +6,17 @@
   final class LifeLine: Sendable {
     private struct State {
       var end: Int32?
-      /// The same end, by a number that stays its own also after a cut: for the order.
+      /// The same end, by a number that stays valid even after a cut: for the order.
       var sender: Int32?
       /// The supervisor, which leads a session.
       var supervisor: pid_t?
-      /// What its command holds.
+      /// The lock that its command holds.
       var lock: CommandLock?
     }
 
     private let state: Lock<State>
 
-    /// Takes `end` over, also where it throws.
+    /// Takes ownership of `end`, even if it throws.
     init(_ end: Int32) throws {
       let sender = fcntl(end, F_DUPFD_CLOEXEC, 0)
       guard sender >= 0 else {
@@ -33,7 +33,7 @@
 
     var isCut: Bool { state.withLock { $0.end == nil } }
 
-    /// The supervisor is there: it gets its order. That may take long, and is not waited for: a supervisor that is stopped
+    /// The supervisor has started: sends its order. That may take long, and is not waited for: a stopped supervisor
     /// reads nothing.
     func begin(with order: Data, supervisor: pid_t, lock: CommandLock? = nil) {
       let sender = state.withLock { state in
@@ -44,7 +44,7 @@
       }
       guard let sender else { return }
       DispatchQueue.global().async {
-        // A supervisor that has died already is noticed by its missing report.
+        // A supervisor that has already died is noticed by its missing report.
         _ = Descriptors.send(order, to: sender)
         close(sender)
       }
@@ -52,7 +52,7 @@
 
     func cut() {
       state.withLock { state in
-        // Not only closed: the order may be on its way.
+        // Not only closed: the order may still be on its way.
         if let end = state.end {
           shutdown(end, Int32(SHUT_RDWR))
           close(end)
@@ -61,7 +61,7 @@
       }
     }
 
-    /// Ends the supervisor's whole session at once, and who has strayed from it: nobody is left to do that later.
+    /// Ends the supervisor's whole session and its strays at once: nobody is left to do that later.
     func kill() {
       state.withLock {
         guard let supervisor = $0.supervisor else { return }
@@ -74,10 +74,10 @@
       }
     }
 
-    /// Lets the supervisor go on if its command has stopped it.
+    /// Lets the supervisor continue if its command has stopped it.
     func letGoOn() { state.withLock { if let number = $0.supervisor { _ = Foundation.kill(number, SIGCONT) } } }
 
-    /// The supervisor has ended: its number may soon be another's.
+    /// The supervisor has ended: its number may soon be reused.
     func end() { state.withLock { $0.supervisor = nil } }
   }
 #endif

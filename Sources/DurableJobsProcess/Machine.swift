@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where numbers of processes count: this machine since it was started, and in one space of such numbers, as a container has.
+/// The scope of process numbers: one boot of this machine, and one PID namespace, such as a container's.
 package struct Machine: Sendable {
   private let start: String?
   private let space: String?
@@ -20,10 +20,10 @@ package struct Machine: Sendable {
     #endif
   }
 
-  /// What tells it from others, as far as the system says.
+  /// What distinguishes it from others, as far as the system tells.
   var text: String { [start, space].compactMap(\.self).joined(separator: " ") }
 
-  /// The same; nil where the system does not say all of it, or shows the processes of another space.
+  /// The same; nil if the system does not tell all of it, or shows the processes of another PID namespace.
   package var identity: String? {
     #if os(Linux)
       guard start != nil, space != nil, ProcessEntry.isOfThisSpace else { return nil }

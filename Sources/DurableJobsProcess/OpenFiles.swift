@@ -10,13 +10,13 @@
       private static let most = rlim_t(65_536)
     #endif
 
-    /// How many files this process was allowed to open when this was first read: at its beginning. Its commands get that.
+    /// How many files this process could open when this was first read: at its start. Its commands get the same limit.
     static let openFilesAtStart: UInt64? = {
       var limit = rlimit()
       return getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
     }()
 
-    /// A command that runs, and a download, hold a few open files. Systems allow few at first, and more to who asks.
+    /// Running commands and downloads hold a few open files each. Systems allow few at first, and more on request.
     package static func raiseLimitOfOpenFiles() {
       _ = openFilesAtStart
       var limit = rlimit()
@@ -25,7 +25,7 @@
       setrlimit(resource, &limit)
     }
 
-    /// Whether so many more can be opened, besides those that are open.
+    /// Whether this many more can be opened, besides those that are open.
     package static func hasRoom(forFiles count: Int) -> Bool {
       var files: [Int32] = []
       defer { for file in files { close(file) } }
@@ -37,7 +37,7 @@
       return true
     }
 
-    /// Takes back what was raised.
+    /// Lowers the raised limit again.
     static func limitOpenFiles(to count: UInt64) {
       var limit = rlimit()
       guard getrlimit(resource, &limit) == 0 else { return }

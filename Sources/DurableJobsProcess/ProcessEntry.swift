@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system's table says of one process.
+/// The system's process table entry of one process.
 package struct ProcessEntry: Sendable {
   let number: pid_t
   let parent: pid_t
@@ -8,20 +8,20 @@ package struct ProcessEntry: Sendable {
   let session: pid_t
   /// When it started, in the system's own unit.
   package let start: UInt64
-  /// It is a zombie: it has ended, and only its parent has not noticed.
+  /// It is a zombie: it has ended, and only its parent has not collected it.
   package let hasEnded: Bool
 
-  /// Whether there is a process of that number, or a group where it is negative, seen or not.
+  /// Whether a process of that number exists, or a group if it is negative, visible or not.
   static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
 
-  /// Sends a signal to all of a session but its leader and those of the group `told`. Some may start others meanwhile, so it
-  /// is looked again, a few times.
+  /// Sends a signal to all of a session except its leader and members of the group `told`. They may start others
+  /// meanwhile, so this looks a few times.
   static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
     var (all, groups): (Set<pid_t>, Set<pid_t>) = ([leader], [])
     for _ in 0..<10 {
       let others = session(leader).filter { $0.group != told && !$0.hasEnded }
       let news = others.filter { all.insert($0.number).inserted }
-      // A group at once, and once: nobody in it can start another one unseen, and many take a second TERM for "at once".
+      // A group at once, and once: no member can start another unseen, and many take a second TERM for "at once".
       for group in Set(news.map(\.group))
       where group != leader && group > 1 && (groups.insert(group).inserted || signal == SIGKILL) {
         kill(-group, signal)
@@ -42,30 +42,30 @@ package struct ProcessEntry: Sendable {
       let text = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
         String(decoding: buffer.prefix(max(0, read(file, buffer.baseAddress, buffer.count))), as: UTF8.self)
       }
-      // The name of the program stands in parentheses and may contain anything, so fields are counted from the last one.
+      // The program's name is in parentheses and may contain anything, so fields are counted from the last one.
       let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
       guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
         let session = pid_t(fields[3]), let start = UInt64(fields[19])
       else { return nil }
-      // One whose first thread has ended is told as a zombie, while its others run.
+      // A process whose first thread has ended is shown as a zombie while its other threads run.
       let isZombie = fields[0] == "Z" && (Int(fields[17]) ?? 0) <= 1
       self.init(
         number: number, parent: parent, group: group, session: session, start: start,
         hasEnded: isZombie || fields[0] == "X")
     }
 
-    /// All that this process may see.
+    /// All processes that this one may see.
     static func all() -> [ProcessEntry] {
       guard isOfThisSpace else { return [] }
       return numbers.compactMap { ProcessEntry($0) }
     }
 
-    /// Else the system's table is that of another space of numbers, whose processes are strangers here.
+    /// Otherwise the system's table is that of another PID namespace, whose processes are strangers here.
     static var isOfThisSpace: Bool {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")) == "\(getpid())"
     }
 
-    /// Those of its children that the table does not show, as of another user's. Who may be asked about is told all of them.
+    /// Those of its children that the table does not show, such as another user's. A visible parent lists all of them.
     static func hiddenChildren(of parent: pid_t) -> [pid_t] {
       let tasks = "/proc/\(parent)/task"
       let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
@@ -75,7 +75,7 @@ package struct ProcessEntry: Sendable {
       }.filter { ProcessEntry($0) == nil && isSomeone($0) }
     }
 
-    /// All of a session, and of the group with its number, that this process may see.
+    /// All processes of a session, and of the group with its number, that this process may see.
     static func session(_ leader: pid_t) -> [ProcessEntry] {
       numbers.filter { getsid($0) == leader || getpgid($0) == leader }.compactMap { ProcessEntry($0) }
         .filter { $0.session == leader || $0.group == leader }
@@ -115,7 +115,7 @@ package struct ProcessEntry: Sendable {
       all().filter { $0.group == leader || $0.session == leader }
     }
 
-    /// It is not asked here.
+    /// Not looked up here.
     func holds(_ file: stat) -> Bool { false }
     static func holders(of file: stat) -> [pid_t] { [] }
 
@@ -123,7 +123,7 @@ package struct ProcessEntry: Sendable {
       var question = [CTL_KERN, KERN_PROC, what, number]
       var size = 0
       guard sysctl(&question, 4, nil, &size, nil, 0) == 0 else { return [] }
-      // Some may come in between.
+      // More may be added in between.
       var table = [kinfo_proc](repeating: kinfo_proc(), count: size / MemoryLayout<kinfo_proc>.stride + 16)
       size = table.count * MemoryLayout<kinfo_proc>.stride
       guard sysctl(&question, 4, &table, &size, nil, 0) == 0 else { return [] }

@@ -5,7 +5,7 @@
 
   /// This program and its process.
   package enum Program {
-    /// This program, also if its file was replaced since it started.
+    /// This program, even if its file was replaced since it started.
     package static var itself: Executable { .path(.init(path)) }
 
     package static var path: String {
@@ -21,7 +21,7 @@
       #endif
     }
 
-    /// This process's umask. Linux tells it; elsewhere it is only told by being changed for a moment, by one at a time.
+    /// This process's umask. Linux reports it; elsewhere it must be changed for a moment to be read, by one at a time.
     package static var currentUmask: mode_t {
       let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
       if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),

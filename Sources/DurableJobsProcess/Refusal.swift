@@ -14,8 +14,8 @@
 
     var description: String { SystemError(what, code).description }
 
-    /// Whether a code speaks of the command or of its place, and will be said again. All others may pass: files, processes,
-    /// memory or room that are lacking now, a program that is being written.
+    /// Whether a code concerns the command or its place, and will recur. All others may pass: a temporary lack of
+    /// files, processes, memory or room, or a program that is being written.
     static func lasts(_ code: Int32) -> Bool {
       switch code {
       case ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC, EINVAL, EPERM: true
@@ -25,7 +25,7 @@
   }
 
   extension Error {
-    /// Whether it would be met again. One that no code of the system's is known of may pass.
+    /// Whether it would recur. One without a known system code may pass.
     var lasts: Bool { systemCode.map { Refusal.lasts($0) } ?? false }
 
     /// The system's own code behind it, if there is one.

@@ -1,18 +1,18 @@
 #if Process
   import DurableJobs
 
-  /// What a supervisor does next: what happened is told to it, and the next step comes out.
+  /// What a supervisor does next: it is told what happened, and returns the next step.
   ///
-  /// A value, with no clock and no I/O. `now` is any time that never steps.
+  /// A value, without clock or I/O. `now` is any time that never steps.
   struct SupervisionCourse {
     enum Step: Equatable {
       /// Sleep until something happens, or until then.
       case wait(until: Duration?)
       /// Ask the command, and what else is in its session, to end.
       case terminate
-      /// Ask who has strayed from the session: who started them has not done that, or they have not heard it.
+      /// Ask the strays of the session: their parents have not done that, or they have not noticed.
       case askStrays
-      /// See whether anything but the supervisor lives. Answered by `isAlone`.
+      /// Check whether anything but the supervisor lives. Answered by `isAlone`.
       case look
       /// End the command at once.
       case kill
@@ -23,7 +23,7 @@
     var lifeLineIsCut = false
     var commandHasEnded = false
     var outputsAreClosed = false
-    /// What is in the session was asked to end, and is not asked again: many programs take a second TERM for "at once".
+    /// The session was asked to end, and is not asked again: many programs take a second TERM for "at once".
     var wasTold = false
     /// Nothing of the command lives.
     var isAlone = false
@@ -34,8 +34,8 @@
     private var nextLook = Duration.zero
     private var pauses = LookPauses()
 
-    /// How long who has left the group behind, and still holds an output, is listened to; and how long what was killed is
-    /// given to be gone.
+    /// How long to listen to processes that have left the group and still hold an output; and how long killed processes
+    /// are given to be gone.
     static let lastWords = Duration.seconds(1)
     /// How long the whole may take once the life line was cut.
     static let longest = CommandLock.termination + lastWords
@@ -71,7 +71,7 @@
         killed = now
         return .kill
       }
-      // Even then it may not be able to die, while it waits for a device for example.
+      // Even then it may be unable to die, for example while it waits for a device.
       let limit = killed + Self.lastWords
       return now < limit ? .wait(until: limit) : .done
     }

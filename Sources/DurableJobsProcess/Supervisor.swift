@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// What a supervisor tells its worker, on its standard output, before it ends.
+  /// What a supervisor reports to its worker, on its standard output, before it ends.
   struct SupervisorReport: Codable, Sendable {
     enum Ending: Codable, Sendable {
       case exited(Int32)
@@ -15,13 +15,13 @@
     var ending: Ending
     /// The last line that the command wrote to stderr.
     var lastLine: String?
-    /// Its supervisor told it to end, or has it not begin, because the worker wants that or somebody asked the supervisor
-    /// too; and a success came only after that.
+    /// Its supervisor told it to end, or did not let it begin, because the worker wanted that or somebody also asked
+    /// the supervisor; and a success came only after that.
     var wasAsked = false
-    /// Somebody sent HUP to its supervisor. That means an end only where the worker stops, so the command was not told.
+    /// Somebody sent HUP to its supervisor. That means an end only if the worker stops, so the command was not told.
     var wasHungUp = false
 
-    /// As of a command that somebody has asked to end.
+    /// Whether this looks like a command that somebody has asked to end.
     var isAnswerToStop: Bool {
       let requests = SupervisorNews.requests
       return switch ending {
@@ -41,19 +41,19 @@
     static let argument = "supervise-command"
 
     static func run() throws -> Never {
-      // What is sent to the group is not for its leader, nor is that nobody reads its report any more, or a full file.
+      // Ignores signals meant for its group, and those about an unread report or a full file.
       for signal in ignored { Foundation.signal(signal, SIG_IGN) }
       Descriptors.closeOthers()
       let news = try SupervisorNews()
       guard getpgrp() == getpid() else { throw SystemError("\(argument) is for a worker alone", EPERM) }
-      // A worker that dies now leaves nothing to do.
+      // If the worker dies now, there is nothing to do.
       guard let line = readLine(strippingNewline: false), line.hasSuffix("\n") else { exit(1) }
       let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
       var supervision = Supervision(order, news)
       do {
         var report = try supervision.run()
         var bytes = try JSONEncoder().encode(report)
-        // It must fit what the socket holds, since it is read when this process has ended: a control byte is six in JSON.
+        // It must fit the socket's buffer, since it is read when this process has ended: a control byte is six in JSON.
         if bytes.count > 100_000 {
           report.lastLine = nil
           bytes = try JSONEncoder().encode(report)
@@ -62,13 +62,13 @@
       } catch {
         FileHandle.standardError.write(Data("\(argument): \(error.briefly)\n".utf8))
       }
-      // Whatever is left of the session ends with its leader, also where the worker is no more and nobody reads the report.
+      // Whatever is left of the session ends with its leader, even if the worker is gone and nobody reads the report.
       ProcessEntry.send(SIGKILL, toSession: getpid())
       kill(0, SIGKILL)
       exit(1)
     }
 
-    /// All but what is noted, lets it go on, or says that it is broken itself.
+    /// All except those that are noted, that continue it, or that report its own faults.
     private static var ignored: [Int32] {
       let kept =
         SupervisorNews.requests + [
@@ -83,7 +83,7 @@
     }
   }
 
-  /// Carries out what ``SupervisionCourse`` says, and what the command writes into its logs.
+  /// Carries out the steps of ``SupervisionCourse``, and writes the command's output into its logs.
   private struct Supervision {
     private let order: RunOrder
     private var course = SupervisionCourse()
@@ -116,7 +116,7 @@
       let command: CommandProcess
       do {
         guard try order.lock.takeForSupervisor() else { return SupervisorReport(ending: .notStarted(.lockHeld)) }
-        // While the worker and this process were frozen, for example. As long as the lock is held, none can begin.
+        // While the worker and this process were frozen, for example. While the lock is held, no other can begin.
         if order.folder.hasRun(after: order.run) { return SupervisorReport(ending: .notStarted(.overtaken)) }
         command = try CommandProcess(order)
       } catch {
@@ -159,15 +159,15 @@
 
     /// Sleeps until the life line breaks, the command writes or ends, a signal comes, or the time has come.
     private mutating func listen(until time: Duration?) throws {
-      // What a command that has ended left is little.
+      // Only little output is left of a command that has ended.
       let areHeld = !course.commandHasEnded && (stdout.log.isAhead() || stderr.log.isAhead())
       let outputs = areHeld ? [-1, -1] : [stdout.source, stderr.source]
-      // A negative descriptor is passed over.
+      // A negative descriptor is skipped.
       var polls = ([course.lifeLineIsCut ? -1 : STDIN_FILENO] + outputs + [news.source]).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       var wait = time.map { max(.zero, $0 - SystemClock().uptime).milliseconds } ?? -1
-      // Nobody tells of what a follower has read.
+      // Nothing reports what a follower has read.
       if areHeld { wait = wait < 0 ? 20 : min(wait, 20) }
       guard poll(&polls, nfds_t(polls.count), Int32(clamping: wait)) > 0 else { return }
       if polls[0].revents != 0 {
@@ -181,7 +181,7 @@
       if polls[3].revents != 0 { try hearNews() }
     }
 
-    /// In its order: an end that is told after a request may be the answer to it, however late both are heard here.
+    /// In order: an end reported after a request may be the answer to it, however late both are noticed here.
     private mutating func hearNews() throws {
       for signal in news.take() {
         switch signal {
@@ -192,26 +192,26 @@
       }
     }
 
-    /// Somebody wants the end, and the command may know nothing of that yet. What had done its work by then was not
-    /// interrupted; any other end may be an answer to a request that came here last.
+    /// Somebody wants the end, and the command may not know that yet. A command that had finished by then was not
+    /// interrupted; any other end may be an answer to a request that arrived here last.
     private mutating func passOnRequest() {
       guard end?.isSuccess != true else { return }
       wasAsked = true
       tell()
     }
 
-    /// Asks all that is in the session to end, once.
+    /// Asks everything in the session to end, once.
     private mutating func tell() {
       guard !course.wasTold, let command else { return }
       course.wasTold = true
-      // Most commands that have ended by themselves have left nobody.
+      // Most commands that have ended by themselves have left no processes.
       if end == nil || ProcessEntry.session(getpid()).contains(where: { $0.number != getpid() && !$0.hasEnded }) {
         findStrays()
       }
       command.send(SIGTERM, hasEnded: end != nil)
     }
 
-    /// Who can't be ended is known by the lock when this process is no more.
+    /// Processes that can't be ended are known by the lock once this process is gone.
     private mutating func findStrays() {
       strays.find(session: getpid())
       order.lock.note(strays) { $0.session.number == getpid() }
@@ -228,11 +228,11 @@
 
   /// One output of a command, on its way into its log.
   private struct LogIntake {
-    /// Where it is read; -1 once nobody can write to it any more.
+    /// Where it is read; -1 once nothing can write to it any more.
     var source: Int32 = -1
     var log: CappedLog
 
-    /// Takes what is there.
+    /// Reads what is available.
     mutating func take() {
       withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
         let count = read(source, buffer.baseAddress, buffer.count)

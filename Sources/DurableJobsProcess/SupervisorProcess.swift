@@ -13,7 +13,7 @@
       defer { close(theirs) }
       watch = try SupervisorWatch(output: own)
       do {
-        // No terminal either: what asks for a password fails at once, and stops nobody.
+        // No terminal either: a program that asks for a password fails at once, and blocks nobody.
         number = try Program.start(
           [Supervisor.argument], [input, theirs, STDERR_FILENO], leads: .session,
           blocking: SupervisorNews.requests)
@@ -23,7 +23,7 @@
       }
     }
 
-    /// Waits for its end, and returns what it told before that. Until then the life line may kill it. To be called once.
+    /// Waits for its end, and returns its report. Until then the life line may kill it. Must be called once.
     func report(_ lifeLine: LifeLine) async -> Data {
       await withCheckedContinuation { continuation in
         watch.begin(SupervisorWatch.Order(number: number, lifeLine: lifeLine, continuation: continuation))
@@ -31,8 +31,8 @@
     }
   }
 
-  /// A thread that waits for one supervisor, and lets it go on when its command stops it. It is there before the supervisor
-  /// is, since later it may be what the system has no more of.
+  /// A thread that waits for one supervisor, and continues it when its command stops it. It exists before the
+  /// supervisor does, since later the system may have no more threads.
   private final class SupervisorWatch: Sendable {
     struct Order: Sendable {
       let number: pid_t
@@ -44,7 +44,7 @@
     private let order = Lock<Order?>(nil)
     private let hasOrder = DispatchSemaphore(value: 0)
 
-    /// `output` is where the supervisor tells; it is closed here.
+    /// `output` is where the supervisor reports; it is closed here.
     init(output: Int32) throws {
       self.output = output
       _ = fcntl(output, F_SETFL, O_NONBLOCK)
@@ -67,13 +67,13 @@
       guard let order = order.withLock({ $0 }) else { return }
       var news = siginfo_t()
       while true {
-        // Its end is only looked at: it stays a zombie, and its number its own.
+        // Its end is only observed: it stays a zombie, and its number is not reused.
         let code = waitid(P_PID, id_t(order.number), &news, WSTOPPED | WEXITED | WNOWAIT)
         if code != 0, errno == EINTR { continue }
         guard code == 0, news.si_code == CLD_STOPPED else { break }
         order.lifeLine.letGoOn()
       }
-      // From here on its number may become another's.
+      // From here on its number may be reused.
       order.lifeLine.end()
       while waitpid(order.number, nil, 0) < 0, errno == EINTR {}
       order.continuation.resume(returning: Descriptors.rest(of: output))
@@ -81,14 +81,14 @@
   }
 
   extension Program {
-    /// What a process is the first of.
+    /// What a process leads.
     package enum Leadership {
       case group
       case session
     }
 
-    /// Starts this program again, with these as its first descriptors. For it, signals are as the system gives them, whatever
-    /// they are here; those in `blocking` wait until it lets them in.
+    /// Starts this program again, with these as its first descriptors. Its signals have the system's defaults, whatever
+    /// they are here; those in `blocking` wait until it unblocks them.
     package static func start(
       _ arguments: [String], _ descriptors: [Int32], leads: Leadership? = nil, blocking: [Int32] = []
     ) throws -> pid_t {
@@ -100,7 +100,7 @@
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         var flags: Int32 = 0
-        // It is no name in Swift, since the C library shows it to GNU sources only.
+        // Swift has no name for it, since the C library shows it to GNU sources only.
         let POSIX_SPAWN_SETSID: Int32 = 0x80
       #endif
       posix_spawn_file_actions_init(&actions)

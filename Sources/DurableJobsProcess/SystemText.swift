@@ -3,14 +3,14 @@
 
   /// Text as the system passes it: bytes without NUL, which need not be UTF-8.
   ///
-  /// In JSON it is a string, and `{"base64": "…"}` where a string could not hold it.
+  /// In JSON it is a string, or `{"base64": "…"}` if a string could not hold it.
   public struct SystemText: Hashable, Sendable {
     public var bytes: [UInt8]
 
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// For a person: bytes that are no UTF-8 are replaced.
+    /// For people: bytes that are not UTF-8 are replaced.
     public var display: String { String(decoding: bytes, as: UTF8.self) }
     package var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 

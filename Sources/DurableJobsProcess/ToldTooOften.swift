@@ -1,9 +1,9 @@
 #if Process
   import DurableJobs
 
-  /// A command that somebody whom the worker knows nothing of has told to end, each time of many in a row.
+  /// A command that somebody unknown to the worker has told to end, many times in a row.
   ///
-  /// Each counts as a crash, and would end the job with words about a process that died.
+  /// Each time counts as a crash, and would end the job with words about a process that died.
   struct ToldTooOften: Error, CustomStringConvertible {
     let count: Int
 

@@ -2,40 +2,40 @@
   import DurableJobs
   import Foundation
 
-  /// A store on a PostgreSQL server: for the workers of many machines.
+  /// A store on a PostgreSQL server, for workers on many machines.
   ///
-  /// What a call stored is committed with `synchronous_commit` when it returns: it survives a crash of the server, and what
-  /// becomes of it in a fail-over is the server's own setting. Any number of processes may use a store at once. Its tables are
-  /// in a schema of their own. Times are the server's.
+  /// When a call returns, what it stored is committed with `synchronous_commit`: it survives a crash of the server,
+  /// while its fate in a fail-over depends on the server's own settings. Any number of processes may use a store at
+  /// once. Its tables are in a schema of their own. Times are the server's.
   ///
-  /// Calls wait on threads of the store's own, each with a connection; one that can't be answered within ``Configuration/callLimit``
-  /// is refused. A lost connection is made again, and what had not been committed is done again; a caller hears of it only
-  /// where the server stays away.
+  /// Calls wait on threads of the store's own, each with a connection; a call that can't be answered within
+  /// ``Configuration/callLimit`` is refused. A lost connection is re-established, and what was not committed is
+  /// repeated; callers notice only if the server stays away.
   public final class PostgresStore: JobStore {
     public struct Configuration: Sendable {
-      /// Where the tables are: letters, digits and `_`.
+      /// The schema of the tables: letters, digits and `_`.
       public var schema = "durable_jobs"
       /// How many process deaths a job survives, and how long finished jobs are kept.
       public var policy = StorePolicy()
-      /// Connections at most, and one more that listens.
+      /// The most connections, not counting one more that listens.
       public var connections = 4
-      /// How long a call may take in all.
+      /// How long a call may take in total.
       public var callLimit = Duration.seconds(30)
-      /// The connection string leads to a transaction pooler, as PgBouncer's: no prepared statements, no settings of a session
-      /// and no LISTEN.
+      /// Whether the connection string leads to a transaction pooler, such as PgBouncer: no prepared statements,
+      /// session settings or LISTEN.
       public var isPooled = false
-      /// How often to look whether other processes did something, where they can't tell.
+      /// How often to check whether other processes did something, if they can't send notices.
       public var pollInterval = Duration.seconds(2)
-      /// Whether the tables are made if there are none.
+      /// Whether the tables are created if there are none.
       public var makesTables = true
-      /// Whether a store is made where there is none; one that is older is brought up all the same.
+      /// Whether a store is created if there is none; an older one is migrated in any case.
       package var makesStore = true
-      /// Where this machine keeps what is beside stores, as the logs of commands. Each has a name of its own there, which does
-      /// not depend on how its server is reached.
+      /// Where this machine keeps what belongs beside stores, such as the logs of commands. Each store has a name of
+      /// its own there, independent of how its server is reached.
       package var folder: String?
-      /// Whether a server with `fsync=off` will do, as for tests.
+      /// Whether to accept a server with `fsync=off`, for example in tests.
       public var acceptsWeakDurability = false
-      /// The time that is taken as now, where that is not the server's.
+      /// The clock to use in place of the server's.
       package var clock: (any JobClock)?
 
       public init() {}
@@ -45,13 +45,13 @@
 
     let engine: Engine
 
-    /// Opens the store on the server of a connection string of libpq's, and makes its tables if there are none.
+    /// Opens the store on the server of a libpq connection string, and creates its tables if there are none.
     ///
     ///     let store = try await PostgresStore("postgres://jobs@db.example.com/app")
     ///
-    /// Throws `JobError.Code.invalidArgument` for a string or a schema that can't be one; `JobError.Code.unusableFile` if there is
-    /// no such database, no right to it, or an older server than PostgreSQL 13; `JobError.Code.notAStore` and
-    /// `JobError.Code.newerVersion` for a schema of something else, which is left as it is; `JobError.Code.readOnly`;
+    /// Throws `JobError.Code.invalidArgument` for an invalid string or schema; `JobError.Code.unusableFile` if there is
+    /// no such database, no right to it, or a server older than PostgreSQL 13; `JobError.Code.notAStore` and
+    /// `JobError.Code.newerVersion` for a schema of something else, which is left unchanged; `JobError.Code.readOnly`;
     /// `JobError.Code.weakDurability`; and `JobError.Code.storeFailed` if nobody answers.
     public init(_ connectionString: String, configuration: Configuration = Configuration()) async throws {
       let server = try ServerName(connectionString)
@@ -71,7 +71,7 @@
 
     deinit { engine.close() }
 
-    /// Throws `JobError.Code.invalidArgument` for what can't be a schema.
+    /// Throws `JobError.Code.invalidArgument` for a name that can't be a schema.
     package static func check(schema: String) throws {
       guard !schema.isEmpty, schema.utf8.count <= 48,
         schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F }
@@ -89,24 +89,24 @@
       await engine.end()
     }
 
-    /// The statements that make a store in a schema, for who makes tables by hand.
+    /// The statements that create a store in a schema, for creating tables by hand.
     public static func script(schema: String = Configuration().schema) -> String {
       Schema.creation(of: schema) + ";\n\n" + Schema.script(schema)
     }
 
-    /// The statements that bring a store of that version up.
+    /// The statements that migrate a store of that version to the current one.
     package static func script(schema: String = Configuration().schema, from version: Int64) -> String {
       Schema.script(schema, from: version)
     }
 
     package static var version: Int64 { Schema.version }
-    /// Of the store before it was opened; nil if there was none.
+    /// The version of the store before it was opened; nil if there was none.
     package var versionBefore: Int64? { engine.versionBefore }
-    /// What a person may be told of a connection string. Throws `JobError.Code.invalidArgument` for what is none.
+    /// What may be shown of a connection string. Throws `JobError.Code.invalidArgument` if it is not valid.
     package static func describe(_ connectionString: String) throws -> String {
       try ServerName(connectionString).description
     }
-    /// Whether it has a password.
+    /// Whether the connection string has a password.
     package static func hasPassword(_ connectionString: String) throws -> Bool {
       try ServerName(connectionString).hasPassword
     }
@@ -200,7 +200,7 @@
   }
 
   extension JobInsertion {
-    /// Nothing of it meets another job: it may be stored together with others'.
+    /// Whether it involves no other job: it may be stored together with others.
     fileprivate var isPlain: Bool {
       batch == nil && jobs.allSatisfy { $0.edges.isEmpty && $0.terms.unique == nil && $0.terms.lane == nil }
     }

@@ -2,12 +2,12 @@
   import DurableJobs
 
   extension PostgresStore {
-    /// Derives anew from the jobs what is kept beside them, and says where the store has something else: what waits for what,
-    /// lanes, batches, unique keys, keys, tags, deadlines, counts. Nothing is found in a whole store, whoever works on it
-    /// meanwhile. The server's own files are not looked at: `pg_amcheck` does that.
+    /// Recomputes from the jobs what is stored beside them, and reports where the store differs: waits, lanes, batches,
+    /// unique keys, keys, tags, deadlines, counts. An intact store has no findings, whoever uses it meanwhile. The
+    /// server's own files are not checked: use `pg_amcheck` for that.
     ///
-    /// With `mending`, all is put right in one transaction, in which others wait; jobs that waited for nothing may run then. It
-    /// returns what was found before. It reads all rows, within ``Configuration/callLimit``.
+    /// With `mending`, everything is repaired in one transaction, while others wait; jobs that waited for nothing may
+    /// run then. Returns what was found before. It reads all rows, within ``Configuration/callLimit``.
     public func check(mending: Bool = false) async throws -> [StoreFinding] {
       guard mending else {
         return try await engine.read { reader in try StoreCheck(connection: reader.connection).findings().map(\.told) }
@@ -23,13 +23,13 @@
     }
   }
 
-  /// What is kept beside jobs, derived from their rows.
+  /// What is stored beside jobs, recomputed from their rows.
   struct StoreCheck {
     let connection: Connection
 
     struct Finding {
       let subject: StoreFinding.Subject
-      /// Of jobs, batches or routes, or the names of lanes.
+      /// The ids of jobs, batches or routes, or the names of lanes.
       let concerned: [String]
 
       var told: StoreFinding {
@@ -39,12 +39,12 @@
       }
     }
 
-    /// All that another may write, but a sign of life.
+    /// Locks everything that others may write, except signs of life.
     static let lockSQL = """
       LOCK TABLE §job,§spec,§route,§tally,§lane,§wait,§edge,§edge_key,§uniq,§job_key,§tag,§deadline,§batch,§batch_job
       IN EXCLUSIVE MODE
       """
-    /// Rows of these are a job's own, by this column.
+    /// Rows of these tables belong to a job, by this column.
     static let beside = [
       ("spec", "id"), ("job_key", "job"), ("tag", "job"), ("output", "id"), ("failure", "job"), ("progress", "id"),
       ("crash", "job"), ("note", "job"), ("edge", "child"), ("edge_key", "child"), ("wait", "job"), ("lane", "job"),
@@ -62,7 +62,7 @@
         FROM §job j WHERE j.state<7) x
       WHERE n<>known OR (state=2)<>(n>0) AND state<5
       """
-    /// Places that are nobody's, and jobs without their place.
+    /// Places that belong to no job, and jobs without their place.
     static let strayPlaces = """
       SELECT x.job FROM §lane x JOIN §job j ON j.id=x.job
       WHERE(x.seat=1)<>(j.links&\(Links.seated.rawValue)<>0) OR j.state>=7 AND j.links&\(Links.seated.rawValue)=0
@@ -101,7 +101,7 @@
       """
 
     func findings() throws -> [Finding] {
-      // All rows are read, which other plans do better than those of a turn.
+      // All rows are read, for which other plans are better than those of a turn.
       connection.send(Connection.callersSettingsSQL)
       let remains =
         Self.beside.map { "SELECT x.\($1) FROM §\($0) x WHERE \(Self.isNoJob($1))" } + [
@@ -136,7 +136,7 @@
 
     // MARK: Names
 
-    /// What a job is to be found by, and is not.
+    /// What a job should be found by, and is not.
     struct Names {
       var uniques: [(job: JobID, hold: KeyHold)] = []
       var keys: [(name: String, job: JobID)] = []
@@ -154,7 +154,7 @@
       """
     }
 
-    /// The terms of a job are read here: a damaged one is not for the server to stumble over.
+    /// The terms of a job are read here: the server must not fail on a damaged one.
     func missingNames() throws -> Names {
       var missing = Names()
       var last = JobID(rawValue: 0)

@@ -2,8 +2,8 @@
   import DurableJobs
   import Foundation
 
-  /// A statement that any client of PostgreSQL can do in a transaction of its own: its text, with `$1`, `$2` and so on for the
-  /// values, all of the type `text`.
+  /// A statement that any PostgreSQL client can run in a transaction of its own: its text, with `$1`, `$2` and so on
+  /// for the values, all of the type `text`.
   public struct PostgresStatement: Hashable, Sendable {
     public let sql: String
     /// Nil is NULL.
@@ -14,9 +14,9 @@
     /// The statement that stores a job, for a program that writes with another client. It gives a row of one number, the job's
     /// id, for ``handle(_:as:)``. The job is there if and only if that transaction is committed, and workers hear of it then.
     ///
-    /// It stores plain jobs: throws `JobError.Code.invalidArgument` for one with a key, tags, a lane, a time limit, a constraint or
-    /// something to wait for, and for one whose payload is no JSON; `JobError.Code.wrongStore` for a queue that is not on
-    /// PostgreSQL; and what `enqueue(_:options:)` throws for what is known beforehand.
+    /// It stores plain jobs. Throws `JobError.Code.invalidArgument` for a job with a key, tags, a lane, a time limit, a
+    /// constraint or something to wait for, or with a payload that is not JSON; `JobError.Code.wrongStore` for a queue
+    /// that is not on PostgreSQL; and what `enqueue(_:options:)` throws for errors that are known beforehand.
     public func enqueueStatement<P: JobPayload>(
       for job: P, options: JobOptions = JobOptions()
     ) throws -> PostgresStatement {
@@ -28,16 +28,16 @@
   }
 
   extension JobContext {
-    /// The statement that ends this job with success, for a handler that writes with another client. It gives a row of one truth
-    /// value. False says that the job had succeeded already, by another attempt: roll back then, and what that one did stands
-    /// alone. What the handler returns counts for nothing once it is committed.
+    /// The statement that ends this job with success, for a handler that writes with another client. It returns one row
+    /// with one boolean. False means that the job had already succeeded in another attempt: roll back then, so that
+    /// only that attempt's work remains. Once it is committed, the handler's return value is ignored.
     ///
     /// The server refuses a job that others wait for, or that has a lane, a unique key or a batch. Throws
-    /// `JobError.Code.invalidArgument` if something is to follow from this job (`enqueueOnSuccess`), or if jobs of its kind give
-    /// something: ``completeStatement(with:)``.
+    /// `JobError.Code.invalidArgument` if something is to follow this job (`enqueueOnSuccess`), or if jobs of its kind
+    /// have an output: use ``completeStatement(with:)``.
     public func completeStatement() throws -> PostgresStatement { try statement(success(with: Never?.none)) }
 
-    /// The same with what the job gives, which is of the type that its kind says.
+    /// The same with the job's output, which has the type that its kind declares.
     public func completeStatement<Output: Codable & Sendable>(with output: Output) throws -> PostgresStatement {
       try statement(success(with: output))
     }
@@ -105,7 +105,7 @@
   }
 
   extension NewJob {
-    /// What it has that the function of SQL has no place for.
+    /// The options that the SQL function has no parameters for.
     fileprivate var surplus: [String] {
       let all: [(String, Bool)] = [
         ("a key", terms.key != nil), ("a unique key", terms.unique != nil), ("a lane", terms.lane != nil),

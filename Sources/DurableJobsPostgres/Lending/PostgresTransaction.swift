@@ -4,16 +4,16 @@
 
   /// A transaction on one of a store's connections, for what a program writes and for jobs: both are there, or neither is.
   ///
-  /// Good within the closure that it is given to, and on its thread.
+  /// Valid only within the closure that it is passed to, and on its thread.
   public final class PostgresTransaction {
-    /// What the server refused of a program's own statement.
+    /// The server's refusal of a program's own statement.
     public struct Refusal: Error, Sendable, CustomStringConvertible {
-      /// The five letters of the server, as in `23505` for a value that has to be unique.
+      /// The server's five-letter SQLSTATE, such as `23505` for a value that has to be unique.
       public let sqlState: String
       public let message: String
       public var description: String { "\(message) (\(sqlState))" }
 
-      /// Nil for what is nobody's fault: another transaction came in between, or the connection was lost.
+      /// Nil for what is nobody's fault: a conflicting transaction, or a lost connection.
       init?(_ failure: PostgresFailure) {
         guard let state = failure.sqlState, !failure.isCollision, !failure.endsConnection else { return nil }
         (sqlState, message) = (state, failure.message)
@@ -23,7 +23,7 @@
     private let transaction: Transaction
     private let engine: Engine
     private var isOver = false
-    /// After it the server takes nothing more, up to a savepoint.
+    /// Once set, the server accepts nothing more, up to a savepoint.
     private var failure: (any Error)?
     /// Whose settings of the planner hold: the store pins the plans of its own statements. Nil where that is not known.
     private var settings: Author? = .store
@@ -42,8 +42,8 @@
     ///
     ///     try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
     ///
-    /// Throws a ``Refusal`` for what the server refuses. Nothing can be done after that, but where ``savepoint(_:)`` stands around it,
-    /// and the transaction is rolled back whatever the closure returns.
+    /// Throws a ``Refusal`` if the server refuses it. Nothing can be done after that, except outside a
+    /// ``savepoint(_:)`` around it, and the transaction is rolled back whatever the closure returns.
     @discardableResult
     public func execute(_ sql: String, _ values: [String?] = []) throws -> [[String?]] {
       try check()
@@ -61,7 +61,7 @@
       }
     }
 
-    /// Does all that `body` does, or nothing of it if that throws: the transaction can go on then.
+    /// Does everything in `body`, or nothing if that throws: the transaction can continue then.
     public func savepoint<R>(_ body: () throws -> R) throws -> R {
       try check()
       let mark = transaction.mark
@@ -78,13 +78,13 @@
     }
 
     private func goBack(to mark: Transaction.Mark, after error: any Error) throws {
-      // What met another transaction or lost its connection is done again as a whole.
+      // What met a conflicting transaction or lost its connection is repeated as a whole.
       if let lost = (failure ?? error) as? PostgresFailure, lost.isCollision || lost.endsConnection {
         failure = lost
         throw lost
       }
       let connection = transaction.connection
-      // What was sent and not read may fail, and would take the rollback along.
+      // What was sent and not read may fail, and would make the rollback fail too.
       try? transaction.sync()
       connection.send("ROLLBACK TO SAVEPOINT durable_jobs")
       connection.send("RELEASE SAVEPOINT durable_jobs")
@@ -96,7 +96,7 @@
       (failure, settings) = (nil, nil)
     }
 
-    /// What can't be sent as it is, or would end the transaction under the store's hands.
+    /// What can't be sent as it is, or would end the transaction without the store's knowledge.
     private static func check(_ sql: String, _ values: [String?]) throws {
       guard !sql.utf8.contains(0), !values.contains(where: { $0?.utf8.contains(0) == true }) else {
         throw JobError(.invalidArgument, "PostgreSQL's texts can't have the character 0")
@@ -125,7 +125,7 @@
 
     // MARK: The store's
 
-    /// Does what a rule says, or nothing of it.
+    /// Does everything that a rule says, or nothing.
     func join<R>(_ store: any JobStore, _ act: (Transaction) throws -> R) throws -> R {
       guard let store = store as? PostgresStore, store.engine === engine else {
         throw JobError(.wrongStore, "the transaction is one of the store \(engine.server), and not of this queue's")
@@ -141,7 +141,7 @@
       if let failure { throw failure }
     }
 
-    /// Whatever `body` made of an error of the server's: after one that no savepoint took back there is no commit.
+    /// Whatever `body` did with a server error: after one that no savepoint undid there is no commit.
     func carryOut<R>(_ body: (PostgresTransaction) throws -> R) throws -> R {
       defer { isOver = true }
       do {
@@ -151,14 +151,14 @@
       } catch let error where error is PostgresFailure || error is JobError {
         throw error
       } catch {
-        // It may be another one, thrown because of that.
+        // It may be another error, thrown because of that one.
         if let failure = failure as? PostgresFailure { throw failure }
         throw CallersError(error: error)
       }
     }
   }
 
-  /// An error that a caller threw in a transaction of its own, and gets back as it was.
+  /// An error that a caller threw in a transaction of its own, and gets back unchanged.
   struct CallersError: Error {
     let error: any Error
   }

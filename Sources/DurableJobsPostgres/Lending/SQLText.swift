@@ -1,4 +1,4 @@
-/// What can be told of a statement without the server.
+/// What can be told about a statement without the server.
 enum SQLText {
   /// Its first word, in capitals, after spaces, comments and empty statements.
   static func firstWord(of sql: String) -> String {
@@ -17,7 +17,7 @@ enum SQLText {
     return String(rest.prefix { $0.properties.isAlphabetic || $0 == "_" }).uppercased()
   }
 
-  /// Comments of this kind stand in each other.
+  /// Comments of this kind can be nested.
   private static func afterComment(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
     var (rest, depth) = (text, 0)
     repeat {

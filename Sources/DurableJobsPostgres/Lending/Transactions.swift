@@ -2,20 +2,20 @@
   import DurableJobs
 
   extension PostgresStore {
-    /// Does `body` in a transaction of a connection of the store's, which is durable when this returns; if `body` throws, it is
-    /// rolled back, and this throws the same.
+    /// Runs `body` in a transaction on one of the store's connections, which is durable when this returns; if `body`
+    /// throws, the transaction is rolled back, and the error is rethrown.
     ///
     ///     try await store.transaction { transaction in
     ///       try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
     ///       try queue.enqueue(SendReceipt(order: 17), in: transaction)
     ///     }
     ///
-    /// `body` runs on a thread of the store's, from its start again if another transaction came in between or the connection
-    /// was lost: it should do nothing but statements. Its time is the call's, ``Configuration/callLimit``. The isolation level is
-    /// READ COMMITTED. Workers hear of jobs after the commit.
+    /// `body` runs on a thread of the store's, and again from its start if another transaction conflicted or the
+    /// connection was lost: it should only run statements. Its time limit is the call's, ``Configuration/callLimit``.
+    /// The isolation level is READ COMMITTED. Workers hear of jobs after the commit.
     ///
-    /// Throws `JobError.Code.storeFailed` where the connection was lost during the commit and the server can't say whether that
-    /// came.
+    /// Throws `JobError.Code.storeFailed` if the connection was lost during the commit and the server can't say whether
+    /// the commit happened.
     public func transaction<R: Sendable>(
       _ body: @escaping @Sendable (PostgresTransaction) throws -> R
     ) async throws -> R {
@@ -30,11 +30,11 @@
   }
 
   extension JobQueue {
-    /// Stores a job in a transaction of the program's own: it is there if and only if that is committed, and durable with it. A
-    /// rollback takes it back, be it to a savepoint. Workers hear of it after the commit.
+    /// Stores a job in a transaction of the program's own: it exists if and only if that is committed, and is durable
+    /// with it. A rollback, even to a savepoint, removes it. Workers hear of it after the commit.
     ///
-    /// Throws `JobError.Code.wrongStore` for a transaction of another store than the queue's, and what
-    /// `enqueue(_:after:options:)` throws; the job is not stored then, and the transaction can go on.
+    /// Throws `JobError.Code.wrongStore` if the transaction belongs to another store than the queue, and the errors of
+    /// `enqueue(_:after:options:)`; then the job is not stored, and the transaction can continue.
     @discardableResult
     public func enqueue<P: JobPayload>(
       _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions(), in transaction: PostgresTransaction
@@ -42,7 +42,7 @@
       try enqueue(contentsOf: [job], after: after, options: options, in: transaction)[0]
     }
 
-    /// The same for many, of which all are stored, or none.
+    /// The same for many jobs, of which all or none are stored.
     @discardableResult
     public func enqueue<P: JobPayload>(
       contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions(),
@@ -60,9 +60,9 @@
   }
 
   extension JobContext {
-    /// Ends this job with success in a transaction of the program's own, together with what the handler wrote there: both are
-    /// there, or neither is. What it has follow so far is stored with it; what the handler returns counts for nothing once that
-    /// is committed. It should return then.
+    /// Ends this job with success in a transaction of the program's own, together with what the handler wrote there:
+    /// both are stored, or neither. Jobs that are to follow it so far are stored with it. Once that is committed, the
+    /// handler's return value is ignored, and it should return.
     ///
     /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the transaction
     /// back, and what another attempt did stands alone. Throws `JobError.Code.wrongStore` for a transaction of another store,
@@ -71,7 +71,7 @@
       try end(success(with: Never?.none), in: transaction)
     }
 
-    /// The same with what the job gives, which is of the type that its kind says.
+    /// The same with the job's output, which has the type that its kind declares.
     public func complete<Output: Codable & Sendable>(with output: Output, in transaction: PostgresTransaction) throws {
       try end(success(with: output), in: transaction)
     }

@@ -82,8 +82,8 @@
       }
     }
 
-    /// Lets go of the server: what waits is carried out before this returns, others are told of it, and calls are refused from
-    /// then on; who waits for a job gets `JobError.Code.closed`. A store that is released does the same by and by.
+    /// Disconnects: pending work is done before this returns, others are told of it, and later calls are refused; those
+    /// waiting for a job get `JobError.Code.closed`. A released store eventually does the same.
     public func close() async {
       engine.close()
       await engine.end()

@@ -18,7 +18,7 @@
       WHERE id IN(\(StoreCheck.wrongBatches)) RETURNING id
       """
 
-    /// Puts right what ``StoreCheck`` found, the jobs' own rows being right. Nobody else writes meanwhile.
+    /// Repairs what ``StoreCheck`` found, trusting the jobs' own rows. Nobody else writes meanwhile.
     func mend(_ findings: [StoreCheck.Finding], _ check: StoreCheck) throws {
       func run(_ sql: String, _ values: [Value] = []) { connection.send(sql, values, isFixed: false) }
       for (table, column) in StoreCheck.beside { run("DELETE FROM §\(table) x WHERE \(StoreCheck.isNoJob(column))") }
@@ -44,7 +44,7 @@
       run("DELETE FROM §tally")
       run(PostgresStore.tallySQL)
       try sync()
-      // What is the store's own is done with its own plans again.
+      // The store's own statements use its own plans again.
       connection.send(Connection.settingsSQL, [.bool(true)])
       for name in try check.texts(StoreCheck.freeSeats) { try self.run(LaneVerb(name, now: now)) }
       routes.forget()

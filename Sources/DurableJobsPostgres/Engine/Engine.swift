@@ -2,35 +2,35 @@
   import DurableJobs
   import Foundation
 
-  /// All that a store has: connections and their threads, signals, and what it remembers of its workers.
+  /// The core of a store: connections and their threads, signals, and what it remembers of its workers.
   final class Engine: Sendable {
     let server: ServerName
     let configuration: PostgresStore.Configuration
     let context: StoreContext
     let signals = StoreSignals()
     let clock: any JobClock
-    /// Nil where a test moves time by hand.
+    /// Nil if a test moves time by hand.
     let serverClock: ServerClock?
     let time: StoreTime
     /// `meta.epoch` when it was last read: how often the clock was set back.
     let epoch: Lock<Int64>
     let doubts = Lock(Doubts())
     let pruning = Lock(PruningCursor())
-    /// Damaged rows that were met, to be told with the next report.
+    /// Damaged rows that were found, to be included in the next report.
     let unreadable = Lock<[JobID]>([])
     let notices: Notices
     /// Other processes of this machine that have workers.
     let deathWatch: DeathWatch
-    /// How many deaths are still to be cleared up after.
+    /// How many deaths are still to be recovered from.
     let deaths = Lock(0)
-    /// Of the store before it was opened; nil if there was none.
+    /// The version of the store before it was opened; nil if there was none.
     let versionBefore: Int64?
-    /// Where this machine keeps what is beside the store.
+    /// Where this machine keeps what belongs beside the store.
     let path: String?
     private let pool: Pool
     private let process = getpid()
 
-    /// Connects, and makes the tables if there are none. Blocks.
+    /// Connects, and creates the tables if there are none. Blocks.
     init(server: ServerName, configuration: PostgresStore.Configuration) throws {
       self.server = server
       self.configuration = configuration
@@ -53,7 +53,7 @@
       pool = Pool(size: configuration.connections)
       notices = Notices(server: server, schema: schema, session: context.session)
       deathWatch = DeathWatch(own: context.process)
-      // From here on the engine is whole, and may be referred to.
+      // From here on the engine is fully initialized, and may be referred to.
       deathWatch.begin { [weak self] in self?.recoverAfterDeath() }
       notices.begin(
         post: { [signals] in signals.post(.changedElsewhere($0)) },
@@ -121,13 +121,13 @@
 
     // MARK: News
 
-    /// A transaction is committed.
+    /// Reports that a transaction is committed.
     func tell(_ transaction: Transaction) {
       if !transaction.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: transaction.signsOfLife) } }
       if !transaction.unreadable.isEmpty { unreadable.withLock { $0 += transaction.unreadable } }
       let news = transaction.news
       if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
-      // Who began to listen while it was carried out hears that there was something.
+      // Those that began to listen while it was carried out hear that there was something.
       let here = transaction.isHeard ? news.here : news.here.union(news.elsewhere)
       if !here.isEmpty { signals.post(.changedElsewhere(here)) }
       notices.tellOthers(news.elsewhere)
@@ -137,7 +137,7 @@
     private func send(_ payload: String) {
       let channel = notices.channel
       let deadline = SystemClock().uptime + configuration.callLimit
-      // A notice that is lost wakes nobody, and nothing else: others look by themselves.
+      // A lost notice wakes nobody, and has no other effect: others also look by themselves.
       pool.add(
         Request(deadline: deadline) { session in
           try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: deadline)
@@ -145,20 +145,20 @@
         }, for: self)
     }
 
-    /// Who leaves tells what was not told yet: nothing is sent by itself any more. Others find out without, if late.
+    /// Sends what is unsent at the end: no more is sent automatically. Others would find out without it, if late.
     func tellLast(on session: Session) {
       guard session.connection != nil, let payload = notices.takeLast() else { return }
       let deadline = SystemClock().uptime + .seconds(5)
       try? session.execute(Notices.notifySQL, [.text(notices.channel), .text(payload)], until: deadline)
     }
 
-    /// Returns once a store that is being closed has carried out what waited.
+    /// Returns once a closing store has carried out what was pending.
     func end() async {
       guard getpid() == process else { return }
       await pool.end()
     }
 
-    /// Ends everything, once what waits is carried out.
+    /// Ends everything, once pending work is carried out.
     func close() {
       guard getpid() == process else { return }
       notices.end()

@@ -1,7 +1,7 @@
 #if Postgres
   import DurableJobs
 
-  /// How much of what waits is stored together: what is sent at once has its limits at the server, and in memory.
+  /// How many pending insertions are stored together: what is sent at once is limited at the server, and in memory.
   struct GroupRoom {
     private var jobs = 2000
     private var bytes = 16 << 20

@@ -9,8 +9,8 @@
     import Glibc
   #endif
 
-  /// What the processes of a store tell each other: that there may be something to look at. LISTEN has a connection and a thread
-  /// of its own, as long as somebody here wants to hear.
+  /// What the processes of a store tell each other: that there may be something to look at. LISTEN has a connection and
+  /// a thread of its own while somebody here wants to hear.
   final class Notices: Sendable {
     private struct State {
       var post: @Sendable (ForeignChange) -> Void = { _ in }
@@ -25,7 +25,7 @@
     }
 
     static let notifySQL = "SELECT pg_notify($1,$2)"
-    /// Commits that follow each other so closely are one notice.
+    /// Commits that follow each other this closely share one notice.
     static let pause = Duration.milliseconds(10)
 
     let channel: String
@@ -54,7 +54,7 @@
       "\(session) \(change.rawValue) \(other ?? "*")"
     }
 
-    /// Says in which process there is a worker now. Older versions pass over it.
+    /// Announces in which process there is a worker now. Older versions ignore it.
     func introduce(_ process: WorkerProcess) {
       state.withLock(\.send)("\(session) lives \(process.number) \(process.start) \(process.machine)")
     }
@@ -71,7 +71,7 @@
 
     private func sendWaiting() {
       let (change, send) = state.withLock { state in
-        // What is left then is for the last word.
+        // What is left then is for the last notice.
         guard !state.hasEnded else { return (ForeignChange(), state.send) }
         defer { state.waiting = [] }
         if state.waiting.isEmpty { state.isSending = false }
@@ -82,7 +82,7 @@
       _ = SystemClock().schedule(after: Self.pause) { [weak self] in self?.sendWaiting() }
     }
 
-    /// What was not told when this ended.
+    /// What was not sent when this ended.
     func takeLast() -> String? {
       let change = state.withLock { state in
         guard state.hasEnded else { return ForeignChange() }
@@ -128,7 +128,7 @@
       state.withLock(\.post)(ForeignChange(rawValue: bits))
     }
 
-    /// Without LISTEN: has everybody look, each time after about so long.
+    /// Without LISTEN: makes everybody look, each time after about this interval.
     func poll(_ isWanted: Bool, each interval: Duration) {
       state.withLock { state in
         state.timer?.cancel()
@@ -153,7 +153,7 @@
     }
   }
 
-  /// A thread that waits for notices, and connects again when it has to. It ends when it is told to.
+  /// A thread that waits for notices, and reconnects when needed. It ends when it is told to.
   final class Listener: Sendable {
     private let wake: (reading: Int32, writing: Int32)
 

@@ -4,20 +4,20 @@
 
   /// What a caller wants of a connection.
   struct Request: Sendable {
-    /// By ``SystemClock/uptime``: it is given up then, whether it has begun or not.
+    /// In terms of ``SystemClock/uptime``: the request is given up then, whether it has begun or not.
     let deadline: Duration
-    /// New jobs that may be stored together with others', if that is all there is to it.
+    /// New jobs that may be stored together with others, if the request consists only of that.
     var insertion: JobInsertion?
     let act: @Sendable (Session) throws -> Void
     let fail: @Sendable (any Error) -> Void
-    /// The new jobs' ids, if they were stored together with others'.
+    /// Receives the new jobs' ids, if they were stored together with others.
     var stored: @Sendable ([InsertedJob]) -> Void = { _ in }
   }
 
-  /// The threads of a store, each with a connection: no call waits for the server on a thread of Swift's pool. A thread is
-  /// started where there is more work than threads, and ends after a minute without.
+  /// The threads of a store, each with a connection: no call waits for the server on a thread of Swift's pool. Threads
+  /// are started when there is more work than threads, and end after a minute without work.
   ///
-  /// Calls that only add plain jobs, and wait at the same time, are one transaction.
+  /// Calls that only add plain jobs, and wait at the same time, share one transaction.
   final class Pool: Sendable {
     fileprivate struct State {
       var waiting: [(key: Int64, request: Request)] = []
@@ -25,7 +25,7 @@
       var threads: Set<Int64> = []
       var idle = 0
       var isClosed = false
-      /// Who wait for the end of the threads.
+      /// Those that wait for the end of the threads.
       var leaving: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -121,7 +121,7 @@
           for request in group { request.fail(error) }
           return
         } catch {
-          // Somebody's error must be nobody else's.
+          // One caller's error must not reach another.
         }
       }
       for request in group {
@@ -129,7 +129,7 @@
       }
     }
 
-    /// Carries out what waits already, and then ends the threads.
+    /// Carries out what is already waiting, and then ends the threads.
     func close() {
       let count = state.withLock { state in
         state.isClosed = true
@@ -138,7 +138,7 @@
       for _ in 0..<count { bell.signal() }
     }
 
-    /// Returns once all threads of a pool that was closed have ended.
+    /// Returns once all threads of a closed pool have ended.
     func end() async {
       await withCheckedContinuation { continuation in
         let hasEnded = state.withLock { state in
@@ -160,7 +160,7 @@
       return leaving
     }
 
-    /// The first that waits; and all others that can be stored with it, if it is such a one.
+    /// The first request that waits; and all others that can be stored with it, if it is of that sort.
     fileprivate mutating func nextGroup() -> [Request] {
       guard let first = waiting.first?.request else { return [] }
       guard first.insertion != nil else { return [waiting.removeFirst().request] }

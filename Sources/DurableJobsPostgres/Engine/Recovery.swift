@@ -30,16 +30,16 @@
       return report
     }
 
-    /// Looks who works on this machine, so that it is noticed when one of them ends, or has ended.
+    /// Finds the processes that work on this machine, so that their end is noticed, even if it has already come.
     func lookForNeighbours() {
-      // Unstructured, since who listens does not wait for it. It ends with this look.
+      // Unstructured, since listeners do not wait for it. It ends with this look.
       Task(executorPreference: EngineThread.shared) { [weak self] in
         guard let self, let (_, processes) = try? await read({ try $0.workers() }) else { return }
         for process in Set(processes.values) { deathWatch.watch(process) }
       }
     }
 
-    /// The jobs of a process that has ended come back at once.
+    /// Makes the jobs of a process that has ended available again at once.
     func recoverAfterDeath() {
       let isFirst = deaths.withLock { deaths in
         defer { deaths += 1 }
@@ -55,7 +55,7 @@
           if let report, report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
           attempt += 1
           if report?.hasMore == true { continue }
-          // What it sent last may have come after the look, and its row was another then.
+          // What it sent last may have arrived after the look, when its row was a different one.
           if report != nil, attempt < 3, await knowsOfDead() { continue }
           deaths.withLock { $0 -= seen }
           attempt = 0
@@ -68,8 +68,8 @@
       return !WorkerProcess.ended(of: processes).isEmpty
     }
 
-    /// Who is lost: whose process has ended, which its own machine can tell, and who was asked for a sign of life and gave
-    /// none. That a connection has ended proves nothing.
+    /// Decides who is lost: workers whose process has ended, which its own machine can tell, and those that gave no
+    /// sign of life when asked. That a connection has ended proves nothing.
     private func judge(
       _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
     ) -> Doubts.Verdict {

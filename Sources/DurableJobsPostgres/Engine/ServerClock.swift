@@ -2,12 +2,12 @@
   import DurableJobs
   import Foundation
 
-  /// The server's clock, as this process reckons it from what the server told last and its own uptime: all processes of a store
-  /// take the same time, and none asks for it before each call.
+  /// The server's clock, estimated from the time that the server told last and this process's uptime: all processes of
+  /// a store use the same time, and none asks for it before each call.
   final class ServerClock: JobClock {
-    /// What the server's clock is ahead of the uptime, in milliseconds.
+    /// How far the server's clock is ahead of the uptime, in milliseconds.
     private let offset = Lock<Int64?>(nil)
-    /// What the reckoning may be off without being put right.
+    /// How far the estimate may be off without being corrected.
     private static let tolerance: Int64 = 200
 
     var now: Date { offset.withLock { $0 }.map { Date(milliseconds: uptime.milliseconds + $0) } ?? Date() }
@@ -17,7 +17,7 @@
       SystemClock().schedule(at: due, action)
     }
 
-    /// The server said this at some moment since `sent`. False if what was taken as now till then was wrong.
+    /// The server told this time at some moment since `sent`. False if the time assumed until then was wrong.
     func heard(_ time: Int64, since sent: Duration) -> Bool {
       offset.withLock { offset in
         let (first, last) = (sent.milliseconds, uptime.milliseconds)

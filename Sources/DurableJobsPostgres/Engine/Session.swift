@@ -2,13 +2,13 @@
   import DurableJobs
   import Foundation
 
-  /// The connection was lost during a commit, and nobody can be asked whether that came.
+  /// The connection was lost during a commit, and nobody can be asked whether the commit happened.
   struct UnknownOutcome: Error {}
 
-  /// A connection, which is made again when it is lost, and what is remembered from one transaction to the next. Belongs to one
-  /// thread.
+  /// A connection, re-established when it is lost, and what is remembered from one transaction to the next. Belongs to
+  /// one thread.
   final class Session {
-    /// The server's clock is another than was believed: nothing was decided by it yet.
+    /// The server's clock differs from what was assumed: nothing was decided by it yet.
     private struct ClockMoved: Error {}
 
     private unowned let engine: Engine
@@ -23,9 +23,9 @@
 
     // MARK: Transactions
 
-    /// Runs `body` in a transaction that is durable when this returns, and again from its start if another transaction came in
-    /// between or the connection was lost. Where the connection is lost during the commit, the server is asked later whether
-    /// that came.
+    /// Runs `body` in a transaction that is durable when this returns, and again from its start if another transaction
+    /// conflicted or the connection was lost. If the connection is lost during the commit, the server is asked later
+    /// whether the commit happened.
     func write<R>(until deadline: Duration, _ body: (Transaction) throws -> R) throws -> R {
       var attempt = 0
       while true {
@@ -151,15 +151,15 @@
         default: false
         }
       guard isPassing, rest > .zero, !engine.isClosed else { throw error }
-      // Not all at once, who met each other or lost the server.
+      // Callers that conflicted or lost the server do not all retry at once.
       let longest = min(0.01 * Double(1 << min(attempt, 7)), 1, rest.seconds)
       Thread.sleep(forTimeInterval: .random(in: 0...longest))
     }
 
-    /// Whether a transaction came whose COMMIT was not answered. A server that crashed meanwhile may have given its number to
-    /// another: then the jobs that it stored are looked for by their ids and its time. One that stored none is taken as not
-    /// come, and done again: a result is accepted twice under one claim, and claims that nobody knows of go back. What a caller
-    /// wrote with it does not bear that, and is told not to be known.
+    /// Whether a transaction whose COMMIT was not answered was committed. A server that crashed meanwhile may have
+    /// reused its number: then the jobs that it stored are looked up by their ids and its time. One that stored none is
+    /// assumed not committed, and repeated: a result is accepted twice under one claim, and unknown claims are
+    /// returned. A caller's own writes do not allow that, so the outcome is reported as unknown.
     private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
       guard let head = transaction.head else { return false }
       var attempt = 0
@@ -183,7 +183,7 @@
           throw PostgresFailure(.sqlState("40001"), "the transaction is still being ended")
         } catch let error where !(error is UnknownOutcome) {
           drop(after: error)
-          // The server may have gone back to before this transaction: what it never heard of did not come.
+          // The server may have lost the state with this transaction: one that it never heard of was not committed.
           if (error as? PostgresFailure)?.sqlState == "22023" { return false }
           do {
             try waitBeforeAnother(&attempt, after: error, until: deadline)
@@ -210,7 +210,7 @@
       return new
     }
 
-    /// Lets it go, after a while without work.
+    /// Drops it, after a while without work.
     func disconnect() { connection = nil }
   }
 #endif

@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// A transaction on one of a store's connections, for what a program writes and for jobs: both are there, or neither is.
+  /// A transaction on one of a store's connections, for a program's writes and for jobs: both are stored, or neither.
   ///
   /// Valid only within the closure that it is passed to, and on its thread.
   public final class PostgresTransaction {
@@ -25,7 +25,7 @@
     private var isOver = false
     /// Once set, the server accepts nothing more, up to a savepoint.
     private var failure: (any Error)?
-    /// Whose settings of the planner hold: the store pins the plans of its own statements. Nil where that is not known.
+    /// Whose planner settings are in effect: the store pins the plans of its own statements. Nil if unknown.
     private var settings: Author? = .store
 
     private enum Author { case store, caller }
@@ -38,7 +38,7 @@
 
     // MARK: A program's own statements
 
-    /// Does one statement, whose values are `$1`, `$2` and so on, each as text and nil for NULL, and gives its rows, as text, too.
+    /// Runs one statement with the values `$1`, `$2` and so on, each as text or nil for NULL. Returns its rows as text.
     ///
     ///     try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
     ///

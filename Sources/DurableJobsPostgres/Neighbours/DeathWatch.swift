@@ -3,7 +3,7 @@
   import DurableJobs
   import Foundation
 
-  /// Waits for the end of other processes of this machine: one thread of the system's for all of them.
+  /// Waits for the end of other processes of this machine: one system thread for all of them.
   final class DeathWatch: Sendable {
     private struct State {
       var sources: [WorkerProcess: any DispatchSourceProtocol] = [:]
@@ -15,12 +15,12 @@
     private let state = Lock(State())
     private let queue = DispatchQueue(label: "durable-death-watch")
 
-    /// `own`: this process; without it nobody is watched.
+    /// `own`: this process; without it nothing is watched.
     init(own: WorkerProcess?) { self.own = own }
 
     func begin(onDeath: @escaping @Sendable () -> Void) { state.withLock { $0.onDeath = onDeath } }
 
-    /// Watches this one too, for as long as it lives, with workers or not. One that has ended already is noticed as well.
+    /// Also watches this one, as long as it lives, with workers or not. One that has already ended is noticed too.
     func watch(_ process: WorkerProcess) {
       guard let own, process.machine == own.machine, process != own else { return }
       let isNew = state.withLock { state in
@@ -32,7 +32,7 @@
         source.activate()
         return true
       }
-      // It may have ended before there was anything to watch, and its number be another's.
+      // It may have ended before there was anything to watch, and its number been reused.
       guard process.hasEnded else { return }
       isNew ? ended(process) : state.withLock(\.onDeath)()
     }
@@ -53,7 +53,7 @@
       state.withLock(\.onDeath)()
     }
 
-    /// Nil where the system has no such thing, or the process is gone.
+    /// Nil if the system has no such thing, or the process is gone.
     private static func source(_ process: WorkerProcess, _ queue: DispatchQueue) -> (any DispatchSourceProtocol)? {
       #if canImport(Darwin)
         return DispatchSource.makeProcessSource(identifier: process.number, eventMask: .exit, queue: queue)

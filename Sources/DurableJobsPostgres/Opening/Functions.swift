@@ -53,7 +53,7 @@
       END $$;
       """
 
-    /// What stays of a job's links when it has ended, if it may be ended here.
+    /// What remains of a job's links when it has ended, if it may be ended here.
     private static let lasting = Links([.crash, .parents])
     /// What others wait for, or are waiting for it to let go of.
     private static let entangled = Links([.children, .lane, .seated, .unique])

@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// Looks whether there is a store and whether it can be one, and makes it if there is none.
+  /// Checks whether there is a store and whether it is usable, and creates one if there is none.
   struct Opening {
     let connection: Connection
     let schema: String
@@ -30,9 +30,9 @@
       """
 
     struct Found {
-      /// Of the store as it was met; nil if there was none.
+      /// The version of the store that was found; nil if there was none.
       var before: Int64?
-      /// What the store was last seen at.
+      /// The version that the store was last seen at.
       var latest: Int64
       var epoch: Int64
       var identity: String
@@ -47,14 +47,14 @@
       return found
     }
 
-    /// Returns the version of the store that it met, which may have been another's work since `seen`.
+    /// Returns the version of the store that it found, which may be another process's work since `seen`.
     private func migrate(from seen: Int64?) throws -> Int64? {
       guard configuration.makesTables, seen != nil || configuration.makesStore else { throw refusal(seen) }
       connection.send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
       connection.send("SELECT pg_advisory_xact_lock($1)", [.int(seed)])
       try connection.sync()
       do {
-        // Somebody else may have done it meanwhile.
+        // Another process may have done it meanwhile.
         let before = try version()
         if before == nil, try !hasSchema() { connection.send(Schema.creation(of: schema), isFixed: false) }
         try change(Schema.statements(schema, from: before ?? 0))
@@ -72,8 +72,8 @@
       }
     }
 
-    /// Who waits for a table has all wait that come after, and somebody may read from it for hours: so it is tried for a moment, and
-    /// again after a while, in which the others go on.
+    /// A waiting table lock blocks all later ones, and somebody may read from the table for hours: so the lock is tried
+    /// briefly, and again after a pause in which the others go on.
     private func change(_ statements: [String]) throws {
       while true {
         connection.send("SAVEPOINT durable_jobs", isFixed: false)
@@ -184,6 +184,6 @@
     }
   }
 
-  /// There is no store, and none was to be made.
+  /// There is no store, and none was to be created.
   package struct NoStore: Error {}
 #endif

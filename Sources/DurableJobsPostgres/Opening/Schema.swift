@@ -4,11 +4,11 @@
 
   /// The tables of a store, in a schema of their own. Times are milliseconds since 1970.
   enum Schema {
-    /// What this version of the library writes into `meta`.
+    /// The version that this version of the library writes into `meta`.
     static var version: Int64 { Int64(steps.count) }
     static let oldestServer = 130_000
 
-    /// What each version adds to the one before, in parts that are sent by themselves. `§` stands for the schema.
+    /// What each version adds to the one before, in parts that are sent separately. `§` stands for the schema.
     private static let steps = [
       [tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches], [laneRates], [processes],
     ]
@@ -125,7 +125,7 @@
       UPDATE §meta SET version=6;
       """
 
-    /// `name` as SQL has it.
+    /// `name` as an SQL identifier.
     static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
     /// The number under which the schema's names are locked.
@@ -136,12 +136,12 @@
       return Int64(bitPattern: hash) << 4
     }
 
-    /// All that makes a store in the schema `name` of one of that version, or of none, for people.
+    /// All statements for the schema `name`, from that version or from none, for people.
     static func script(_ name: String, from version: Int64 = 0) -> String {
       parts(name, from: version).map { $0 + "\n" }.joined(separator: "\n")
     }
 
-    /// The same one by one: a prepared statement is one.
+    /// The same one by one: a prepared statement is only one.
     static func statements(_ name: String, from version: Int64) -> [String] {
       parts(name, from: version).flatMap { part in
         guard !part.contains("$$") else { return [part] }

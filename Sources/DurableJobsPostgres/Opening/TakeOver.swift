@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// A column of a table that is taken over, some rows of it at a time.
+  /// A column of a table that is copied from another store, some rows at a time.
   package enum TakenColumn: Sendable {
     case ints([Int64?])
     case doubles([Double?])
@@ -19,7 +19,7 @@
     }
   }
 
-  /// A table of a store, as it is taken over from another.
+  /// A table of a store, as it is copied from another.
   package struct TakenTable: Sendable {
     package enum Kind: Sendable { case int, flag, double, text, data }
 
@@ -94,14 +94,14 @@
     }
   }
 
-  /// What two stores must have in common, if one has all that the other has.
+  /// What two stores must have in common if one contains everything that the other does.
   package struct StoreSums: Equatable, Sendable {
     /// Jobs by the number of their state, rows by their table, and bytes.
     package var numbers: [String: Int64] = [:]
     package init() {}
   }
 
-  /// The highest numbers that another store gave out, and when it saw that its clock was set back.
+  /// The highest numbers that another store gave out, and when it noticed that its clock was set back.
   package struct GivenNumbers: Sendable {
     package var job, worker, batch: Int64
     package var epoch, epochAt, epochJob: Int64
@@ -135,9 +135,9 @@
       "UPDATE §meta SET changes=changes+1,epoch=epoch+$1,epoch_at=$2,epoch_job=$3 WHERE id=1"
     private static let noteSQL = "INSERT INTO §origin VALUES($1,$2,$3)"
 
-    /// Takes over all that another store has, in one transaction: it holds with all its numbers, or nothing of it does.
-    /// `rows` gives those of a table, some at a time, and `sums` what they must add up to; `last` is done before it is committed.
-    /// False if that was done before: `source` is the other store's name. The whole may be run again from its start.
+    /// Copies everything from another store in one transaction: all of it with its numbers, or nothing. `rows` supplies
+    /// the rows of a table, some at a time, and `sums` what they must add up to; `last` runs before the commit. False
+    /// if that was done before: `source` is the other store's name. The whole may be run again from its start.
     package func takeOver(
       from source: String, numbers: GivenNumbers, sums: StoreSums,
       last: @escaping @Sendable () throws -> Void,
@@ -217,7 +217,7 @@
   }
 
   extension StoreSums {
-    /// Sums that both databases can make.
+    /// Sums that both databases can compute.
     package static let bytes: [String: (table: String, expression: String)] = [
       "bytes of payloads": ("spec", "length(payload)"), "bytes of outputs": ("output", "length(bytes)"),
       "attempts": ("job", "attempt"), "sum of ids": ("job", "id"), "needs": ("edge", "parent*5+need"),

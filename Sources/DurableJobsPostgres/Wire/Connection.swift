@@ -11,7 +11,7 @@
 
   /// A connection in pipeline mode: what is sent goes out at once with ``sync()``, which waits once. Used by one thread.
   ///
-  /// Each wait ends at ``deadline``: the server is asked to stop then, and the connection is given up.
+  /// Each wait ends at ``deadline``: then the server is asked to stop, and the connection is abandoned.
   final class Connection {
     typealias Reader = (Rows) throws -> Void
 
@@ -24,13 +24,13 @@
     /// Sent to be prepared, and not answered yet: such a one does not exist if something before it fails.
     private var unproven: Set<String> = []
     private var sent: [Reader] = []
-    /// By ``SystemClock/uptime``.
+    /// In terms of ``SystemClock/uptime``.
     var deadline = Duration.seconds(1 << 40)
     /// How often it has waited for the server, and what for.
     private(set) var roundTrips = 0
     private(set) var statements = 0
 
-    /// Connects; blocks for as long as libpq does. `schema` is quoted, with a point after it.
+    /// Connects; blocks as long as libpq does. `schema` is quoted, and followed by a point.
     init(_ server: ServerName, schema: String, isPreparing: Bool) throws {
       connection = try server.connect()
       self.schema = schema
@@ -86,7 +86,7 @@
       sent.append(read)
     }
 
-    /// A statement of a caller's own, with values and rows as text, whose types the server finds out.
+    /// A caller's own statement, with values and rows as text, whose types the server infers.
     func send(callers sql: String, _ values: [String?], _ read: @escaping Reader) {
       statements += 1
       ServerName.withCStrings(values) { values in
@@ -97,7 +97,7 @@
 
     private func text(_ sql: String) -> String { sql.replacing("§", with: schema) }
 
-    /// Sends what waits, and reads all that comes of it. Throws the first thing that went wrong, with nothing left unread.
+    /// Sends what is pending, and reads all results. Throws the first error, with nothing left unread.
     func sync() throws {
       roundTrips += 1
       PQpipelineSync(connection)
@@ -151,7 +151,7 @@
       }
     }
 
-    /// Asks the server to stop. On a thread of its own, which ends with it: a server that can't be reached answers nobody.
+    /// Asks the server to stop, on a thread that ends with it: an unreachable server never answers.
     private func cancel() {
       guard let cancel = PQgetCancel(connection) else { return }
       let address = UInt(bitPattern: cancel)

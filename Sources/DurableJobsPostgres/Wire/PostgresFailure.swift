@@ -3,10 +3,10 @@
   import DurableJobs
   import Foundation
 
-  /// What the server or libpq said, before it is put in words for a person.
+  /// What the server or libpq reported, before it is worded for people.
   struct PostgresFailure: Error {
     enum Kind: Equatable {
-      /// The server's five letters, as in `40P01`.
+      /// The server's five-letter SQLSTATE, such as `40P01`.
       case sqlState(String)
       /// The connection is gone, or could not be made.
       case lost
@@ -27,7 +27,7 @@
       let state = field(67)  // PG_DIAG_SQLSTATE, 'C'
       let words = [field(77), field(68)].compactMap(\.self).joined(separator: ": ")  // 'M', 'D'
       if let state {
-        // What a server that follows another one says to who begins to write.
+        // What a standby server reports on an attempt to write.
         let isFollowing = state == "0A000" && words.contains("recovery")
         self.init(.sqlState(isFollowing ? "25006" : state), words)
       } else {
@@ -36,7 +36,7 @@
       }
     }
 
-    /// The message without ends of lines; libpq begins one with a tab that goes on with the one before.
+    /// The message without line breaks; libpq starts a continued line with a tab.
     var line: String {
       message.split(whereSeparator: \.isNewline).map { line in
         let words = line.trimmingCharacters(in: .whitespaces)
@@ -46,10 +46,10 @@
 
     var sqlState: String? { if case .sqlState(let state) = kind { state } else { nil } }
 
-    /// The transaction met another one, and may do better when it is run again.
+    /// The transaction conflicted with another, and may succeed when it is run again.
     var isCollision: Bool { ["40P01", "40001", "55P03"].contains(sqlState) }
 
-    /// Nothing more will come of this connection: it is gone, or leads to a server that is going or may not be written.
+    /// The connection is of no more use: it is gone, or leads to a server that is shutting down or read-only.
     var endsConnection: Bool {
       switch kind {
       case .lost, .timedOut: true
@@ -59,7 +59,7 @@
   }
 
   extension JobError {
-    /// `error` as the caller of a store on `server` gets it.
+    /// `error` as callers of a store on `server` get it.
     init(_ error: any Error, server: String) {
       switch error {
       case let error as JobError: self = error
@@ -102,7 +102,7 @@
       if words.contains("could not translate host name") {
         return (.unusableFile, "the store \(server) is on a host that nobody knows: \(words)")
       }
-      // Neither a certificate nor what a server allows gets better by waiting.
+      // Waiting improves neither a certificate nor what a server allows.
       if words.contains("certificate") || words.contains("SSL was required") {
         return (
           .unusableFile,

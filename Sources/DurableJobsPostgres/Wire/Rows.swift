@@ -3,16 +3,16 @@
   import DurableJobs
   import Foundation
 
-  /// What a statement gave, in PostgreSQL's binary format.
+  /// The result of a statement, in PostgreSQL's binary format.
   struct Rows {
     let result: OpaquePointer
-    /// Of rows that were changed, where none came back.
+    /// The number of changed rows, if none were returned.
     var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
     var count: Int { Int(PQntuples(result)) }
 
     func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(result, Int32(row), Int32(column)) == 1 }
 
-    /// Of any of its types of whole numbers; 0 for NULL.
+    /// A value of any of its integer types; 0 for NULL.
     func int(_ row: Int, _ column: Int) -> Int64 {
       let bytes = bytes(row, column)
       guard let first = bytes.first else { return 0 }
@@ -29,7 +29,7 @@
       isNull(row, column) ? nil : String(decoding: bytes(row, column), as: UTF8.self).unescaped
     }
 
-    /// All of them, where they were asked for as text.
+    /// All values, if they were requested as text.
     var texts: [[String?]] {
       let columns = Int(PQnfields(result))
       return (0..<count).map { row in

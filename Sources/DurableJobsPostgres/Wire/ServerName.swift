@@ -3,15 +3,15 @@
   import DurableJobs
   import Foundation
 
-  /// Where a store is: a connection string of libpq's, in either of its forms, with several hosts too. What is told of it has
+  /// Where a store is: a libpq connection string, in either of its forms, also with several hosts. Its description has
   /// no password.
   struct ServerName: Sendable, CustomStringConvertible {
     private let string: String
     let description: String
     let hasPassword: Bool
-    /// Of which another may lead soon, where none does now.
+    /// Whether there are several hosts: another may lead soon, if none does now.
     let hasSeveralHosts: Bool
-    /// What libpq takes where the string says nothing: a host that is silent for long is none.
+    /// What libpq uses if the string says nothing: a host that is silent for long is given up.
     private static let defaults = [
       "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
     ]
@@ -36,14 +36,14 @@
       let host = values["host"] ?? values["hostaddr"] ?? ""
       let database = values["dbname"] ?? ""
       hasSeveralHosts = host.contains(",")
-      // The folder of a socket has no place where hosts stand.
+      // The folder of a socket can't be written in the place of a host.
       description =
         host.hasPrefix("/")
         ? "postgres://\(user)\(port)/\(database)?host=\(host)" : "postgres://\(user)\(host)\(port)/\(database)"
       hasPassword = values["password"] != nil || values["sslpassword"] != nil
     }
 
-    /// Blocks until it has connected, or knows that it can't. Never on Swift's pool.
+    /// Blocks until it has connected, or knows that it can't. Must never run on Swift's pool.
     func connect() throws -> OpaquePointer {
       let given = Self.defaults.sorted { $0.key < $1.key }
       let keywords = given.map(\.key) + ["dbname", "client_encoding"]

@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// A value of a statement, as PostgreSQL's binary format has it. Sets are arrays: one statement for any number of rows.
+  /// A value of a statement, in PostgreSQL's binary format. Sets are arrays: one statement for any number of rows.
   enum Value {
     case int(Int64?)
     case bool(Bool)
@@ -97,7 +97,7 @@
   }
 
   extension String {
-    /// PostgreSQL's texts have no character 0: it is written as two others, as the first of these is itself.
+    /// PostgreSQL's texts can't contain character 0: it is written as two others, as is the first of these itself.
     var escaped: String {
       guard utf8.contains(where: { $0 == 0 || $0 == 0xF3 }) else { return self }
       return unicodeScalars.reduce(into: "") { text, scalar in

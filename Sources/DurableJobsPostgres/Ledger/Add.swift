@@ -3,7 +3,7 @@
   import Foundation
 
   extension NewRow {
-    /// Nothing but its own rows is written for it.
+    /// Whether only its own rows are written for it.
     var isPlain: Bool {
       let terms = job.terms
       return edges.isEmpty && seat == nil && waits == 0 && terms.key == nil && terms.unique == nil && terms.tags.isEmpty
@@ -27,7 +27,7 @@
       SELECT id FROM n ORDER BY ord
       """
     }
-    /// $13: the batch; with $14 the one that this transaction made last.
+    /// $13: the batch; with $14 the one that this transaction created last.
     private static let batch = "CASE WHEN $14 THEN currval('§batch_id') ELSE $13 END AS batch"
     private static let values = "unnest($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11"
     static let addSQL = insert(
@@ -102,12 +102,12 @@
       """
     static let namesSQL = "INSERT INTO §job_key SELECT * FROM unnest($1,$2) ON CONFLICT DO NOTHING"
     static let tagsSQL = "INSERT INTO §tag SELECT * FROM unnest($1,$2) ON CONFLICT DO NOTHING"
-    /// Nobody removes those that wait for a key while they are bound to who brings it.
+    /// Jobs that wait for a key can't be removed while they are bound to the job that brings it.
     static let lockBoundSQL = """
       SELECT id FROM §job WHERE id=ANY(ARRAY(SELECT child FROM §edge_key WHERE key=ANY($1))) ORDER BY id FOR UPDATE
       """
-    /// The first that comes with a key is what others have waited for. One may wait for the same end of it twice, by its id
-    /// and by its key.
+    /// The first job that comes with a key is the one that others have waited for. A job may wait for its same end
+    /// twice, by its id and by its key.
     static let bindSQL = """
       WITH b AS(SELECT key,min(job) AS job FROM unnest($1,$2) u(key,job) GROUP BY key),
         gone AS(DELETE FROM §edge_key e USING b WHERE e.key=b.key RETURNING b.job,e.child,e.need,e.slot),
@@ -156,7 +156,7 @@
         connection.send(
           Self.keyEdgesSQL, [.texts(keyEdges.map(\.key)), .ids(keyEdges.map(\.child))] + rest(keyEdges.map(\.edge)))
       }
-      // After all that wait for a key, also those of this call.
+      // After all that wait for a key, including those of this call.
       bind(named.filter { !$0.2.isFinished }.map { (job: $0.0, key: $0.1) })
       putNotes(all.compactMap { id, row in row.course.reason.map { (id, $0, row.course.cause) } })
       sit(all.compactMap { id, row in row.job.terms.lane.flatMap { lane in row.seat.map { (lane.name, $0, id) } } })

@@ -22,7 +22,7 @@
     /// The first time at which a scheduled job is due, and whether more are due than became ready at once.
     var nextDue: Int64?
     var hasMoreDue = false
-    /// A route's line, and in how long it will be looked at from its start, where this claim did not.
+    /// A route's line, and how soon it will be searched from its start, if this claim did not do that.
     struct Line {
       let route: Int64
       let free: Int64
@@ -31,9 +31,9 @@
     var lines: [Line] = []
     var asked = 0
     private var found: [Found] = []
-    /// So many were to be had.
+    /// How many jobs could be claimed.
     private var wanted = 0
-    /// Routes of which there was more.
+    /// Routes that had more.
     private var more: [Int64] = []
 
     init(claim: ClaimNumber, request: ClaimRequest) {
@@ -53,7 +53,7 @@
       if rows.count > 0 { wanted = rows.count(0, 9) }
     }
 
-    /// What it says of the lines that it looked at.
+    /// Reports what it found in the lines that it searched.
     func tell(_ starts: LineStarts, _ rows: Rows, now: Int64) {
       guard rows.count > 0 else { return }
       more = (rows.text(0, 10) ?? "").split(separator: " ").compactMap { Int64($0) }
@@ -73,7 +73,7 @@
       }
     }
 
-    /// What is locked stays so for as long as its owner likes, and is asked for again after a while.
+    /// Locked rows stay locked for as long as their owner likes, and are asked for again after a while.
     private static let patience: ClosedRange<Int64> = 25...75
 
     /// When to come again; nil if nothing is known of that.
@@ -115,7 +115,7 @@
         let queue = transaction.routes.byID[job.route]?.queue ?? ""
         taken[queue] = ((taken[queue]?.count ?? 0) + 1, (job.rank, job.id))
       }
-      // Those behind the last that there was room for were not come to.
+      // Those behind the last one that there was room for were not reached.
       answer.reply.overdue = overdue.filter { job in
         if let only = request.only { return job.id == only }
         let queue = transaction.routes.byID[job.route]?.queue ?? ""
@@ -151,7 +151,7 @@
       """
     static let stepsSQL = "SELECT job,name,value FROM §step WHERE job=ANY($1)"
 
-    /// What those brought that a job waited for, and what its steps gave.
+    /// The outputs of the jobs that a job waited for, and of its steps.
     private func beside(
       _ jobs: [Found], _ transaction: Transaction
     ) throws -> (inputs: [JobID: [Int: JobEnd]], steps: [JobID: [String: Data]]) {

@@ -2,10 +2,10 @@
   import DurableJobs
   import Foundation
 
-  /// What comes back while a pipeline is read.
+  /// The results collected while a pipeline is read.
   final class PipelineAnswer {
     var reply = LedgerReply()
-    /// Rows of jobs, and whether the worker that claimed each stands. Their kinds may have to be asked for.
+    /// Rows of jobs, and whether the worker that claimed each still stands. Their kinds may have to be looked up.
     var stored: [(row: StoredRow, isStanding: Bool)] = []
     var locked: Set<JobID> = []
   }
@@ -50,7 +50,7 @@
       return answer.reply
     }
 
-    /// Makes rows of what was read: the kind of each stands in its route.
+    /// Makes rows of what was read: the kind of each is in its route.
     private func addRows(_ answer: PipelineAnswer) throws {
       guard !answer.stored.isEmpty else { return }
       if answer.stored.contains(where: { routes.byID[$0.row.route] == nil }) { try readRoutes() }
@@ -62,7 +62,7 @@
 
     // MARK: Success
 
-    /// Those that nobody waits for, that were asked nothing, and that have nothing to let go of.
+    /// Jobs that nobody waits for, that were asked nothing, and that have nothing to release.
     static let finishSQL = """
       WITH f AS(
         UPDATE §job j SET state=7,entered_at=$5 FROM unnest($1,$2,$3,$4) u(ord,id,claim,output)
@@ -140,7 +140,7 @@
       drop(shrunk)
     }
 
-    /// Those of these batches that have no jobs.
+    /// Drops those of these batches that have no jobs.
     private func drop(_ batches: [Int64]) {
       if !batches.isEmpty { connection.send(Self.dropBatchesSQL, [.ints(batches)]) }
     }
@@ -150,7 +150,7 @@
     }
 
     static func batch(_ rows: Rows, _ row: Int) -> BatchRow {
-      // A completion that can't be read stops no job of the batch.
+      // An unreadable completion does not stop any job of the batch.
       let whenDone = rows.text(row, 3).flatMap { try? JSONDecoder().decode(NewJob.self, from: Data($0.utf8)) }
       return BatchRow(
         id: BatchID(rawValue: rows.int(row, 0)), live: rows.int(row, 1), isDone: rows.bool(row, 2),

@@ -1,12 +1,12 @@
 #if Postgres
   import DurableJobs
 
-  /// Where ready jobs are looked for. While a transaction stays open anywhere in the database, the server keeps an entry of each
-  /// job that was in the line of a route, and who looks from the line's start passes over all that were done meanwhile. Where
-  /// that costs much, a claim begins behind those that are known to be gone.
+  /// Where ready jobs are looked for. While a transaction stays open anywhere in the database, the server keeps an
+  /// entry of each job that was in a route's line, and a search from the line's start passes over all that were done
+  /// meanwhile. If that costs much, a claim starts behind those that are known to be gone.
   ///
-  /// What comes to stand before that, as an old job that is tried again, is found by the next claim that looks from the start. One
-  /// does after ``pause(after:)``: so long such a job may be passed over, and no longer.
+  /// A job that is placed before that, such as an old one that is tried again, is found by the next claim that searches
+  /// from the start. One does after ``pause(after:)``: such a job may be passed over that long, and no longer.
   final class LineStarts: Sendable {
     /// A part of a route's line, in the order of ranks and ids.
     struct Stretch {
@@ -14,39 +14,39 @@
       /// It begins behind this one.
       let rank: Int64
       let id: Int64
-      /// The last rank that it has.
+      /// The last rank that it contains.
       let top: Int64
     }
 
     /// What a claim saw in a line.
     struct Sight {
       let rank: Int64
-      /// The first of that rank.
+      /// The first job of that rank.
       let first: Int64
     }
 
     private struct Line {
       /// By rank, the id behind which it begins.
       var starts: [Int64: Int64]
-      /// When it is looked at from its start again, by the store's time.
+      /// When it is next searched from its start, by the store's time.
       let wholeAt: Int64
     }
 
     private let lines = Lock<[Int64: Line]>([:])
 
-    /// So many that are gone may be passed over.
+    /// How many entries of jobs that are gone may be passed over.
     static let bearable: Int64 = 1000
-    /// Of ids that were given out last, some belong to jobs that are still being stored.
+    /// Of the ids given out last, some belong to jobs that are still being stored.
     static let inFlight: Int64 = 500
     private static let mostRanks = 16
 
-    /// In milliseconds. A look of 10,000 entries takes one or two: so a tenth of the time at most is spent on them.
+    /// In milliseconds. Passing 10,000 entries takes one or two: so at most a tenth of the time is spent on that.
     static func pause(after passed: Int64) -> Int64 { min(max(passed / 500, 50), 5000) }
 
-    /// In their order. Of one that is known only in part there are several, and `wholeIn` milliseconds it is whole again.
+    /// In order. A line known only in part has several, and is searched whole again in `wholeIn` milliseconds.
     func stretches(of route: Int64, now: Int64) -> (all: [Stretch], wholeIn: Int64?) {
       let line = lines.withLock { $0[route] }
-      // A clock that was set back makes it due, too.
+      // A clock that was set back also makes it due.
       guard let line, case let rest = line.wholeAt - now, 1...5000 ~= rest else {
         return ([Stretch(route: route, rank: .min, id: .min, top: .max)], nil)
       }
@@ -66,7 +66,7 @@
         if isWhole, passed <= Self.bearable { return lines[route] = nil }
         let old = lines[route]
         guard let wholeAt = isWhole ? now + Self.pause(after: passed) : old?.wholeAt else { return }
-        // Of a line that is known in part, each rank that is known was looked at. Most jobs have the usual one.
+        // In a partly known line, each known rank was searched. Most jobs have the usual one.
         let end = isWhole && isCut ? sights.map(\.rank).max() ?? .max : .max
         var starts = (old?.starts ?? [0: 0]).filter { $0.key <= end }.mapValues { _ in last - Self.inFlight }
         for sight in sights { starts[sight.rank] = min(sight.first - 1, last - Self.inFlight) }

@@ -2,10 +2,10 @@
   import DurableJobs
   import Foundation
 
-  /// Rows that a rule wants to see: each set is locked by one statement, by id, and read by the next. What says who is to be
-  /// locked may have changed in between, where no other lock keeps it: so only rows that were locked are taken.
+  /// Rows that a rule needs: each set is locked by one statement, by id, and read by the next. What determines which
+  /// are locked may have changed in between, if no other lock prevents it: so only rows that were locked are taken.
   extension Transaction {
-    /// What a rule sees of a job `j`. What stands beside it is looked for only where `links` says that there is something.
+    /// What a rule sees of a job `j`. What is stored beside it is read only if `links` says that there is something.
     static let row = """
       j.id,j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,
       (SELECT options FROM §spec WHERE id=j.id),
@@ -76,7 +76,7 @@
     static let lockHeldSQL = lock("ARRAY(\(held))")
     static let heldSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(\(held))) ORDER BY j.id"
     private static let overdue = "SELECT job FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2"
-    /// One that somebody keeps locked has its turn later.
+    /// A job that another keeps locked has its turn later.
     static let lockOverdueSQL = lock("ARRAY(\(overdue))") + " SKIP LOCKED"
     static let overdueSQL = """
       SELECT \(row) FROM(SELECT job,at FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2) d JOIN §job j ON j.id=d.job
@@ -98,7 +98,7 @@
         read(Self.childrenSQL, [parents], answer)
       }
       if !needs.parentsOf.isEmpty {
-        // Whoever ends a parent has to lock the child, which is locked.
+        // Ending a parent requires locking the child, which is locked.
         connection.send(Self.parentsSQL, [.ids(needs.parentsOf.sorted())]) { rows in
           answer.reply.parents += (0..<rows.count).compactMap { row in
             Self.edge(rows, row, parentState: rows.intOrNull(row, 4).flatMap(JobState.init(code:)))
@@ -225,7 +225,7 @@
       }
     }
 
-    /// Of ``row``, which begins at that column.
+    /// Reads a ``row``, which begins at that column.
     private static func stored(_ rows: Rows, _ row: Int, _ first: Int) -> (row: StoredRow, isStanding: Bool) {
       var stored = StoredRow(id: rows.id(row, first))
       (stored.route, stored.state) = (rows.int(row, first + 1), rows.int(row, first + 2))

@@ -10,7 +10,7 @@
 
     private let state = Lock(State())
 
-    /// The newest last.
+    /// The newest is last.
     func rows(of worker: WorkerID) -> [WorkerRow] {
       state.withLock { state in
         (state.rows[worker] ?? []).map { row in
@@ -24,7 +24,7 @@
     var allIDs: [Int64] { state.withLock { $0.rows.values.joined().compactMap(\.id) } }
     var isEmpty: Bool { state.withLock { $0.rows.isEmpty } }
 
-    /// What a transaction that is committed knows of a worker.
+    /// Records what a committed transaction knows of a worker.
     func set(_ rows: [WorkerRow], of worker: WorkerID) {
       state.withLock { $0.rows[worker] = rows.isEmpty ? nil : rows }
     }

@@ -1,17 +1,17 @@
 #if Postgres
   import DurableJobs
 
-  /// What limited queues have room for.
+  /// How much room limited queues have.
   extension Transaction {
-    /// Of the queue `q`, as far as its limit.
+    /// The running jobs of the queue `q`, as far as its limit.
     private static let running = """
       (SELECT count(*) FROM(SELECT 1 FROM §route r JOIN §job j ON j.route=r.id AND j.state=5 WHERE r.queue=q.id
         LIMIT coalesce(q.running,0)) x)
       """
-    /// ``JobRate/interval``. A time beyond a whole burst is none: see ``QueueLimit``.
+    /// ``JobRate/interval``. A time beyond a whole burst is ignored: see ``QueueLimit``.
     private static let interval = "((q.period*1000+q.rate-1)/q.rate)"
-    /// Who claims from a limited queue has it to itself till the end of the transaction. One that has no room is not waited
-    /// for.
+    /// A claim from a limited queue has it exclusively until the end of the transaction. A queue without room is not
+    /// waited for.
     static let lockLimitsSQL = """
       SELECT q.name FROM §queue q WHERE q.name=ANY($1)
         AND(q.running IS NULL OR \(running)<q.running)
@@ -23,8 +23,8 @@
       """
     static let saveTatsSQL = "UPDATE §queue q SET tat=u.tat FROM unnest($1,$2) u(name,tat) WHERE q.name=u.name"
 
-    /// Of those that are limited and have room with the worker. It is counted once they are locked, by a statement of its own:
-    /// so it sees all that others have claimed.
+    /// The queues that are limited and have room with the worker. They are counted once locked, by a separate
+    /// statement: so it sees everything that others have claimed.
     func limits(of free: [String: Int]) throws -> [QueueLimit] {
       try prepareClaim()
       let names = routes.limits.keys.filter { free[$0] ?? 0 > 0 }.map(\.composed).sorted()
@@ -41,7 +41,7 @@
       return limits
     }
 
-    /// Of ``limitsOfSQL``.
+    /// Reads the rows of ``limitsOfSQL``.
     static func limits(_ rows: Rows, at now: Int64, isOwn: (String) -> Bool) -> [QueueLimit] {
       let known = RouteMemory.limits(rows)
       return (0..<rows.count).compactMap { row in
@@ -60,7 +60,7 @@
       ON CONFLICT(name) DO UPDATE SET rate=excluded.rate,period=excluded.period,burst=excluded.burst,tat=excluded.tat
       """
 
-    /// The lanes are locked.
+    /// The lanes must be locked.
     func save(_ paces: [String: LanePace?]) {
       guard !paces.isEmpty else { return }
       let sorted = paces.sorted { $0.key < $1.key }

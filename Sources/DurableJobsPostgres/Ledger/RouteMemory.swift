@@ -1,14 +1,14 @@
 #if Postgres
   import DurableJobs
 
-  /// The routes of the store and what was set of conditions, as one connection last read them. What is not here, or what was
-  /// set, may be news of another process, and `changes` tells. A route that requires something goes with the last of its
-  /// jobs: so it is locked by whoever adds to it. No number is used twice.
+  /// The store's routes and the settings of conditions, as one connection last read them. What is missing here, or was
+  /// set, may be news from another process, and `changes` tells that. A route that requires something is removed with
+  /// the last of its jobs: so it is locked by those that add to it. No number is used twice.
   final class RouteMemory {
     private(set) var byID: [Int64: Route] = [:]
     private var ids: [Key: Int64] = [:]
     private var setByHand: [JobConstraint: Bool] = [:]
-    /// Of limited queues.
+    /// The limits of limited queues.
     private(set) var limits: [String: JobLimits] = [:]
     /// `meta.changes` when all routes were read.
     private(set) var changes: Int64 = -1
@@ -29,7 +29,7 @@
 
     subscript(key: Key) -> Int64? { ids[key] }
 
-    /// Sends for all of them.
+    /// Sends a query for all of them.
     func read(on connection: Connection, changes: Int64) {
       connection.send(Self.routesSQL) { [self] rows in
         forget()
@@ -69,7 +69,7 @@
       }.sorted { $0.id < $1.id }
     }
 
-    /// After a rollback: some of it may never have been.
+    /// After a rollback: some of it may never have existed.
     func forget() {
       byID = [:]
       ids = [:]

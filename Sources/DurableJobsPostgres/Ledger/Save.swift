@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// What was decided, a set in a statement.
+  /// Writes what was decided, each set in one statement.
   extension Transaction {
     static let saveSQL = """
       UPDATE §job j SET state=u.state,rank=u.rank,links=u.links,attempt=u.attempt,run_at=u.run_at,entered_at=u.entered_at,
@@ -152,7 +152,7 @@
       dropDeadlines(times(false))
     }
 
-    /// What attempts told.
+    /// Saves the news that attempts reported.
     private func saveNews(_ all: [RowChange]) {
       let told = all.compactMap { change in change.progress.map { (change.before.id, $0) } }
       if !told.isEmpty {
@@ -188,7 +188,7 @@
       }
     }
 
-    /// Who looks at a lane goes by what it finds there, also where a rule moved a seat without a look.
+    /// Others that look at a lane rely on what they find there, even if a rule moved a seat without looking.
     private func lockLanes(of rows: some Sequence<JobRow>) {
       let names = Set(rows.compactMap { $0.lane?.name.composed })
       if !names.isEmpty { lock(names.sorted(), .lane) }
@@ -217,7 +217,7 @@
 
     // MARK: Deleting
 
-    /// All that is known of a job, its hot row last.
+    /// Everything that is known of a job, its hot row last.
     static let deleteSQL = [
       "DELETE FROM §spec WHERE id=ANY($1)", "DELETE FROM §output WHERE id=ANY($1)",
       "DELETE FROM §failure WHERE job=ANY($1)", "DELETE FROM §progress WHERE id=ANY($1)", dropCrashesSQL, dropNotesSQL,

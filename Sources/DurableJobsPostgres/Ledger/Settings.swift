@@ -55,7 +55,7 @@
       news.here.insert(.work)
     }
 
-    /// What processes keep in memory: they read it anew if it changed.
+    /// Settings that processes keep in memory: they read them again after a change.
     private func set(_ sql: String, _ values: [Value], _ change: ForeignChange) throws {
       var hasChanged = false
       connection.send(sql, values) { hasChanged = $0.changes > 0 }

@@ -2,8 +2,8 @@
   import DurableJobs
   import Foundation
 
-  /// Ready jobs: who becomes one, and who gets them. A state that is not for the index to be found by is `state+0`: on a table of which it
-  /// knows nothing yet, the planner would look for ids in the whole line.
+  /// Ready jobs: which become ready, and who gets them. A state that the index must not be searched by is `state+0`: on
+  /// a table without statistics, the planner would look for ids in the whole line.
   extension Transaction {
     /// How many due jobs of a route become ready in one transaction. The rest follow in the next, at once.
     static let promotionBite: Int64 = 1000
@@ -35,10 +35,10 @@
       u.id,u.route,u.rank,u.links,u.attempt,u.batch,(SELECT options FROM §spec WHERE id=u.id),
         (SELECT payload FROM §spec WHERE id=u.id),(SELECT created_at FROM §spec WHERE id=u.id)
       """
-    /// The first ready jobs by rank and then by id, within what is free in each queue. It is found out first how many each stretch
-    /// of a route's line (see ``LineStarts``) has among them; so many are locked then, from the first of them on and past those that
-    /// others are taking, and no more, whatever the planner makes of it: an array is read once. How many entries of the index it
-    /// met, the server counts by itself.
+    /// The first ready jobs by rank and then by id, within the free slots of each queue. First, the number that each
+    /// stretch of a route's line (see ``LineStarts``) has among them is determined; then that many are locked, from the
+    /// first on and skipping those that others are taking, and no more, whatever the planner does: an array is read
+    /// once. The server itself counts how many entries of the index it met.
     static let takeSQL = """
       WITH b AS MATERIALIZED(SELECT \(met) AS met,pg_sequence_last_value('§job_id'::regclass) AS last),
       c AS MATERIALIZED(
@@ -83,7 +83,7 @@
       try refreshRoutes()
     }
 
-    /// Of all routes; the report says whether there may be more that are due.
+    /// For all routes; the report says whether more may be due.
     func promoteAll(limit: Int, _ answer: PipelineAnswer) {
       promote(Self.promoteAllSQL, .int(0), limit: Int64(limit)) { counts in
         answer.reply.hasMoreDue = counts.contains { $0 >= limit }
@@ -101,7 +101,7 @@
     static let promoteAllSQL = promoteSQL.replacing(
       "unnest($1) r(id)", with: "(SELECT id FROM §route WHERE id>$1) r(id)")
 
-    /// What is asked for with the rest of the exchange; the rest of a claim is done once that is back.
+    /// Sends the queries that go with the rest of the exchange; the claim is finished once they are answered.
     func sendClaim(_ request: ClaimRequest, _ answer: PipelineAnswer) -> ClaimWork? {
       guard let row = ownRows[request.worker]?.last?.id else { return nil }
       let served = routes.served(request)

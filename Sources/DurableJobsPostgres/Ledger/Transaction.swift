@@ -6,28 +6,28 @@
   struct StoreContext: Sendable {
     let policy: StorePolicy
     let session: String
-    /// This process, where its system tells.
+    /// This process, if its system tells.
     let process: WorkerProcess?
     let workers: OwnWorkers
     let lineStarts = LineStarts()
-    /// Of the names that transactions lock: each schema has its own.
+    /// The seed of the names that transactions lock: each schema has its own.
     let lockSeed: Int64
-    /// A pooler may give each transaction another session of the server.
+    /// Whether a pooler may give each transaction another session of the server.
     let isPooled: Bool
   }
 
-  /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it does what
-  /// it is asked for is in the extensions.
+  /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it
+  /// performs its requests is in the extensions.
   ///
-  /// Others write at the same time. So all that is loaded is locked, and read in the statement after, which sees what was
-  /// committed before the lock was had. Who meets another the wrong way round is run again.
+  /// Others write at the same time. So everything loaded is locked, and read in the next statement, which sees what was
+  /// committed before the lock was acquired. Transactions that deadlock are run again.
   final class Transaction {
     let connection: Connection
     let routes: RouteMemory
     let context: StoreContext
     /// The store's time, the same for the whole transaction, in milliseconds since 1970.
     let now: Int64
-    /// In which share of the counts it counts.
+    /// The share of the counts that it writes to.
     let share: Int64
     let isHeard: Bool
     var news: LedgerNews
@@ -35,26 +35,26 @@
     private var unplaced: [(id: JobID, route: Int64, from: JobState?, to: JobState?)] = []
     /// Rows of workers that gave a sign of life.
     var signsOfLife: [Int64] = []
-    /// Damaged rows that were met.
+    /// Damaged rows that were found.
     var unreadable: [JobID] = []
-    /// Rows of this process's workers as they are once this is committed.
+    /// Rows of this process's workers as they will be once this is committed.
     var ownRows: [WorkerID: [WorkerRow]] = [:]
     var goneRows: Set<Int64> = []
-    /// A worker of this process came, of whom others do not know yet.
+    /// Whether there is a new worker of this process, which others do not know yet.
     var hasNewWorker = false
-    /// A worker whose rows are looked at with the first exchange, since they will be asked for.
+    /// A worker whose rows are read with the first exchange, since they will be needed.
     var expectedWorker: WorkerID?
     /// New jobs that will need ids before they are stored.
     var expectedIDs = 0
     var ids: [JobID] = []
 
-    /// What the server says of this transaction, once it has begun.
+    /// What the server tells of this transaction, once it has begun.
     private(set) var head: Head?
     private var hasBegun = false
     private var begunAt = Duration.zero
     /// Is told the server's time, and how long ago that may have been at most. Throws if ``now`` was reckoned wrong.
     var check: (Int64, Duration) throws -> Void = { _, _ in }
-    /// COMMIT is on its way: whether it came, ``head`` can tell later.
+    /// COMMIT was sent: whether it was carried out, ``head`` can tell later.
     private(set) var isEnding = false
 
     struct Head {
@@ -65,7 +65,7 @@
 
     /// The jobs that this stores.
     var stored: [JobID] = []
-    /// It writes what is not the store's, too: whether it came, the store's rows alone can't tell.
+    /// It also writes rows that are not the store's: these alone can't tell whether it was committed.
     var isCallers = false
 
     init(
@@ -80,8 +80,8 @@
       news = LedgerNews(isHeard: isHeard)
     }
 
-    /// Is another after the server was started again, and after a crash from which it recovered by itself: that resets what it
-    /// counts.
+    /// Changes when the server is restarted, and after a crash from which it recovered by itself: that resets its
+    /// counters.
     static let lifeSQL =
       "concat(extract(epoch FROM pg_postmaster_start_time()),' ',extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))"
     static let headSQL = """
@@ -102,7 +102,7 @@
       }
     }
 
-    /// Writes the counts, which others may wait for, and commits: one round trip. With nothing to write, none at all.
+    /// Writes the counts, which others may wait for, and commits in one round trip. Without changes, it needs none.
     func commit() throws {
       guard hasBegun else { return }
       writeCounts()
@@ -112,7 +112,7 @@
       do {
         try connection.sync()
       } catch let failure as PostgresFailure {
-        // What the program deferred up to the commit, and the server refused then.
+        // Constraints that the program deferred to the commit, and the server refused then.
         guard isCallers, let refusal = PostgresTransaction.Refusal(failure) else { throw failure }
         throw CallersError(error: refusal)
       }
@@ -125,7 +125,7 @@
       if !goneRows.isEmpty { context.workers.forget(goneRows) }
     }
 
-    /// What a rollback to a savepoint takes back.
+    /// What a rollback to a savepoint undoes.
     struct Mark {
       fileprivate let news: LedgerNews
       fileprivate let unplaced: [(id: JobID, route: Int64, from: JobState?, to: JobState?)]
@@ -171,7 +171,7 @@
       SELECT id FROM §route r WHERE requires<>''
         AND coalesce((SELECT sum(jobs) FROM §tally t WHERE t.route=r.id),0)<=0 FOR UPDATE SKIP LOCKED
       """
-    /// What was committed before they were locked is seen only now.
+    /// What was committed before they were locked is visible only now.
     static let dropRoutesSQL = """
       WITH gone AS(
         DELETE FROM §route r WHERE id=ANY($1) AND NOT EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state<>7)
@@ -180,7 +180,7 @@
       UPDATE §meta SET changes=changes+1 WHERE id=1 AND EXISTS(SELECT 1 FROM gone)
       """
 
-    /// Those that require something and have no job any more go.
+    /// Removes routes that require something and have no job any more.
     private func dropRoutes() throws {
       guard news.tallies.contains(where: { $0.value[0] < 0 && routes.byID[$0.key]?.requires.isEmpty == false }) else {
         return
@@ -326,7 +326,7 @@
   }
 
   extension Connection {
-    /// Without statistics that would mislead it, the planner takes the indexes: all that is asked for is in one. True for one
+    /// Without statistics that would mislead it, the planner uses the indexes: every query has one. True for one
     /// transaction. What is committed is durable.
     static let settingsSQL = """
       SELECT set_config('enable_seqscan','off',$1),set_config('enable_bitmapscan','off',$1),
@@ -338,7 +338,7 @@
           ELSE current_setting('synchronous_commit') END,$1)
       """
 
-    /// What the planner had before, for statements that are not the store's. For one transaction.
+    /// The planner's previous settings, for statements that are not the store's. For one transaction.
     static let callersSettingsSQL = """
       SELECT set_config(name,reset_val,true) FROM pg_settings WHERE name IN('enable_seqscan','enable_bitmapscan',
         'enable_hashjoin','enable_mergejoin','enable_material','jit','plan_cache_mode')

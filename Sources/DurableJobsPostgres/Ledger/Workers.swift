@@ -2,8 +2,8 @@
   import DurableJobs
   import Foundation
 
-  /// Rows of workers: leases, and what is held under them. A worker's row is locked by who claims under it, so that nobody
-  /// takes it away meanwhile.
+  /// Rows of workers: leases, and what is held under them. A worker's row is locked by each claim under it, so that
+  /// nobody removes it meanwhile.
   extension Transaction {
     static let lookSQL = """
       SELECT id,lease_until FROM §worker WHERE id=ANY($1) AND lease_until<>\(WorkerRow.taken) ORDER BY id FOR NO KEY UPDATE
@@ -35,7 +35,7 @@
       """
     static let burySQL = "DELETE FROM §worker WHERE id=ANY($1)"
 
-    /// The rows of a worker of this process that stand, into ``ownRows``.
+    /// Reads the standing rows of a worker of this process into ``ownRows``.
     func look(at worker: WorkerID) {
       read(rowsOf: worker, Self.lookSQL) { [self] rows in if let id = rows.last?.id { signsOfLife.append(id) } }
     }
@@ -92,7 +92,7 @@
       }
     }
 
-    /// Rows of other workers of this process are sorted out by what came of the renewal.
+    /// Rows of other workers of this process are filtered by the result of the renewal.
     func hold(_ tokens: [ClaimToken], _ answer: PipelineAnswer) {
       if !tokens.isEmpty {
         connection.send(

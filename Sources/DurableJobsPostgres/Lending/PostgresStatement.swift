@@ -11,8 +11,8 @@
   }
 
   extension JobQueue {
-    /// The statement that stores a job, for a program that writes with another client. It gives a row of one number, the job's
-    /// id, for ``handle(_:as:)``. The job is there if and only if that transaction is committed, and workers hear of it then.
+    /// The statement that stores a job, for a program that writes with another client. It returns a row with the job's
+    /// id, for ``handle(_:as:)``. The job exists if and only if that transaction is committed; workers hear of it then.
     ///
     /// It stores plain jobs. Throws `JobError.Code.invalidArgument` for a job with a key, tags, a lane, a time limit, a
     /// constraint or something to wait for, or with a payload that is not JSON; `JobError.Code.wrongStore` for a queue

@@ -55,7 +55,7 @@
 
     /// What remains of a job's links when it has ended, if it may be ended here.
     private static let lasting = Links([.crash, .parents])
-    /// What others wait for, or are waiting for it to let go of.
+    /// What others wait for, or are waiting for it to release.
     private static let entangled = Links([.children, .lane, .seated, .unique])
 
     static let complete = """

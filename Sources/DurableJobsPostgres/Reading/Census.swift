@@ -22,7 +22,7 @@
 
     static let emptySQL = "SELECT id,empty_at FROM §batch WHERE empty_at IS NOT NULL ORDER BY empty_at,id LIMIT $1"
 
-    /// And the processes of the workers, see ``workers()``.
+    /// Also returns the processes of the workers, see ``workers()``.
     func census(now: Int64) throws -> (Census, processes: [String: WorkerProcess]) {
       var census = Census()
       connection.send(Self.hasDueSQL, [.int(now)]) { census.hasDue = $0.bool(0, 0) }
@@ -47,7 +47,7 @@
       connection.send(Self.nextDeadlineSQL) { rows in if rows.count > 0 { read(rows.int(0, 0)) } }
     }
 
-    /// The oldest first, and by their sessions the processes of those that told where they are.
+    /// The oldest first, and by session the processes of those workers that reported theirs.
     func workers() throws -> ([Census.Worker], processes: [String: WorkerProcess]) {
       var workers: [Census.Worker] = []
       var processes: [String: WorkerProcess] = [:]

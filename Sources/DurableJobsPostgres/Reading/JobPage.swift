@@ -34,7 +34,7 @@
       self.order = "ORDER BY j.id\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
     }
 
-    /// Once it is sent, `read` is called with what came.
+    /// Once it is sent, `read` is called with the result.
     func send(
       _ columns: String, grouped: String? = nil, on connection: Connection, read: @escaping Connection.Reader
     ) {
@@ -48,7 +48,7 @@
       return ids
     }
 
-    /// The ids of few jobs in given states, by way of the index; nil where this is not the way.
+    /// The ids of few jobs in given states, by means of the index; nil if this way does not apply.
     private func indexed(_ parts: [JobFilter]) -> String? {
       routes.places(ofAll: parts, limit: limit).map { routes, states in
         "SELECT id FROM §job WHERE route IN(\(Self.list(routes))) AND state IN(\(Self.list(states))) AND state<>7"
@@ -80,7 +80,7 @@
 
     private mutating func value(name: String) -> String { value(.text(name.composed)) }
 
-    /// What the caller says, as a parameter.
+    /// The caller's value, as a parameter.
     private mutating func value(_ value: Value) -> String {
       values.append(value)
       return "$\(values.count)"

@@ -19,7 +19,7 @@
       var jobs: [JobSnapshot] = []
       page.send(Self.columns(query.detail), on: connection) { rows in
         for row in 0..<rows.count {
-          // A row that can't be one of a job is passed over.
+          // A row that can't be a job's is skipped.
           guard let state = JobState(code: rows.int(row, 2)), let route = byID[rows.int(row, 1)] else { continue }
           jobs.append(Self.snapshot(rows, row, state, route))
         }
@@ -72,7 +72,7 @@
       }
     }
 
-    /// What belongs to a job stands in tables of its own; each is found by the job's id.
+    /// A job's details are in tables of their own; each is found by the job's id.
     private static func columns(_ detail: JobQuery.Detail) -> String {
       let payload = detail.contains(.payload) ? "(SELECT payload FROM §spec WHERE id=j.id)" : "NULL"
       let output = detail.contains(.output) ? "(SELECT bytes FROM §output WHERE id=j.id)" : "NULL"

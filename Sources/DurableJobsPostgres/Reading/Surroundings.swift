@@ -12,7 +12,7 @@
       }
     }
 
-    /// Who works on this store, on whatever machine, the oldest first.
+    /// The workers of this store, on any machine, the oldest first.
     package func workers() async throws -> [StoredWorker] {
       let now = engine.time.now
       return try await engine.read { try $0.storedWorkers(now: now) }

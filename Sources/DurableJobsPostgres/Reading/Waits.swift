@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// What stands around unfinished jobs: for each a few seeks, however much waits beside it.
+  /// What surrounds unfinished jobs: a few seeks for each, however much waits beside it.
   extension Reader {
     static let needsSQL = """
       SELECT c.id,n.parent,n.key,n.need,n.state,n.held FROM unnest($1,$2) c(id,uniq) CROSS JOIN LATERAL(
@@ -79,7 +79,7 @@
       }
     }
 
-    /// Who works on the store, the oldest first.
+    /// The workers of the store, the oldest first.
     func storedWorkers(now: Int64) throws -> [StoredWorker] {
       var claims: [Int64: Set<JobID>] = [:]
       connection.send(Self.claimsSQL) { rows in

@@ -9,7 +9,7 @@
     import Glibc
   #endif
 
-  /// A connection in pipeline mode: what is sent goes out at once with ``sync()``, which waits once. Used by one thread.
+  /// A connection in pipeline mode: what is sent goes out with ``sync()``, which waits once. Used by one thread.
   ///
   /// Each wait ends at ``deadline``: then the server is asked to stop, and the connection is abandoned.
   final class Connection {
@@ -19,9 +19,9 @@
     private let schema: String
     private let isPreparing: Bool
     private var prepared: [String: String] = [:]
-    /// So many names were given out. None twice: what failed after it was prepared is there.
+    /// How many names were given out. None is reused: what failed after it was prepared still exists.
     private var names = 0
-    /// Sent to be prepared, and not answered yet: such a one does not exist if something before it fails.
+    /// Sent to be prepared, and not answered yet: it does not exist if something before it fails.
     private var unproven: Set<String> = []
     private var sent: [Reader] = []
     /// In terms of ``SystemClock/uptime``.

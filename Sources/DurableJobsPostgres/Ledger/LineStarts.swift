@@ -59,8 +59,8 @@
       return (all + [Stretch(route: route, rank: rank, id: id, top: .max)], rest)
     }
 
-    /// A claim saw these in the line of a route: the first of all whose turn it was, and not the last of them if it `isCut`.
-    /// `last`: the highest id that was given out; `passed`: how many that are gone it passed over.
+    /// A claim saw these in a route's line: the first of all whose turn it was, without the last of them if it `isCut`.
+    /// `last`: the highest id that was given out; `passed`: how many entries of gone jobs it passed over.
     func saw(_ sights: [Sight], of route: Int64, isWhole: Bool, isCut: Bool, last: Int64, passed: Int64, now: Int64) {
       lines.withLock { lines in
         if isWhole, passed <= Self.bearable { return lines[route] = nil }

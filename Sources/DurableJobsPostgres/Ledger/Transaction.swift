@@ -52,7 +52,7 @@
     private(set) var head: Head?
     private var hasBegun = false
     private var begunAt = Duration.zero
-    /// Is told the server's time, and how long ago that may have been at most. Throws if ``now`` was reckoned wrong.
+    /// Gets the server's time, and how old that is at most. Throws if the estimate of ``now`` was wrong.
     var check: (Int64, Duration) throws -> Void = { _, _ in }
     /// COMMIT was sent: whether it was carried out, ``head`` can tell later.
     private(set) var isEnding = false
@@ -210,8 +210,8 @@
 
     static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"
 
-    /// The clock was set back by so many milliseconds. Of all the processes that notice, the first puts the waits right; the
-    /// others see by the epoch that it was done.
+    /// The clock was set back by this many milliseconds. Of all processes that notice, the first corrects the waits;
+    /// the others see by the epoch that it was done.
     func rebaseWaits(by setBack: Int64, _ known: Lock<Int64>) throws {
       guard setBack > 0 else { return }
       begin()
@@ -237,7 +237,7 @@
       news.moved(id, route: route, from: old, to: new) { place(route) }
     }
 
-    /// Others may have made routes that this connection has not read.
+    /// Others may have created routes that this connection has not read.
     func placeMoves() throws {
       guard !unplaced.isEmpty else { return }
       try readRoutes()
@@ -256,7 +256,7 @@
       SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(n,$2) h FROM unnest($1) n ORDER BY 1) x
       """
 
-    /// What a name stands for may have no row to be locked yet.
+    /// A name may have no row that could be locked yet.
     func lock(_ names: [String], _ space: NameSpace) {
       connection.send(Self.lockNamesSQL, [.texts(names), .int(context.lockSeed &+ space.rawValue)])
     }
@@ -281,10 +281,10 @@
       """
     static let bumpSQL = "UPDATE §meta SET changes=changes+1 WHERE id=1"
 
-    /// Nobody takes these away as long as this transaction goes on.
+    /// Nobody removes these while this transaction goes on.
     static let holdRoutesSQL = "SELECT id FROM §route WHERE id=ANY($1) ORDER BY id FOR KEY SHARE"
 
-    /// The routes of new jobs are known after this. Those that nobody has used are made.
+    /// The routes of new jobs are known after this. Missing ones are created.
     func intern(_ jobs: some Sequence<NewJob>) throws {
       func unknown() -> [RouteMemory.Key] {
         Set(jobs.lazy.map { RouteMemory.Key(queue: $0.queue, kind: $0.kind, requires: $0.terms.requires) })

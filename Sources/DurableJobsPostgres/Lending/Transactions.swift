@@ -64,9 +64,9 @@
     /// both are stored, or neither. Jobs that are to follow it so far are stored with it. Once that is committed, the
     /// handler's return value is ignored, and it should return.
     ///
-    /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the transaction
-    /// back, and what another attempt did stands alone. Throws `JobError.Code.wrongStore` for a transaction of another store,
-    /// and `JobError.Code.invalidArgument` if jobs of its kind give something: `complete(with:in:)`.
+    /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the
+    /// transaction back, so that only another attempt's work remains. Throws `JobError.Code.wrongStore` for another
+    /// store's transaction, `JobError.Code.invalidArgument` if its kind has an output: `complete(with:in:)`.
     public func complete(in transaction: PostgresTransaction) throws {
       try end(success(with: Never?.none), in: transaction)
     }

@@ -73,7 +73,7 @@
     }
 
     /// A line that the command wrote, for more readers than its log has: without the values of variables that only it
-    /// was given, or that may hold a password, such as a proxy's. Less than six characters are no secret.
+    /// was given, or that may hold a password, such as a proxy's. Fewer than six characters are no secret.
     func hidingValues(in line: String) -> String {
       env.filter { !Self.isInherited($0.key) && !Self.plain.contains($0.key) || Self.isProxy($0.key) }
         .flatMap { $0.value.display.split(whereSeparator: \.isNewline) }.filter { $0.count >= 6 }

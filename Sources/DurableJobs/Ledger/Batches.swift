@@ -1,12 +1,12 @@
-/// What a transaction did to the numbers of a batch.
+/// How a transaction changed the counts of a batch.
 package struct BatchTally: Sendable {
   package var total: Int64 = 0
   package var live: Int64 = 0
   package var succeeded: Int64 = 0
-  /// Jobs of it that are there.
+  /// The batch's jobs that exist.
   package var jobs: Int64 = 0
 
-  /// A job of it came into a state, or left one for nothing.
+  /// A job of the batch entered a state, or left one because it was removed.
   mutating func move(from old: JobState?, to new: JobState?) {
     func live(_ state: JobState?) -> Int64 { state.map { $0.isFinished ? 0 : 1 } ?? 0 }
     self.live += live(new) - live(old)
@@ -15,7 +15,7 @@ package struct BatchTally: Sendable {
   }
 }
 
-/// A batch as a transaction sees it.
+/// A batch as seen by a transaction.
 package struct BatchRow: Sendable {
   package let id: BatchID
   package let live: Int64
@@ -29,8 +29,8 @@ package struct BatchRow: Sendable {
 }
 
 extension JobLedger {
-  /// Counts what a whole transaction did to batches, and stores the jobs that follow those that are done with it. Such a job
-  /// may do something to others.
+  /// Applies a transaction's changes to the counts of batches, and stores the jobs that follow the batches that are now
+  /// done. Such a job may affect others.
   package func settleBatches(_ tallies: () -> [BatchID: BatchTally], now: Int64) throws {
     while case let tallies = tallies(), !tallies.isEmpty { try settle(tallies, now: now) }
   }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a verb has seen and decided: rows as they will be, over rows as they were. A row that is here is never replaced by
-/// one that is loaded later.
+/// What a verb has read and decided: rows as they will be, over rows as they were. A row that is already here is never
+/// replaced with one that is loaded later.
 struct Book {
   /// Milliseconds since 1970.
   let now: Int64
   private var rows: [JobID: RowChange] = [:]
   private var changed: [JobID] = []
-  /// They were removed, which the ledger does not know yet.
+  /// Jobs that were removed, which the ledger does not know yet.
   private var gone: Set<JobID> = []
   private var asked: Set<JobID> = []
   /// Ascending.
@@ -16,19 +16,19 @@ struct Book {
   private var parentsOf: [JobID: [Edge]] = [:]
   private var waitersOf: [String: [JobID]] = [:]
   var lanes = Lanes()
-  /// What is not about a job that stays.
+  /// Changes that do not concern a job that stays.
   var changes = Changes()
 
-  /// Wait for nothing but a seat any more.
+  /// Jobs that now wait only for a seat.
   var seatless: [JobID] = []
-  /// The end of their attempts was counted.
+  /// Jobs whose end of the attempt has been counted.
   private var counted: Set<JobID> = []
 
   // What happened to jobs since ``Consequences`` last looked.
   var ended: [JobID] = []
-  /// They ran, and will again.
+  /// They ran, and will run again.
   var returned: [JobID] = []
-  /// They had ended, and live again.
+  /// Jobs that had ended, and were reopened.
   var reopened: [JobID] = []
 
   private var consequences = Consequences()
@@ -38,9 +38,9 @@ struct Book {
 
   var date: Date { Date(milliseconds: now) }
 
-  // MARK: What is lacking, and comes
+  // MARK: What is missing, and arrives
 
-  /// The part of it that was not asked for yet, and now is; nil if that is nothing.
+  /// The part of `wanted` that was not requested yet, and now is; nil if there is none.
   mutating func lacking(_ wanted: Needs) -> Needs? {
     var needs = wanted
     needs.jobs = wanted.jobs.filter { asked.insert($0).inserted }
@@ -66,11 +66,11 @@ struct Book {
 
   subscript(id: JobID) -> JobRow? { rows[id]?.after }
 
-  /// The jobs that have this unique key, as far as they were asked for, ascending.
+  /// The jobs that have this unique key, as far as they were requested, ascending.
   func owners(of key: String) -> [JobID] { owners[key] ?? [] }
 
-  /// Who keeps a job that has ended from its unique key: not one that it was appended to. Key and parents must have been
-  /// asked for.
+  /// The job that keeps a finished job from taking its unique key: not one that it was appended to. The key and the
+  /// parents must have been requested.
   func keyOwner(besides row: JobRow) -> JobID? {
     guard let owner = row.unique.flatMap({ owners(of: $0.key).last }), owner != row.id else { return nil }
     return (parentsOf[row.id] ?? []).contains { $0.parent == owner } ? nil : owner
@@ -78,10 +78,10 @@ struct Book {
 
   func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
-  /// Who waits for somebody to bring this key. It must have been asked for.
+  /// The jobs that wait for one with this key. They must have been requested.
   func waiters(of key: String) -> [JobID] { waitersOf[key] ?? [] }
 
-  /// Those that it waits for, or would if they lived again. They must have been asked for.
+  /// The jobs that it waits for, or would if they were reopened. They must have been requested.
   func needed(by id: JobID) -> [JobID] {
     (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
   }
@@ -104,7 +104,7 @@ struct Book {
     return result
   }
 
-  /// Its attempt ends, or it does, in a way of which `body` says the failure that is to be kept.
+  /// Ends its attempt, or the job, as `body` does, which returns the failure to keep.
   mutating func end(_ id: JobID, concernsClaim: Bool = false, _ body: (inout JobCourse) -> String?) {
     let now = date
     change(id) { change in
@@ -114,8 +114,8 @@ struct Book {
     }
   }
 
-  /// An unfinished job that needs this one, or what it brought, and does not go itself. Its children must have been asked
-  /// for.
+  /// An unfinished job that needs this one, or what it brought, and is not removed itself. The children must have been
+  /// requested.
   func needer(of id: JobID, except going: Set<JobID> = []) -> JobID? {
     children(of: id).map(\.child).filter { child in
       guard let state = self[child]?.course.state, !state.isFinished else { return false }
@@ -123,7 +123,7 @@ struct Book {
     }.min()
   }
 
-  /// Who needs it, or would need what it brought if it were retried.
+  /// The job that needs it, or would need what it brought if it were retried.
   func keeper(of id: JobID) -> JobID? {
     needer(of: id)
       ?? children(of: id).first { edge in
@@ -131,8 +131,8 @@ struct Book {
       }?.child
   }
 
-  /// No dependent is ever freed by a removal: one that was skipped or cancelled is not run by a retry. Its children must
-  /// have been asked for.
+  /// A removal never releases a dependent: one that was skipped or cancelled is not run by a retry. The children must
+  /// have been requested.
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
@@ -145,7 +145,7 @@ struct Book {
     if let key = row.before.unique?.key { owners[key]?.removeAll { $0 == id } }
   }
 
-  /// What follows from any change, whichever rule made it.
+  /// Applies what follows from any change, whichever rule made it.
   private mutating func follow(_ change: inout RowChange, from old: JobState) {
     let wasFinished = old.isFinished
     if wasFinished, !change.after.course.state.isFinished { change.after.waits = 0 }
@@ -156,7 +156,7 @@ struct Book {
     change.after.course.stand(waits: change.after.waits, now: date)
     let (id, new) = (change.before.id, change.after.course.state)
     if new != old, new != .running, !change.isOwnEnd { change.after.claim.void() }
-    // What a skipped job waited for is left as it is, to write less: if it lives again, that is reckoned anew.
+    // A skipped job keeps its number of waits, to write less: it is computed again if the job is reopened.
     if new.isFinished, new != .skipped { change.after.waits = 0 }
     if old == .running, !new.isFinished, new != .running { returned.append(id) }
     guard wasFinished != new.isFinished else { return }
@@ -173,7 +173,7 @@ struct Book {
 
   // MARK: Lanes
 
-  /// Who failed may hold its lane.
+  /// A failed job may hold its lane.
   private mutating func leaveLane(_ change: inout RowChange) {
     let row = change.after
     if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return }
@@ -181,12 +181,12 @@ struct Book {
     change.after.seat = nil
   }
 
-  /// The lanes that these are in, to be asked for.
+  /// The lanes of these jobs, to be requested.
   func lanes(of jobs: some Sequence<JobID>) -> [String: Int] {
     Dictionary(jobs.compactMap { self[$0]?.lane.map { ($0.name, 0) } }) { count, _ in count }
   }
 
-  /// Takes its place in its lane again. The lane must have been asked for, and the heads.
+  /// Enters its lane again. The lane and the heads must have been requested.
   mutating func enterLane(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == nil else { return }
     let parents = liveParents(of: id) > 0 ? [] : (parentsOf[id] ?? []).map(\.parent)
@@ -194,15 +194,15 @@ struct Book {
     change(id) { $0.after.seat = seat }
   }
 
-  /// What is lacking to know which failed jobs these were to run after, or what was skipped because of which. Their parents
-  /// must have been asked for.
+  /// What is missing to know which failed jobs these were to run after, or which ones caused the skips. Their parents
+  /// must have been requested.
   mutating func lackingHeads(of jobs: some Sequence<JobID>) -> Needs? {
     let failed = jobs.flatMap { id in (parentsOf[id] ?? []).filter { end(of: $0) == .failed }.map(\.parent) }.sorted()
     return lacking(Needs(jobs: failed)) ?? lacking(Needs(jobs: failed.compactMap { self[$0]?.course.cause }))
   }
 
-  /// A failed job that holds its lane does not keep out what was to run after its end, or after the end of what was skipped
-  /// because of it: it gives its seat to that. Those must have been asked for.
+  /// A failed job that holds its lane does not block a job that was to run after its end, or after the end of what was
+  /// skipped because of it: it passes its seat to that job. Those must have been requested.
   mutating func takeSeat(in lane: String, of parents: [JobID]) -> Bool {
     let head = parents.map { self[$0]?.course.cause ?? $0 }.sorted().first { id in
       self[id].map { $0.seat == true && $0.course.state == .failed && $0.lane?.name == lane } ?? false
@@ -211,8 +211,8 @@ struct Book {
     return head != nil
   }
 
-  /// To those that wait for nothing else: who waits for others too might wait for one behind it in the lane. Their parents
-  /// must have been asked for, and the heads.
+  /// Only to those that wait for nothing else: one that also waits for others might wait for one behind it in the lane.
+  /// Their parents and the heads must have been requested.
   mutating func passSeatsOn() {
     for id in seatless.sorted() {
       guard let row = self[id], row.seat == false, row.waits == 1, let lane = row.lane?.name,
@@ -231,8 +231,8 @@ struct Book {
     }
   }
 
-  /// It waits for one that lives again: were that behind it in its lane, neither could run. The lane must have been asked
-  /// for.
+  /// It waits for a reopened job: if that were behind it in its lane, neither could run. The lane must have been
+  /// requested.
   mutating func yieldSeat(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == true else { return }
     lanes.yield(lane.name, id)
@@ -242,31 +242,31 @@ struct Book {
     }
   }
 
-  /// It has a seat in its lane, and has not begun.
+  /// Whether it has a seat in its lane and has not begun.
   func isSeated(_ id: JobID) -> Bool {
     self[id].map { $0.seat == true && $0.course.state != .running && !$0.course.state.isFinished } ?? false
   }
 
-  /// Whether it has a seat that it can't use now. Its parents must have been asked for.
+  /// Whether it has a seat that it can't use now. Its parents must have been requested.
   func isSeatedInVain(_ id: JobID) -> Bool { isSeated(id) && liveParents(of: id) > 0 }
 
-  /// What must be known of lanes before their free seats can be given.
+  /// What must be known about lanes before their free seats can be given.
   var wantedOfLanes: [String: Int] {
     Dictionary(uniqueKeysWithValues: lanes.left.map { ($0, lanes.wanted(in: $0)) })
   }
 
-  /// Hands the free seats of a lane to the lowest that wait.
+  /// Gives the free seats of a lane to the lowest waiting jobs.
   mutating func giveSeats(in lane: String) {
     let rows = rows
     for id in lanes.next(in: lane, { rows[$0]?.after.seat == false }) { seat(id) }
   }
 
-  /// In lanes, and ran till now, or may begin from now on.
+  /// Jobs in lanes that ran until now, or may begin from now on.
   var paced: [JobID] {
     changed.filter { id in rows[id].map { $0.before.lane != nil && ($0.endsAttempt || $0.mayBegin) } ?? false }
   }
 
-  /// Counts what ended, and has those wait for their time who begin next. Their lanes must have been asked for.
+  /// Counts attempts that ended, and delays those that begin next. Their lanes must have been requested.
   mutating func pace() {
     for id in paced where rows[id]?.endsAttempt ?? false && counted.insert(id).inserted {
       if let row = rows[id]?.before, let lane = row.lane { lanes.count(in: lane.name, from: row.enteredAt, at: now) }
@@ -279,7 +279,7 @@ struct Book {
 
   // MARK: Deadlines
 
-  /// The deadline of a job has passed. False if that was one to begin by, and the job has begun.
+  /// The deadline of a job has passed. False if it was a deadline to begin by, and the job has begun.
   mutating func passDeadline(of id: JobID) -> Bool {
     guard let row = self[id], row.isTimed, let deadline = row.deadline else { return false }
     change(id) { $0.after.isTimed = false }
@@ -293,12 +293,12 @@ struct Book {
 
   private func end(of edge: Edge) -> JobState? { self[edge.parent]?.course.end ?? edge.parentState }
 
-  /// How many of its edges are from jobs that have not ended. Its parents must have been asked for.
+  /// How many of its edges are from jobs that have not ended. Its parents must have been requested.
   func liveParents(of id: JobID) -> Int {
     (parentsOf[id] ?? []).count { edge in end(of: edge).map { !$0.isFinished } ?? false }
   }
 
-  /// Of the edges that can't be met any more, that of the oldest parent. Its parents must have been asked for.
+  /// The edge of the oldest parent among those that can't be met any more. Its parents must have been requested.
   func brokenEdge(of id: JobID) -> Edge? {
     (parentsOf[id] ?? []).filter { edge in
       guard !edge.isNever, let parent = end(of: edge) else { return true }
@@ -310,7 +310,7 @@ struct Book {
     edge.isNever ? "was removed" : end(of: edge).map { "is \($0)" } ?? "is gone"
   }
 
-  /// A job whose need can't be met any more, and that has not begun or can't go on.
+  /// Skips a job whose need can't be met any more, and that has not begun or can't continue.
   mutating func skip(_ id: JobID, because edge: Edge) {
     let parent = edge.isNever ? nil : self[edge.parent]
     let need = parent.map { BrokenNeed($0) } ?? BrokenNeed(removed: edge.parent)
@@ -321,7 +321,7 @@ struct Book {
 
   // MARK: The end
 
-  /// What is to be seen for what follows from all that happened; nil once nothing follows any more.
+  /// What must be read for what follows from all that happened; nil when nothing more follows.
   mutating func follow() -> Needs? {
     var following = Consequences()
     swap(&following, &consequences)
@@ -329,7 +329,7 @@ struct Book {
     return following.next(&self)
   }
 
-  /// How a verb ends: what follows is looked for, and then all is saved. Nil once that is done.
+  /// Ends a verb: finds what follows, then saves everything. Nil when that is done.
   mutating func conclude() -> LedgerRequest? {
     guard !isSaved else { return nil }
     if let needs = follow() { return LedgerRequest(load: needs) }
@@ -337,7 +337,7 @@ struct Book {
     return close()
   }
 
-  /// What saves all that was decided; nil if that is nothing.
+  /// The request that saves all decisions; nil if there are none.
   mutating func close() -> LedgerRequest? {
     changes.jobs = changed.compactMap { rows[$0] }
     changes.paces = lanes.paces

@@ -18,7 +18,7 @@ package struct Census: Sendable {
 
   /// The oldest first.
   package var workers: [Worker] = []
-  /// Workers that hold jobs. Only looked for if a lease lapsed.
+  /// Workers that hold jobs. Looked up only if a lease has expired.
   package var running: Set<Int64> = []
   /// A scheduled job's time has come.
   package var hasDue = false
@@ -41,8 +41,8 @@ extension RecoveryPlan {
 }
 
 extension StoredWorker {
-  /// A worker for all of its rows: it has more than one when its claims were counted through. `claims`: the jobs that run, by
-  /// the rows of their workers. `isDead`: whether a session is known to have ended.
+  /// A single entry for all rows of a worker: it has more than one if claim numbers of a row were used up. `claims`:
+  /// the running jobs, by the rows of their workers. `isDead`: whether a session is known to have ended.
   package static func all(
     of rows: [Census.Worker], running claims: [Int64: Set<JobID>], at now: Int64, isDead: (String) -> Bool
   ) -> [StoredWorker] {

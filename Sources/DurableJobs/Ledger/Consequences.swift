@@ -1,11 +1,11 @@
 /// What follows from what happened to jobs: part of every verb that changes any.
 ///
-/// Who comes back to a need that can't be met is skipped; who lives again takes those along that were skipped because of
-/// it; and an end lets dependents go on or skips them, level by level. Each level is one load, however wide it is.
+/// A job that returns to a need that can't be met is skipped. A reopened job reopens those that were skipped because of
+/// it. An end releases or skips dependents, level by level. Each level is one load, however wide it is.
 struct Consequences {
   private var reopening = Reopening()
 
-  /// Nil once nothing follows any more.
+  /// Nil when nothing more follows.
   mutating func next(_ book: inout Book) -> Needs? {
     if let needs = judgeReturned(&book) ?? reopening.next(&book) { return needs }
     while !book.ended.isEmpty {
@@ -20,7 +20,7 @@ struct Consequences {
     return nil
   }
 
-  /// Skips first, seats after.
+  /// Skips come first, then seats.
   private func giveSeats(_ book: inout Book) -> Needs? {
     let seatless = book.seatless.filter { book[$0]?.seat == false }
     if let needs = book.lacking(Needs(parentsOf: seatless, lanes: book.wantedOfLanes)) { return needs }
@@ -44,7 +44,7 @@ struct Consequences {
     return nil
   }
 
-  /// One step down. Each child is looked at once, however many of its parents ended.
+  /// One level down. Each child is examined once, however many of its parents ended.
   private func tellChildren(of level: [JobID], _ book: inout Book) {
     var order: [JobID] = []
     var news: [JobID: (ends: Int, broken: Edge?)] = [:]
@@ -70,11 +70,11 @@ struct Consequences {
   }
 }
 
-/// Those that live again, with their skipped descendants level by level; then what each waits for, derived anew.
+/// Reopened jobs, with their skipped descendants level by level; then what each one waits for, computed again.
 private struct Reopening {
-  /// Whose waits are no longer what they were.
+  /// Jobs whose waits have changed.
   private var touched: Set<JobID> = []
-  /// By lane, of those that come into it again.
+  /// By lane: the dependents of the jobs that enter it again.
   private var dependents: [String: Dependents] = [:]
 
   mutating func next(_ book: inout Book) -> Needs? {
@@ -89,7 +89,7 @@ private struct Reopening {
       book.reopened = []
       touched.formUnion(level)
       touched.formUnion(children)
-      // A level is judged whole before any of it opens, and opens in order of id.
+      // A whole level is judged before any of it reopens, and it reopens in order of id.
       for id in skipped.filter({ book.brokenEdge(of: $0) == nil }) {
         if let row = book[id], book.keyOwner(besides: row) != nil { continue }
         let now = book.date
@@ -124,14 +124,14 @@ private struct Reopening {
   }
 }
 
-/// Those that wait for some jobs: directly, by way of others, or for a key of theirs; level by level.
+/// The jobs that wait for given jobs: directly, through others, or for one of their keys; level by level.
 private struct Dependents {
   private(set) var all: Set<JobID> = []
   private var level: [JobID]
 
   init(of jobs: some Sequence<JobID>) { level = jobs.sorted() }
 
-  /// Nil once all are known.
+  /// Nil when all are known.
   mutating func next(_ book: inout Book) -> Needs? {
     while !level.isEmpty {
       let parents = level.filter { book[$0]?.hasChildren ?? false }

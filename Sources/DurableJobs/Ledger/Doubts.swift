@@ -1,9 +1,9 @@
-/// The workers that somebody who recovers has asked for a sign of life.
+/// The workers that a recovering process has asked for a sign of life.
 ///
-/// A lease that lapsed proves nothing by itself: a clock may have stepped, an app may have held a transaction for long. A
+/// An expired lease proves nothing by itself: a clock may have stepped, an app may have held a transaction for long. A
 /// worker that lives is told, and has an interval to answer; one that holds nothing has nothing to lose.
 package struct Doubts {
-  /// A worker that is not who recovers.
+  /// A worker other than the one that recovers.
   package struct Suspect {
     package let row: WorkerRow
     package let isIdle: Bool
@@ -19,17 +19,17 @@ package struct Doubts {
 
   package struct Verdict {
     package var losses: [WorkerRow] = []
-    /// Rows of workers that are to be asked for a sign of life.
+    /// Rows of the workers to be asked for a sign of life.
     package var asked: [Int64] = []
-    /// Until the next that was asked must have answered.
+    /// The time until the next of those that were asked must have answered.
     package var comeAgain: Duration?
   }
 
   private struct Doubt {
     let leaseUntil: Int64
-    /// By a clock that never steps.
+    /// By a monotonic clock.
     let since: Duration
-    /// It answered, with a lease that lapsed all the same: its clock is not ours.
+    /// It answered, but its lease has expired all the same: its clock differs from ours.
     var isAnswered = false
   }
 
@@ -43,10 +43,10 @@ package struct Doubts {
 
   package init() {}
 
-  /// They gave a sign of life.
+  /// These workers gave a sign of life.
   package mutating func answered(by workers: [Int64]) { for worker in workers { known[worker] = nil } }
 
-  /// Who is lost of these, which are all `workers` but the one who asks.
+  /// Determines which of these workers are lost. They are all `workers` except the one that asks.
   package mutating func judge(
     _ suspects: [Suspect], of workers: [WorkerRow], now: Int64, uptime: Duration, interval: Duration
   ) -> Verdict {

@@ -4,17 +4,17 @@ package struct Edge: Hashable, Codable, Sendable {
   package let child: JobID
   package let condition: JobEdge.Condition
   package let slot: Int?
-  /// Its parent was removed, and had not ended so: it never will.
+  /// Its parent was removed without having ended as needed: the need will never be met.
   package var isNever = false
   /// ``JobCourse/end`` of the parent, where edges were loaded by their child; nil if the parent is gone.
   package var parentState: JobState?
 }
 
 extension Edge {
-  /// Is added to the number of what is needed where that will never come.
+  /// Added to the stored number of a need that will never be met.
   package static let never: Int64 = 4
 
-  /// Nil if `need` is no number of one.
+  /// Nil if `need` is not the number of a need.
   package init?(parent: JobID, child: JobID, need: Int64, slot: Int64, parentState: JobState? = nil) {
     let condition: JobEdge.Condition? =
       switch need % Self.never {
@@ -39,7 +39,7 @@ extension JobEdge.Condition {
     }
   }
 
-  /// Whether this ``JobCourse/end`` is the one that it waits for.
+  /// Whether this ``JobCourse/end`` is the one it waits for.
   package func holds(after end: JobState) -> Bool {
     switch self {
     case .succeeded: end == .succeeded
@@ -49,13 +49,13 @@ extension JobEdge.Condition {
   }
 }
 
-/// Why a job is skipped: the end that it can't be run after.
+/// Why a job is skipped: the end after which it can't run.
 struct BrokenNeed: Equatable {
   let job: JobID
   let reason: String
   var isAfterFailure = false
 
-  /// A job that was skipped itself hands on what skipped it.
+  /// A job that was skipped itself passes on what caused that.
   init(_ parent: JobRow) {
     let (course, name) = (parent.course, "job \(parent.id) (\(parent.kind))")
     job = course.cause ?? parent.id

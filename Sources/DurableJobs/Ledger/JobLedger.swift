@@ -1,21 +1,21 @@
 import Foundation
 
-/// The rows of one transaction of a store: what every rule stands on.
+/// The rows of one transaction of a store: the basis of every rule.
 ///
-/// One exchange is one round trip, whose parts are done in the order of ``LedgerRequest``: a read sees what was written
-/// before it. A ledger says what it says about a set in as few statements as its database allows. It decides nothing, and
-/// begins and ends nothing: the transaction is its owner's.
+/// One exchange is one round trip, and its parts are done in the order of ``LedgerRequest``: a read sees what was
+/// written before it. A ledger handles a set in as few statements as its database allows. It decides nothing, and
+/// neither begins nor ends a transaction: that belongs to its owner.
 package protocol JobLedger: AnyObject {
   func exchange(_ request: LedgerRequest) throws -> LedgerReply
 }
 
-/// A verb of ``JobStore`` as a value, which alternates between asking for rows and deciding.
+/// A verb of ``JobStore`` as a value, which alternates between requesting rows and deciding.
 ///
-/// It does no I/O and reads no clock. It writes in its last exchange, the fast paths apart: so one that refuses has written
-/// nothing, and after a deadlock or a lost connection a store may run it again from its start.
+/// It does no I/O and reads no clock. Except in the fast paths, it writes only in its last exchange: one that refuses
+/// has written nothing, and after a deadlock or a lost connection a store may run it again from the start.
 package protocol Verb {
   associatedtype Reply
-  /// Takes what came of its last request, and says what it wants next; nil once all that it decided is saved.
+  /// Takes the reply to its last request, and returns the next; nil when all that it decided is saved.
   mutating func next(_ answer: LedgerReply) throws -> LedgerRequest?
   var reply: Reply { get }
 }
@@ -29,63 +29,63 @@ extension JobLedger {
 }
 
 package struct LedgerRequest {
-  /// All that was decided.
+  /// All decisions.
   package var save: Changes?
-  /// A worker gives a sign of life: its rows that stand have this lease from now on, and are in the reply.
+  /// A worker gives a sign of life: those of its rows that stand get this lease, and are in the reply.
   package var renew: (worker: WorkerID, leaseUntil: Int64)?
-  /// Fast path: of these, those that are known to be held with nothing asked of them. The reply has their indices, and what
-  /// the worker holds beside them.
+  /// Fast path: which of these are known to be held, with nothing asked of them. The reply has their indices, and what
+  /// else the worker holds.
   package var hold: [ClaimToken]?
-  /// Fast path: ends those with success that are held and were asked nothing. The reply has the indices of those that were.
+  /// Fast path: ends with success those that are held and were asked nothing. The reply has their indices.
   package var finish: [Finish] = []
-  /// The batch that ``add`` come into. The reply has its id.
+  /// The batch that the jobs of ``add`` enter. The reply has its id.
   package var batch: BatchMembership?
-  /// New jobs. The ledger gives the ids, ascending.
+  /// New jobs. The ledger assigns the ids, ascending.
   package var add: [NewRow] = []
-  /// Adds to the numbers of batches. The reply has them as they are then.
+  /// Adds to the counts of batches. The reply has the resulting counts.
   package var tally: [BatchID: BatchTally] = [:]
   /// This batch is done, and that job follows it.
   package var complete: (batch: BatchID, job: JobID?)?
-  /// These batches go if they have no jobs.
+  /// Deletes those of these batches that have no jobs.
   package var forget: [BatchID] = []
-  /// Each that still has the lease that it was seen with loses it for good; if it moved since, the worker lives. The reply
-  /// has those that lost it.
+  /// Each row whose lease is still as it was read loses it for good; if the lease has changed, the worker lives. The
+  /// reply has those that lost it.
   package var dispossess: [WorkerRow] = []
-  /// Makes due jobs ready, at most so many of a route.
+  /// Makes due jobs ready, at most this many of a route.
   package var promote: Int?
-  /// Takes ready jobs, those of them too that are due, under the newest row of its worker.
+  /// Takes ready jobs, including due ones, under the newest row of the worker.
   package var take: ClaimRequest?
   package var load = Needs()
 }
 
-/// Rows that a rule wants to see. What it reads it may change, so a ledger with other writers locks it.
+/// Rows that a rule wants to see. It may change what it reads, so a ledger with other writers locks it.
 package struct Needs {
   package var jobs: [JobID] = []
   /// Their edges, with the rows of the children.
   package var childrenOf: [JobID] = []
   /// Their edges, with the states of the parents.
   package var parentsOf: [JobID] = []
-  /// Seats, and the rows of so many of the lowest that wait for one.
+  /// Seats, and the rows of this many of the lowest that wait for one.
   package var lanes: [String: Int] = [:]
-  /// Of each unique key the newest job that has it, and the newest unfinished one.
+  /// For each unique key, the newest job that has it, and the newest unfinished one.
   package var keys: [String] = []
-  /// Of these keys all.
+  /// All jobs that have these keys.
   package var allOwnersOf: Set<String> = []
-  /// Of each ``JobTerms/key``: the newest unfinished job, else the newest that succeeded.
+  /// For each ``JobTerms/key``: the newest unfinished job, else the newest that succeeded.
   package var named: [String] = []
-  /// These are passed over in that, as they end in this transaction.
+  /// These are ignored there, because they end in this transaction.
   package var namedBesides: [JobID] = []
-  /// Who waits for somebody with such a key to come.
+  /// The jobs that wait for one with such a key.
   package var waitersOf: [String] = []
-  /// What runs under claims of these rows of workers, at most so many in all.
+  /// What runs under claims of these rows of workers, at most ``heldLimit`` jobs.
   package var heldBy: [Int64] = []
   package var heldLimit = Int.max
   package var batch: BatchID?
-  /// So many jobs whose deadline has passed, the longest ago first.
+  /// This many jobs whose deadline has passed, the longest ago first.
   package var overdue = 0
-  /// The rows of a worker of this process that stand, the newest last.
+  /// The standing rows of a worker of this process, newest last.
   package var worker: WorkerID?
-  /// Those queues of a claim that are limited, if it has room for them.
+  /// The limited queues of a claim, if it has room for them.
   package var limitsOf: [String: Int] = [:]
 
   package var isEmpty: Bool {
@@ -105,19 +105,19 @@ package struct LedgerReply {
   /// Their rows are in ``jobs``.
   package var named: [String: JobID] = [:]
   package var waiters: [String: [JobID]] = [:]
-  /// By ``Needs/heldBy``, as they were asked for; their rows are in ``jobs``.
+  /// By ``Needs/heldBy``, as requested; their rows are in ``jobs``.
   package var held: [JobID] = []
-  /// By ``Needs/overdue``, their rows in ``jobs``; or jobs that ``LedgerRequest/take`` passed over, as their deadline has passed.
+  /// By ``Needs/overdue``, with rows in ``jobs``; or jobs that ``LedgerRequest/take`` passed over, past their deadline.
   package var overdue: [JobID] = []
   package var workers: [WorkerRow] = []
   package var limits: [QueueLimit] = []
   package var certain: [Int] = []
-  /// Held by the worker that renews, and not on its list.
+  /// Held by the worker that renews, but not on its list.
   package var unlisted: [JobID] = []
   package var finished: [Int] = []
   package var added: [JobID] = []
   package var batch: BatchID?
-  /// By ``LedgerRequest/tally``, or ``Needs/batch``.
+  /// From ``LedgerRequest/tally`` or ``Needs/batch``.
   package var batches: [BatchRow] = []
   package var dispossessed: [Int64] = []
   package var hasMoreDue = false
@@ -126,7 +126,7 @@ package struct LedgerReply {
   package init() {}
 }
 
-/// An attempt that ended with success, and with no news of its progress.
+/// An attempt that ended with success, without new progress.
 package struct Finish {
   package let index: Int
   package let token: ClaimToken
@@ -144,11 +144,11 @@ package struct NewRow {
   package var hasChildren = false
 }
 
-/// A lane as a transaction sees it.
+/// A lane as seen by a transaction.
 package struct LaneRow: Sendable {
   package var width: Int
   package var taken: Int
-  /// The lowest that wait, as many as were asked for.
+  /// The lowest that wait, as many as were requested.
   package var waiting: [JobID]
   package var pace: LanePace?
 
@@ -159,12 +159,12 @@ package struct LaneRow: Sendable {
 
 /// An edge of a job that has no id yet.
 package struct NewEdge: Hashable {
-  /// The oldest first.
+  /// Ordered from the oldest.
   package enum Parent: Hashable, Comparable {
     case known(JobID)
-    /// By its place in ``LedgerRequest/add``, which is before the child's.
+    /// By its index in ``LedgerRequest/add``, which is before the child's.
     case added(Int)
-    /// The first that comes with this ``JobTerms/key``. Every job that is added is bound to those that wait for its key.
+    /// The first job that arrives with this ``JobTerms/key``. Each added job is bound to those that wait for its key.
     case key(String)
   }
 
@@ -175,21 +175,21 @@ package struct NewEdge: Hashable {
   var known: JobID? { if case .known(let id) = parent { id } else { nil } }
 }
 
-/// What a verb decided. What follows from a pair of rows is not in it: counts, transitions, the rows beside a job.
+/// What a verb decided. It leaves out what follows from a pair of rows: counts, transitions, the rows beside a job.
 package struct Changes {
-  /// In the order in which they were decided.
+  /// In the order of the decisions.
   package var jobs: [RowChange] = []
   package var removed: [JobRow] = []
-  /// Of those that were removed: they are kept, and never met.
+  /// Edges of removed jobs: they are kept, and will never be met.
   package var neverMet: [Edge] = []
-  /// Rows of workers, to be made or to be written.
+  /// Rows of workers, to be created or updated.
   package var workers: [WorkerRow] = []
   package var goneWorkers: [Int64] = []
-  /// Workers of whose jobs something was asked.
+  /// Workers that were asked something about their jobs.
   package var asked: Set<Int64> = []
-  /// ``QueueLimit/tat`` of queues.
+  /// ``QueueLimit/tat``, by queue.
   package var tats: [String: Int64] = [:]
-  /// Of lanes; nil for none any more.
+  /// By lane; nil removes it.
   package var paces: [String: LanePace?] = [:]
 
   package var isEmpty: Bool {

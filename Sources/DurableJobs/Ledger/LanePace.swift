@@ -1,7 +1,7 @@
-/// How often an attempt begins in a lane at most, and how far that is used up.
+/// How often an attempt may begin in a lane, and how much of that is used up.
 ///
-/// One job of such a lane has a seat, so the next begins after that has ended: each start is counted then, from when it was,
-/// and who comes next is told its time. A claim has nothing to count.
+/// Only one job of such a lane has a seat, so the next begins after that one has ended: each start is counted then,
+/// from its own time, and the next job is given its time. A claim has nothing to count.
 package struct LanePace: Codable, Equatable, Sendable {
   package let rate: JobRate
   /// ``QueueLimit/tat``.
@@ -9,7 +9,7 @@ package struct LanePace: Codable, Equatable, Sendable {
 
   package init(_ rate: JobRate, tat: Int64 = 0) { (self.rate, self.tat) = (rate, tat) }
 
-  /// As it is stored: what no store wrote is no rate.
+  /// As it is stored: values that no store wrote are not a rate.
   package init?(count: Int64?, period: Int64?, burst: Int64?, tat: Int64) {
     guard let rate = JobLimits(running: nil, count: count, period: period, burst: burst)?.rate else { return nil }
     self.init(rate, tat: tat)
@@ -20,19 +20,19 @@ package struct LanePace: Codable, Equatable, Sendable {
     QueueLimit(queue: lane, limits: JobLimits(rate: rate), running: 0, tat: tat, at: now)
   }
 
-  /// An attempt has ended that began then.
+  /// Counts an attempt that has ended and began at `start`.
   mutating func count(from start: Int64, at now: Int64) {
     var limit = limit(of: "", at: now)
     limit.take(1, from: min(start, now))
     tat = limit.tat
   }
 
-  /// The next begins when it was to, or sooner if this lets it.
+  /// The next attempt begins when it was going to, or sooner if the new rate allows that.
   func replaced(by new: JobRate, at now: Int64) -> LanePace {
     guard tat > now * 1000, let next = limit(of: "", at: now).next else { return LanePace(new, tat: tat) }
     return LanePace(new, tat: min(next * 1000 - new.interval, now * 1000) + new.depth)
   }
 
-  /// The clock was set back by so many milliseconds.
+  /// The clock was set back by this many milliseconds.
   package mutating func rebase(by milliseconds: Int64) { tat -= milliseconds * 1000 }
 }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The lanes that a verb has seen, and what it did to them.
+/// The lanes that a verb has read, and what it did to them.
 struct Lanes {
   private struct Lane {
     var width = 1
     var taken = 0
     var pace: LanePace?
     var isLoaded = false
-    /// The lowest that wait in the ledger, as many as were asked for.
+    /// The lowest waiting jobs in the ledger, as many as were requested.
     var waiting: [JobID] = []
     var asked = -1
-    /// Came to wait in this verb.
+    /// Jobs that started to wait in this verb.
     var entered: [JobID] = []
-    /// So many of the ledger's waiting went, or got a seat.
+    /// How many of the ledger's waiting jobs left, or got a seat.
     var moved = 0
 
     var free: Int { max(width - taken, 0) }
@@ -20,9 +20,9 @@ struct Lanes {
   }
 
   private var lanes: [String: Lane] = [:]
-  /// By lane, as they are to be written; nil for none any more.
+  /// By lane, as they are to be written; nil removes one.
   private(set) var paces: [String: LanePace?] = [:]
-  /// Lanes in which seats may have come free since some were last given.
+  /// Lanes in which seats may have become free since some were last given.
   private(set) var left: Set<String> = []
 
   mutating func lacking(_ wanted: [String: Int]) -> [String: Int] {
@@ -54,7 +54,7 @@ struct Lanes {
     left.insert(name)
   }
 
-  /// Whether there is a seat for one more, which has it then; else it waits. The lane must have been asked for.
+  /// Takes a free seat and returns true, or else lets the job wait. The lane must have been requested.
   mutating func enter(_ name: String, _ id: JobID? = nil) -> Bool {
     var lane = lanes.removeValue(forKey: name) ?? Lane()
     defer { lanes[name] = lane }
@@ -66,19 +66,19 @@ struct Lanes {
     return false
   }
 
-  /// Who has a seat waits for one instead.
+  /// A job that has a seat waits for one instead.
   mutating func yield(_ name: String, _ id: JobID) {
     lanes[name, default: Lane()].taken -= 1
     lanes[name]?.entered.append(id)
     left.insert(name)
   }
 
-  /// One that waits was given the seat of another.
+  /// A waiting job was given another's seat.
   mutating func passed(_ name: String) { lanes[name, default: Lane()].moved += 1 }
 
-  // MARK: Rates. The lane must have been asked for.
+  // MARK: Rates. The lane must have been requested.
 
-  /// An attempt has ended that began then.
+  /// Counts an attempt that has ended and began at `start`.
   mutating func count(in name: String, from start: Int64, at now: Int64) {
     lanes[name]?.pace?.count(from: start, at: now)
     if let pace = lanes[name]?.pace { paces[name] = .some(pace) }
@@ -90,7 +90,7 @@ struct Lanes {
     paces.updateValue(pace, forKey: name)
   }
 
-  /// When the next may begin, if that is ahead.
+  /// When the next attempt may begin, if that is in the future.
   func start(in name: String, at now: Int64) -> Date? {
     guard let next = lanes[name]?.pace?.limit(of: name, at: now).next, next > now else { return nil }
     return Date(milliseconds: next)
@@ -101,12 +101,12 @@ struct Lanes {
   /// Its width or its rate was changed.
   mutating func changed(_ name: String) { left.insert(name) }
 
-  /// So many of the lowest waiting must be known before the free seats can be given: some of them may have left.
+  /// How many of the lowest waiting must be known before the free seats can be given: some may have left.
   func wanted(in name: String) -> Int {
     lanes[name].map { $0.moved + ($0.isLoaded ? $0.free : max(-$0.taken, 0)) } ?? 0
   }
 
-  /// Who gets the free seats. The lane must have been asked for.
+  /// The jobs that get the free seats. The lane must have been requested.
   mutating func next(in name: String, _ isWaiting: (JobID) -> Bool) -> [JobID] {
     left.remove(name)
     var lane = lanes.removeValue(forKey: name) ?? Lane()

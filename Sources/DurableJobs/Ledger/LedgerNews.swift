@@ -1,21 +1,21 @@
-/// What a transaction has to count and to tell, from what it did to rows: counts are written once, before its COMMIT, and
-/// the rest is told after.
+/// What a transaction has to count and to announce, from its changes to rows: counts are written once, before its
+/// COMMIT; the rest is announced after it.
 package struct LedgerNews {
-  /// Changes of counts, by route: jobs in all, then by the code of each state.
+  /// Changes of counts, by route: all jobs first, then by the code of each state.
   package private(set) var tallies: [Int64: [Int64]] = [:]
   /// Changes of batches.
   package private(set) var batches: [BatchID: BatchTally] = [:]
   package private(set) var transitions: [JobTransition] = []
   /// What other processes should hear.
   package private(set) var elsewhere: ForeignChange = []
-  /// What this process should hear that is in no transition.
+  /// What this process should hear that is not in a transition.
   package var here: ForeignChange = []
-  /// Whether somebody in this process wants to hear of each job.
+  /// Whether anything in this process wants to hear of each job.
   private let isHeard: Bool
 
   package init(isHeard: Bool) { self.isHeard = isHeard }
 
-  /// A job came into a state, or left one for nothing. `place` is asked for its queue and kind if somebody wants to know.
+  /// A job entered a state, or was removed from one. `place` gives its queue and kind, called if anything needs them.
   package mutating func moved(
     _ id: JobID, route: Int64, from old: JobState?, to new: JobState?, concernsClaim: Bool = false,
     place: () throws -> (queue: String, kind: String)?
@@ -54,14 +54,14 @@ package struct LedgerNews {
       concernsClaim: change.concernsClaim, place: place)
   }
 
-  /// Jobs whose time came, or who were given another: too many to be named.
+  /// Jobs that came due, or were given another time: too many to name.
   package mutating func movedMany(_ number: Int, route: Int64, from old: JobState, to new: JobState) {
     guard number > 0 else { return }
     count(route, from: old, to: new, number: Int64(number))
     tell(.work)
   }
 
-  /// Something that is in no transition.
+  /// Announces something that is not in a transition.
   package mutating func tell(_ change: ForeignChange) {
     elsewhere.formUnion(change)
     here.formUnion(change)

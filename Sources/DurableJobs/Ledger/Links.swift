@@ -1,18 +1,18 @@
-/// The state of a row that is no job any more. It keeps the highest id of all from being given out again.
+/// The state of a row that is no longer a job. It keeps the highest id from being assigned again.
 package let stubCode: Int64 = 11
 
-/// What a job's hot row knows of the tables beside it, and of what was asked of its worker.
+/// What a job's hot row knows about the tables beside it, and about what was asked of its worker.
 package struct Links: OptionSet {
   package let rawValue: Int64
 
   package init(rawValue: Int64) { self.rawValue = rawValue }
 
-  /// It is the parent, or the child, of rows in `durable_edge`.
+  /// It is the parent or the child of rows in `durable_edge`.
   package static let children = Links(rawValue: 1)
   package static let parents = Links(rawValue: 64)
   /// Its terms have a lane.
   package static let lane = Links(rawValue: 2)
-  /// It has a seat in its lane, also one that failed and holds it.
+  /// It has a seat in its lane, even if it failed and holds the lane.
   package static let seated = Links(rawValue: 4096)
   /// It was skipped because another failed.
   package static let afterFailure = Links(rawValue: 8192)
@@ -29,16 +29,16 @@ package struct Links: OptionSet {
   /// It has a row in `durable_deadline`.
   package static let deadline = Links(rawValue: 16384)
   package static let overdueAsked = Links(rawValue: 65536)
-  /// It waits, and for less if what it requires returns.
+  /// It waits, and for a shorter time if what it requires returns.
   package static let backOff = Links(rawValue: 32768)
   /// It waits for a date.
   package static let dated = Links(rawValue: 2048)
 
-  /// Its handler suspended it, or its payload could not be read. Else somebody did.
+  /// Its handler suspended it, or its payload could not be read. Otherwise a person did.
   package static let heldByHandler = Links(rawValue: 131072)
   package static let undecodable = Links(rawValue: 262144)
 
-  /// Its end is more than one statement.
+  /// Ending it takes more than one statement.
   package static let slow: Links = [.children, .lane, .steps]
   package static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
 

@@ -1,13 +1,13 @@
-/// How far a process has looked for jobs past their retention. A pass goes over all ids, in bites; when it is through,
-/// the next need not begin before the first of those that it left behind expires.
+/// How far a process has looked for jobs past their retention. A pass covers all ids, in bites; the next pass need not
+/// begin before the first of those that it left expires.
 package struct PruningCursor: Sendable {
-  /// How often the clock had been set back when this was reckoned.
+  /// How often the clock had been set back when this was computed.
   package var setBacks = 0
-  /// The next pass begins then.
+  /// When the next pass begins.
   package var nextPass: Int64 = .min
-  /// Ids up to here were looked at.
+  /// Ids up to here have been examined.
   package var id: Int64 = .min
-  /// The earliest expiry of a job that this pass left, or that may have ended behind it.
+  /// The earliest expiry of a job that this pass left, or that may have ended after it was examined.
   package var earliest: Int64 = .max
 
   package init(setBacks: Int = 0, nextPass: Int64 = .min) {
@@ -16,32 +16,32 @@ package struct PruningCursor: Sendable {
   }
 }
 
-/// One bite of it: at most as many jobs past their retention as were asked for, the oldest first.
+/// One bite of a pass: at most as many jobs past their retention as were requested, oldest first.
 package struct PruningPass: Sendable {
-  /// Rows looked at in one bite: some milliseconds of reading.
+  /// Rows examined in one bite: some milliseconds of reading.
   package static let rowsInBite = 20_000
 
   package private(set) var jobs: [JobID] = []
-  /// Batches that were done without jobs: no job takes them along.
+  /// Batches that were done without jobs, so that no job's removal removes them.
   package private(set) var batches: [BatchID] = []
   package private(set) var hasMore = false
-  /// Where to go on, once these are deleted.
+  /// Where to continue once these are deleted.
   package private(set) var cursor: PruningCursor
-  /// Whether there may be any.
+  /// Whether a pass is due.
   package let isDue: Bool
   private let policy: StorePolicy
   private let now: Int64
   package let limit: Int
   private var count = 0
 
-  /// `setBacks`: how often the clock was set back by now.
+  /// `setBacks`: how often the clock has been set back so far.
   package init(from cursor: PruningCursor, setBacks: Int, policy: StorePolicy, now: Int64, limit: Int) {
     self.cursor = cursor.setBacks == setBacks ? cursor : PruningCursor(setBacks: setBacks)
     self.policy = policy
     self.now = now
     self.limit = limit
     isDue = self.cursor.id > .min || now >= self.cursor.nextPass
-    // What ends from now on can't expire earlier than this.
+    // What ends from now on can't expire before this.
     if isDue, self.cursor.id == .min {
       self.cursor.earliest = now + policy.leastRetention.milliseconds
     }
@@ -67,13 +67,13 @@ package struct PruningPass: Sendable {
     if expiry <= now { jobs.append(JobID(rawValue: id)) } else { cursor.earliest = min(cursor.earliest, expiry) }
   }
 
-  /// The next batch that was done without jobs, the oldest first.
+  /// The next batch that was done without jobs, oldest first.
   package mutating func look(at batch: BatchID, emptyAt: Int64) {
     let expiry = policy.expiry(of: .succeeded, nil, enteredAt: emptyAt) ?? .max
     if expiry <= now { batches.append(batch) } else { cursor.earliest = min(cursor.earliest, expiry) }
   }
 
-  /// There are no more rows, or enough of them.
+  /// There are no more rows, or enough were examined.
   package mutating func end() {
     guard isDue else { return }
     hasMore = isFull

@@ -1,36 +1,36 @@
-/// What a limited queue has room for, as one transaction sees it.
+/// What a limited queue has room for, as seen by one transaction.
 ///
-/// Its rate is kept by the generic cell rate algorithm, in the form of a virtual schedule: ITU-T I.371, annex A. All that
-/// is stored of it is one time, at which the bucket will be full again.
+/// Its rate follows the generic cell rate algorithm, in the form of a virtual schedule: ITU-T I.371, annex A. Only one
+/// time is stored for it: when the bucket will be full again.
 package struct QueueLimit: Sendable {
   package let queue: String
   package let limits: JobLimits
-  /// Jobs of it that run; above the limit they need not be counted.
+  /// Its running jobs; above the limit they need not be counted.
   package private(set) var running: Int
   /// In microseconds since 1970: the "theoretical arrival time".
   package private(set) var tat: Int64
-  /// That is not the one that is stored.
+  /// It differs from the stored one.
   private(set) var isNews = false
   private let now: Int64
-  /// Nobody else claims from it till this transaction ends. Where that is not so, it has no room.
+  /// Nobody else claims from the queue until this transaction ends. If that is not so, it has no room.
   private let isOwn: Bool
 
   /// `now` is in milliseconds since 1970.
   package init(queue: String, limits: JobLimits, running: Int, tat: Int64, at now: Int64, isOwn: Bool = true) {
     (self.queue, self.limits, self.running, self.tat) = (queue, limits, running, max(tat, 0))
     (self.now, self.isOwn) = (now * 1000, isOwn)
-    // What no burst can have led to is of a clock that was set back since, or of a slower rate: the bucket is empty.
+    // A time beyond any burst is from a clock that was set back since, or a slower rate: the bucket is empty.
     guard let depth = limits.rate?.depth, tat > self.now + depth + Self.slack else { return }
     (self.tat, isNews) = (self.now + depth, isOwn)
   }
 
-  /// Transactions that wait for each other may have begun so many microseconds apart.
+  /// How many microseconds apart transactions that wait for each other may have begun.
   package static let slack: Int64 = 10_000_000
 
   /// Whether the limit of running jobs lets one more begin.
   var hasSlot: Bool { limits.running.map { running < $0 } ?? true }
 
-  /// How many may begin now.
+  /// How many jobs may begin now.
   var places: Int {
     guard isOwn else { return 0 }
     let slots = limits.running.map { max($0 - running, 0) } ?? .max

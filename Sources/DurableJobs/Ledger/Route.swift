@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a worker must be able to serve to run a job: its queue, its kind and what it requires, as one number.
+/// What a worker must serve to run a job: its queue, its kind and what it requires, as one number.
 package struct Route: Hashable, Sendable {
   package let id: Int64
   package let queue: String
@@ -16,12 +16,12 @@ package struct Route: Hashable, Sendable {
     self.isPaused = isPaused
   }
 
-  /// What is required, as it is stored: nothing is no text.
+  /// The requirements as they are stored: none is the empty text.
   package static func text(of requires: Set<JobConstraint>) -> String { requires.isEmpty ? "" : requires.list }
 }
 
 extension Set<JobConstraint> {
-  /// What can't be read is nothing, so that jobs are not kept from running by damage.
+  /// An unreadable list counts as empty, so that damage does not keep jobs from running.
   package init(list: String?) {
     self = list?.isEmpty ?? true ? [] : Set(names(list).map { JobConstraint(rawValue: $0) })
   }
@@ -33,14 +33,14 @@ extension String {
   package var composed: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 }
 
-/// Names as they are stored in one text.
+/// Names as they are stored, in one text.
 package func nameList(_ names: Set<String>) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.withoutEscapingSlashes]
   return (try? encoder.encode(names.sorted())).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
 }
 
-/// What ``nameList(_:)`` wrote; nothing if it can't be read.
+/// The names that ``nameList(_:)`` wrote; none if the text can't be read.
 package func names(_ list: String?) -> Set<String> {
   (try? JSONDecoder().decode(Set<String>.self, from: Data((list ?? "").utf8))) ?? []
 }

@@ -1,19 +1,19 @@
-/// What there is to do in one queue for one kind, of jobs that require the same.
+/// The work in one queue for one kind, of jobs that require the same.
 package struct RouteWork {
   package var queue: String
   package var kind: String
   package var requires: Set<JobConstraint>
   package var isPaused: Bool
-  /// The unfinished jobs, as they are written down.
+  /// The unfinished jobs, as stored.
   package var left: JobCounts
-  /// Scheduled ones whose time has come.
+  /// Scheduled jobs that are due.
   package var due: Int
-  /// Whether one that was claimed before waits for a time that is ahead.
+  /// Whether one that was claimed before waits for a future time.
   package var isReturning: Bool
 }
 
 extension RouteWork {
-  /// What its times say is still to be asked.
+  /// What depends on the jobs' times must still be read.
   package init(_ totals: RouteTotals) {
     self.init(
       queue: totals.queue, kind: totals.kind, requires: totals.requires, isPaused: totals.isPaused,

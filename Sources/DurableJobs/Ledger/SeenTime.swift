@@ -1,16 +1,16 @@
 import Foundation
 
-/// The last time that a process saw, from which it knows how far the clock was set back since.
+/// The last time that a process saw, by which it knows how far the clock has been set back since.
 package struct SeenTime: Sendable {
   private var latest: Int64
-  /// Unknown for a time that was read in a file.
+  /// Unknown for a time that was read from a file.
   private var uptime: Duration?
-  /// How often the clock was seen to be set back: what was reckoned from a later time holds no more.
+  /// How often the clock was seen set back: what was computed from a later time no longer holds.
   package private(set) var setBacks = 0
 
   package init(latest: Int64) { self.latest = (0...Date.latest).contains(latest) ? latest : 0 }
 
-  /// How many milliseconds are missing at `now`; 0 if no more than a clock is corrected in passing.
+  /// How many milliseconds are missing at `now`; 0 if it is no more than a usual clock correction.
   package func setBack(at now: Int64, _ uptime: Duration) -> Int64 {
     let expected = latest + (self.uptime.map { max(uptime - $0, .zero).milliseconds } ?? 0)
     return expected - now > 1000 ? expected - now : 0

@@ -1,4 +1,4 @@
-/// States as they are stored. They begin at 2, since SQLite keeps 0 and 1 in no byte and a row should keep its size.
+/// States as they are stored. They begin at 2, since SQLite stores 0 and 1 in no byte and a row should keep its size.
 /// Below 7 a job is unfinished.
 extension JobState {
   package var code: Int64 {
@@ -15,7 +15,7 @@ extension JobState {
     }
   }
 
-  /// By their codes.
+  /// Indexed by their codes.
   private static let states: [JobState?] = [
     nil, nil, .blocked, .scheduled, .ready, .running, .suspended, .succeeded, .failed, .cancelled, .skipped,
   ]

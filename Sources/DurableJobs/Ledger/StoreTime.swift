@@ -1,9 +1,9 @@
-/// What the store takes as now, and how it learns that the clock was set back.
+/// The store's current time, and how it learns that the clock was set back.
 package final class StoreTime: Sendable {
   private let clock: any JobClock
   private let seen: Lock<SeenTime>
 
-  /// `latest`: a time that somebody saw, as the file tells.
+  /// `latest`: a time that some process saw, according to the file.
   package init(clock: any JobClock, latest: Int64) {
     self.clock = clock
     seen = Lock(SeenTime(latest: latest))
@@ -15,13 +15,13 @@ package final class StoreTime: Sendable {
   /// The time by both clocks.
   package var moment: (now: Int64, uptime: Duration) { (now, clock.uptime) }
 
-  /// By how many milliseconds the clock was set back, as long as waits have not been put right for it.
+  /// How many milliseconds the clock was set back, until waits have been adjusted for it.
   package func setBack(at moment: (now: Int64, uptime: Duration)) -> Int64 {
     seen.withLock { $0.setBack(at: moment.now, moment.uptime) }
   }
 
   package var setBacks: Int { seen.withLock(\.setBacks) }
 
-  /// Somebody looked then, or committed a transaction that began then and put waits right if they had to be.
+  /// Someone looked then, or committed a transaction that began then and adjusted waits if needed.
   package func saw(_ moment: (now: Int64, uptime: Duration)) { seen.withLock { $0.saw(moment.now, moment.uptime) } }
 }

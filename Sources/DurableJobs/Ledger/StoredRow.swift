@@ -1,6 +1,6 @@
 import Foundation
 
-/// A job's hot row as a database has it, with what stands beside it.
+/// A job's hot row as a database has it, with what is stored beside it.
 package struct StoredRow {
   package let id: JobID
   package var route: Int64 = 0
@@ -19,15 +19,15 @@ package struct StoredRow {
   package var highestFraction = 0.0
   package var waits = 0
 
-  /// The rest is to be set.
+  /// The rest must be set.
   package init(id: JobID) { self.id = id }
 
-  /// Nil if it is none that this version knows. `isStanding`: whether the row of a worker is there, and nobody recovers it.
+  /// Nil if its state is unknown here. `isStanding`: whether a worker's row exists and nobody recovers its jobs.
   package func job(kind: String, isStanding: (Int64) throws -> Bool) rethrows -> JobRow? {
     guard let state = JobState(code: state) else { return nil }
-    // Terms that can't be read are as usual: the row is damaged, and its life must go on.
+    // Terms that can't be read count as the defaults: the row is damaged, and its life must go on.
     let terms = (try? StoredTerms(text: options)) ?? StoredTerms()
-    // A promotion or a plain claim leaves the time in its place.
+    // A promotion or a plain claim leaves the time unchanged.
     let waitsForTime = [.scheduled, .suspended, .blocked, .skipped].contains(state)
     var course = JobCourse(
       state: state, attempt: attempt, maxAttempts: terms.attempts, crashesInRow: crashesInRow, crashes: crashes,
@@ -49,7 +49,7 @@ package struct StoredRow {
 }
 
 extension JobSnapshot {
-  /// What a hot row and its terms say of a job; what stands in tables beside them is to be added.
+  /// A job's hot row and terms; what is stored in the tables beside them must be added.
   package init(
     _ id: JobID, _ state: JobState, _ terms: StoredTerms, of route: Route, links: Links, claim: Int64, runAt: Int64?,
     enteredAt: Int64, startedAt: Int64, createdAt: Int64?
@@ -70,7 +70,7 @@ extension JobSnapshot {
 }
 
 extension RowChange {
-  /// Something of the hot row is another than it was.
+  /// Some part of the hot row has changed.
   package var concernsHotRow: Bool {
     after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
       || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
@@ -89,7 +89,7 @@ extension JobRow {
 }
 
 extension NewRow {
-  /// When it is given up, if it has not ended already, and the links that it begins with.
+  /// Its deadline, unless it has already ended, and the links that it begins with.
   package func links(_ unique: KeyHold?) -> (deadline: Int64?, links: Links) {
     let deadline = course.state.isFinished ? nil : job.terms.deadline?.date.milliseconds
     var links = Links(

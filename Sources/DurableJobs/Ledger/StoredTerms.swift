@@ -1,12 +1,12 @@
 import Foundation
 
-/// The terms of a job that its hot row does not have, as compact JSON; NULL where all are as usual.
+/// The terms of a job that its hot row does not have, as compact JSON; NULL if all are the defaults.
 package struct StoredTerms: Codable, Equatable {
   package var maxAttempts: Int?
   /// In milliseconds.
   package var timeout: Int64?
   package var key: String?
-  /// A unique key. Its policy matters only at the insertion.
+  /// A unique key. Its policy matters only when the job is inserted.
   package var unique: String?
   package var uniqueUntil: Int64?
   package var tags: [String]?
@@ -18,7 +18,7 @@ package struct StoredTerms: Codable, Equatable {
   /// Deadlines.
   package var startBy: Int64?
   package var endBy: Int64?
-  /// The loss of what it requires does. What that is stands in its route.
+  /// Losing what it requires interrupts it. What it requires is stored in its route.
   package var interrupts: Bool?
 
   package init() {}
@@ -41,7 +41,7 @@ package struct StoredTerms: Codable, Equatable {
     follows = terms.follows?.rawValue
   }
 
-  /// Throws if it is not what this type wrote.
+  /// Throws if this type did not write the text.
   package init(text: String?) throws {
     self = try text.map { try JSONDecoder().decode(StoredTerms.self, from: Data($0.utf8)) } ?? StoredTerms()
   }
@@ -62,15 +62,15 @@ package struct StoredTerms: Codable, Equatable {
   package var deadline: JobDeadline? {
     endBy.map { .end(by: .at(Date(milliseconds: $0))) } ?? startBy.map { .start(by: .at(Date(milliseconds: $0))) }
   }
-  /// Of which its handler knows.
+  /// The batch that its handler knows of.
   package var knownBatch: BatchID? { (batch ?? follows).map(BatchID.init(rawValue:)) }
   package var attempts: Int { maxAttempts ?? Defaults.maxAttempts }
   package var duration: Duration? { timeout.map { .milliseconds($0) } }
 }
 
 extension JobPriority {
-  /// Lower goes first.
+  /// A lower rank goes first.
   package var rank: Int64 { -Int64(max(rawValue, -.max)) }
-  /// What is stored: its negative must be a number too.
+  /// The stored value: its negative must be representable too.
   package var stored: Int64 { -rank }
 }

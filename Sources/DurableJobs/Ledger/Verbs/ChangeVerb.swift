@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a person does to jobs, or a callback from outside: to all of them at once. The ids are those that matched, one more
-/// than asked for if there are more.
+/// A change by a person, or a callback from outside: to all of the jobs at once. The ids are those that matched, one
+/// more than requested if there are more.
 package struct ChangeVerb: Verb {
   private enum Phase { case begin, loaded, decide, follow }
 
@@ -9,7 +9,7 @@ package struct ChangeVerb: Verb {
   private let ids: [JobID]
   private var book: Book
   private var phase = Phase.begin
-  /// Those that are removed.
+  /// The jobs that are removed.
   private var going: Set<JobID> = []
   package private(set) var reply = ChangeReport()
 
@@ -47,8 +47,8 @@ package struct ChangeVerb: Verb {
     }
   }
 
-  /// A job that lives again takes its unique key again, and needs what it needed. One that goes is looked for by those that
-  /// need it.
+  /// A reopened job takes its unique key again, and needs what it needed. For a removed one, the jobs that need it are
+  /// looked up.
   private var wanted: Needs {
     let rows = ids.compactMap { book[$0] }
     switch change {
@@ -66,7 +66,7 @@ package struct ChangeVerb: Verb {
     var course = row.course
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
-    // Nobody holds it who could end as it was asked to.
+    // Nobody holds it who could end it as requested.
     if change == .reset, !row.isHeld, [.overdue, .cancelled].contains(course.stopAsked) {
       return book.end(id, concernsClaim: true) {
         $0.settle(.interrupted, now: now, policy: StorePolicy(), random: 0)
@@ -108,12 +108,12 @@ package struct ChangeVerb: Verb {
     }
   }
 
-  /// It was skipped, and what skipped it lives again or has ended well since; only its unique key was another's then.
+  /// It was skipped, and the cause was reopened or has since ended well; only its unique key was another's then.
   private func mayReopen(_ row: JobRow) -> Bool {
     row.course.state == .skipped && book.brokenEdge(of: row.id) == nil && book.keyOwner(besides: row) == nil
   }
 
-  /// Those that nobody needs who stays. A chain goes as a whole, or as far as its first that stays.
+  /// The jobs that nobody who stays needs. A chain goes as a whole, or up to its first job that stays.
   private var goingTogether: Set<JobID> {
     var going = Set(ids.filter { book[$0].map { $0.course.state != .running } ?? false })
     var count = -1

@@ -1,4 +1,4 @@
-/// Grants a worker its lease, and takes ready jobs for it.
+/// Grants a worker its lease, and claims ready jobs for it.
 package struct ClaimVerb: Verb {
   private enum Phase { case begin, greet, taken, overdue }
 
@@ -40,7 +40,7 @@ package struct ClaimVerb: Verb {
     }
   }
 
-  /// Asks for no more than limits allow.
+  /// Requests no more than the limits allow.
   private mutating func heed(_ limits: [QueueLimit]) {
     self.limits = limits
     for limit in limits {
@@ -50,7 +50,7 @@ package struct ClaimVerb: Verb {
     }
   }
 
-  /// What was taken of a limited queue, and what it has to wait for if there was more.
+  /// What was taken from a limited queue, and how long it has to wait if there was more.
   private mutating func count(at index: Int, _ changes: inout Changes) {
     let queue = limits[index].queue
     limits[index].take(reply.jobs.count { $0.queue == queue })
@@ -64,8 +64,8 @@ package struct ClaimVerb: Verb {
     }
   }
 
-  /// The worker's row as it is to be written; nil if it may stay as it is. A lease that has two thirds of its length left is
-  /// left alone, so that a busy worker does not write its row with each claim.
+  /// The worker's row as it must be written; nil if it may stay as it is. A lease with two thirds of its length left is
+  /// not renewed, so that a busy worker does not write its row with each claim.
   private func greeted(_ row: WorkerRow?) -> WorkerRow? {
     let leaseUntil = WorkerRow.lease(request.lease, from: now)
     var new = WorkerRow(
@@ -81,7 +81,7 @@ package struct ClaimVerb: Verb {
   }
 }
 
-/// Gives up jobs whose deadline has passed.
+/// Handles jobs whose deadline has passed.
 private struct OverdueVerb: Verb {
   private let ids: [JobID]
   private var book: Book

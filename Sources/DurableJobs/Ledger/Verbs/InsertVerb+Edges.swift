@@ -49,7 +49,7 @@ extension InsertVerb {
     }
   }
 
-  /// A job that brings a key is bound to those that wait for it: none of them may be among what it waits for itself.
+  /// A job that brings a key is bound to those that wait for it, so none of them may be among what it waits for.
   private func checkCircle(_ row: NewRow) throws {
     guard let key = row.job.terms.key, firstBringers[key] == nil, waiters[key] != nil || awaited.contains(key) else {
       return
@@ -73,7 +73,7 @@ extension InsertVerb {
     }
   }
 
-  /// Looks at these, at what they wait for, and so on, at each once; not beyond those for which `look` says false.
+  /// Visits these, what they wait for, and so on, each one once; it stops at those for which `look` returns false.
   private func walk(up level: [NewEdge.Parent], _ look: (NewEdge.Parent) throws -> Bool) rethrows {
     var level = level
     var seen: Set<NewEdge.Parent> = []
@@ -91,8 +91,8 @@ extension InsertVerb {
     }
   }
 
-  /// Nor does one stand in a lane behind those that wait for it: they would not let it begin. Only who brings a key can be
-  /// waited for by a job that is there already.
+  /// Nor may one be behind jobs that wait for it in a lane: they would not let it begin. Only a job that brings a key
+  /// can be waited for by a job that already exists.
   func checkLines() throws {
     guard request.add.contains(where: { $0.seat == false }) else { return }
     for (key, bringer) in firstBringers.sorted(by: { $0.value < $1.value })
@@ -120,7 +120,7 @@ extension InsertVerb {
     }
   }
 
-  /// The new jobs that this one waits for, itself included.
+  /// The new jobs that this one waits for, including itself.
   private func neededHere(by bringer: Int) -> Set<Int> {
     var needed: Set<Int> = []
     walk(up: [.added(bringer)]) { parent in
@@ -130,7 +130,7 @@ extension InsertVerb {
     return needed
   }
 
-  /// Who waits for a key that comes now, and for those that do.
+  /// The jobs that wait for a key that arrives now, and their dependents.
   private func dependents(onKey key: String) -> (known: Set<JobID>, added: Set<Int>) {
     var (known, added): (Set<JobID>, Set<Int>) = ([], [])
     var keys: Set = [key]
@@ -165,7 +165,7 @@ extension InsertVerb {
     return (.known(id), row.course.end)
   }
 
-  /// Of the new ones, only one that is skipped itself has ended.
+  /// Of the new jobs, only one that is skipped itself has ended.
   private func need(_ parent: NewEdge.Parent) -> BrokenNeed {
     switch parent {
     case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)

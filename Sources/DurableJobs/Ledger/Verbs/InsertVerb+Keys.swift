@@ -1,6 +1,6 @@
-/// What becomes of new jobs whose unique keys others have, and of those.
+/// What happens to new jobs whose unique keys others have, and to those others.
 extension InsertVerb {
-  /// All that have to go, before any of those that replace them comes.
+  /// All that must go, before any of the jobs that replace them is stored.
   mutating func replace() {
     let now = book.date
     for case let unique? in jobs.lazy.map(\.terms.unique) where unique.policy == .replace && replaced[unique.key] == nil
@@ -18,7 +18,7 @@ extension InsertVerb {
     }
   }
 
-  /// Who was replaced, or skipped because of that, brings no key any more.
+  /// A job that was replaced, or skipped because of that, no longer brings a key.
   mutating func followReplacement(_ answer: LedgerReply) -> Needs? {
     if replaced.isEmpty { return nil }
     if let needs = book.follow() { return needs }
@@ -34,8 +34,8 @@ extension InsertVerb {
     book.owners(of: key).filter { id in book[id].map { !$0.course.state.isFinished } ?? false }
   }
 
-  /// Who stands for a job whose key others have; else what the job is to wait for, and what became of it. `placed` are
-  /// those of this call that have the key.
+  /// The job that stands for one whose key others have; else what the job must wait for, and what happened to it.
+  /// `placed` are those of this call that have the key.
   mutating func meet(
     _ unique: UniqueKey, _ job: inout NewJob, placed: Placed?
   ) throws -> (stand: Stand?, disposition: InsertedJob.Disposition) {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// New jobs. Of one whose unique key others have, its policy says what becomes of it and of them. One that waits for an
-/// end that can't come any more is stored as skipped.
+/// New jobs. If others have the unique key of one, its policy says what happens to it and to them. A job that waits for
+/// an end that can't come any more is stored as skipped.
 package struct InsertVerb: Verb {
   private enum Phase { case begin, owners, replace, place, ancestors, added }
 
-  /// Which job stands for a new one.
+  /// The job that stands for a new one.
   enum Stand {
     case added(Int, InsertedJob.Disposition = .inserted)
     case keptAdded(Int)
@@ -18,19 +18,19 @@ package struct InsertVerb: Verb {
   var request = LedgerRequest()
   var stands: [Stand] = []
   var named: [String: JobID] = [:]
-  /// By key: who waits for it, and the ancestors of jobs that bring it.
+  /// By key: the jobs that wait for it, and the ancestors of jobs that bring it.
   var waiters: [String: Set<JobID>] = [:]
   private var ancestors: Set<JobID> = []
   private var level: [JobID] = []
-  /// Of jobs that wait for a key that comes with one of a lane, with those that wait for them.
+  /// The jobs that wait for a key that arrives with a job of a lane, and their dependents.
   private var descendants: Set<JobID> = []
   private var below: [JobID] = []
-  /// By key: the newest job of this call that brings it, the first, to which those are bound that wait for it, and keys
-  /// that one waits for.
+  /// By key: the newest job of this call that brings it, the first one, to which those that wait for it are bound, and
+  /// the keys that one waits for.
   var bringers: [String: Int] = [:]
   var firstBringers: [String: Int] = [:]
   var awaited: Set<String> = []
-  /// By key: those that were replaced.
+  /// By key: the jobs that were replaced.
   var replaced: [String: [JobID]] = [:]
   private var phase = Phase.begin
   package private(set) var reply = InsertionReply([])
@@ -61,7 +61,7 @@ package struct InsertVerb: Verb {
           !job.edges.isEmpty || job.terms.lane != nil || job.terms.unique.map { $0.policy != .keep } ?? false
         if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
       }
-      // Who is replaced takes others along, and those may have been the newest owners of another key.
+      // Replacing a job affects others too, and those may have been the newest owners of another key.
       if jobs.contains(where: { $0.terms.unique?.policy == .replace }) { needs.allOwnersOf = Set(needs.keys) }
       needs.batch = batch?.known
       needs.named = Set(needs.named).sorted()
@@ -95,7 +95,7 @@ package struct InsertVerb: Verb {
       phase = .ancestors
       fallthrough
     case .ancestors:
-      // Only where somebody waits for a key that comes with a job which waits itself: so a circle could close.
+      // Only if a job waits for a key that arrives with a job that waits itself: that way a circle could close.
       while !level.isEmpty {
         if let needs = book.lacking(Needs(parentsOf: level)) { return LedgerRequest(load: needs) }
         ancestors.formUnion(level)
@@ -125,7 +125,7 @@ package struct InsertVerb: Verb {
     }
   }
 
-  /// Jobs that others of this call meet by their unique key: they replace or follow it, or wait for what it stands for.
+  /// Jobs that others here meet by their unique key: they replace or follow them, or wait for what those stand for.
   private var metOwners: [JobID] {
     let met = jobs.lazy.compactMap(\.terms.unique).filter { $0.policy != .keep }.flatMap { book.owners(of: $0.key) }
     let siblings = jobs.lazy.flatMap(\.edges).compactMap { edge -> Int? in
@@ -137,13 +137,13 @@ package struct InsertVerb: Verb {
     return met + kept
   }
 
-  /// Those whose failures skipped what new jobs wait for: they may hold the lane of one.
+  /// The jobs whose failures skipped what new jobs wait for: they may hold the lane of one.
   private var causes: [JobID] {
     guard jobs.contains(where: { $0.terms.lane != nil }) else { return [] }
     return jobs.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
   }
 
-  /// What it waits for; of one of this call that was skipped, what that was skipped because of.
+  /// What it waits for; for one of this call that was skipped, the cause of that.
   private func heads(of row: NewRow) -> [JobID] {
     row.edges.compactMap { edge in
       switch edge.parent {
@@ -154,7 +154,7 @@ package struct InsertVerb: Verb {
     }
   }
 
-  /// The newest jobs of this call that have a unique key, by their places in it: of all, and of those that wait or run.
+  /// The newest jobs of this call that have a unique key, by their index in it: of all, and of those that wait or run.
   struct Placed { let newest: Int, unfinished: Int? }
 
   private mutating func place() throws {

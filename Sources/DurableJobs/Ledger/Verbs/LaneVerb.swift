@@ -1,4 +1,4 @@
-/// Hands out the seats of a lane whose width was changed, or gives it a rate. Those that run go on.
+/// Hands out the seats of a lane whose width was changed, or sets its rate. Running jobs continue.
 package struct LaneVerb: Verb {
   private let name: String
   private let width: Int?
@@ -6,7 +6,7 @@ package struct LaneVerb: Verb {
   private var book: Book
   package let reply: Void = ()
 
-  /// What is nil stays as it is; a rate that is none is lifted.
+  /// A nil value stays as it is; an inner nil removes the rate.
   package init(_ name: String, width: Int? = nil, rate: JobRate?? = nil, now: Int64) {
     (self.name, self.width, self.rate) = (name, width, rate)
     book = Book(now: now)

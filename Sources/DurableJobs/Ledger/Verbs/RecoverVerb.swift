@@ -1,11 +1,11 @@
 import Foundation
 
-/// What was found out before the transaction that does it: who is lost, what has expired, whether a job is due.
+/// What was found before the transaction that acts on it: who is lost, what has expired, whether a job is due.
 package struct RecoveryPlan: Sendable {
-  /// The worker that says good-bye.
+  /// The worker that is shutting down.
   package var retiring: WorkerID?
   package var losses: [WorkerRow] = []
-  /// Jobs past their retention, as it seemed.
+  /// Jobs that seemed to be past their retention.
   package var expired: [JobID] = []
   package var batches: [BatchID] = []
   package var hasDue = false
@@ -17,7 +17,7 @@ package struct RecoveryPlan: Sendable {
   }
 }
 
-/// One bite of what time demands.
+/// One bite of the work that time demands.
 package struct RecoverVerb: Verb {
   private enum Phase { case begin, taken, held, follow }
 
@@ -45,7 +45,7 @@ package struct RecoverVerb: Verb {
       phase = .taken
       let expired = book.lacking(Needs(jobs: plan.expired))?.jobs ?? []
       let needs = Needs(jobs: expired, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)
-      // The worker's row first: from then on every claim under it is lost, those too that this bite does not come to.
+      // The worker's row first: from then on every claim under it is lost, even those that this bite does not reach.
       return LedgerRequest(
         forget: plan.batches, dispossess: plan.losses, promote: plan.hasDue ? limit : nil, load: needs)
     case .taken:
@@ -84,7 +84,7 @@ package struct RecoverVerb: Verb {
         left.insert(row.claim.worker)
       }
     }
-    // Past the limit nothing was asked for, so whose jobs were not seen may have more.
+    // Past the limit nothing was requested, so workers whose jobs were not read may have more.
     if !left.isEmpty { reply.hasMore = true }
     let isCut = left.isEmpty ? nil : lost.firstIndex { left.contains($0) }
     book.changes.goneWorkers = retiring + lost[..<(isCut ?? lost.endIndex)]
@@ -107,13 +107,13 @@ extension StorePolicy {
   package func expiry(of state: JobState, _ kind: String?, enteredAt: Int64) -> Int64? {
     guard state.isFinished else { return nil }
     let kept = kind.flatMap { retentionOfKind[$0] } ?? Retention(retention, failed: failedRetention)
-    // As long as what failed can be retried, what was skipped because of it comes along.
+    // As long as a failed job can be retried, those that were skipped because of it come along.
     let length = (state == .failed || state == .skipped ? kept.failed : kept.ended).milliseconds
     let (expiry, isNever) = enteredAt.addingReportingOverflow(length)
     return isNever ? .max : expiry
   }
 
-  /// No job that ends expires sooner.
+  /// No job that ends expires sooner than this.
   var leastRetention: Duration {
     retentionOfKind.values.reduce(min(retention, failedRetention)) { min($0, $1.ended, $1.failed) }
   }

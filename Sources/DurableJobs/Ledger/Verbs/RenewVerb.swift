@@ -1,6 +1,6 @@
 import Foundation
 
-/// A worker says that it lives, and what it holds. If that is all, what the store believes it to hold beside it goes back.
+/// A worker says that it lives, and what it holds. If that is all, whatever else the store has as held by it goes back.
 package struct RenewVerb: Verb {
   private enum Phase { case begin, held, decide, follow }
 
@@ -38,7 +38,7 @@ package struct RenewVerb: Verb {
         return !certain.contains(index) || renewal.progress != nil || !renewal.steps.isEmpty
       }
       let jobs = looked.map { request.renewals[$0].token.job } + unlisted
-      // Rows whose claims are counted through go when the last claim under them has.
+      // Rows whose claim numbers are used up are removed when their last claim has ended.
       let needs = Needs(jobs: jobs, heldBy: rows.dropLast().compactMap(\.id))
       return book.lacking(needs).map { LedgerRequest(load: $0) }
     case .decide:

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Ends attempts, under claims that still hold.
+/// Ends attempts whose claims still hold.
 package struct SettleVerb: Verb {
   package struct Reply {
     package var replies: [SettlementReply]
-    /// Of those that succeeded in this call, in their order: to be stored in the same transaction.
+    /// The jobs that follow those that succeeded in this call, in their order: to be stored in the same transaction.
     package var followUps: [JobInsertion] = []
   }
 
@@ -72,11 +72,11 @@ package struct SettleVerb: Verb {
     return request
   }
 
-  /// False if its claim is lost.
+  /// False if the claim is lost.
   private mutating func settle(_ settlement: ClaimSettlement) -> Bool {
     guard let row = book[settlement.token.job] else { return false }
     guard row.isHeld(under: settlement.token), row.course.state == .running else {
-      // The same report again, because the answer to the first was lost.
+      // The same report again, because the reply to the first was lost.
       return row.course.state.isFinished && row.claim.rawValue == settlement.token.claim
     }
     let (now, policy) = (book.date, policy)
@@ -84,7 +84,7 @@ package struct SettleVerb: Verb {
       if let progress = settlement.progress { change.store(progress) }
       let failure = change.after.course.settle(
         settlement.result, now: now, policy: policy, random: .random(in: 0...1))
-      // A deadline that passed meanwhile, or a death, is no error of the handler's.
+      // A deadline that passed meanwhile, or a process death, is not the handler's error.
       let code = failure == settlement.result.message ? settlement.code : nil
       change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0, code: code) }
       if case .succeeded(let output) = settlement.result { change.output = output }
@@ -98,7 +98,7 @@ package struct SettleVerb: Verb {
 }
 
 extension ClaimSettlement.Result {
-  /// Of a failed attempt.
+  /// The message of a failed attempt.
   fileprivate var message: String? {
     switch self {
     case .failed(let message), .retry(_, let message, _): message.cutToMessage

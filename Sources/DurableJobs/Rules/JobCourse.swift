@@ -1,31 +1,31 @@
 import Foundation
 
-/// The rules of a job's life, written once: what decides its next state, and the functions that decide it.
+/// The rules of a job's life, in one place: the values that determine its next state, and the functions that do.
 ///
-/// A value, with no clock and no I/O. Every store loads it from its row, calls one function, and writes back what came
-/// out. `now` is always the store's time.
+/// It is a value, with no clock and no I/O. Every store loads it from its row, calls one function, and writes back the
+/// result. `now` is always the store's time.
 public struct JobCourse: Hashable, Codable, Sendable {
   public var state: JobState
   public var attempt: Int
   public var maxAttempts: Int
-  /// Process deaths since the last progress, and in all.
+  /// Process deaths since the last progress, and in total.
   public var crashesInRow: Int
   public var crashes: Int
-  /// When it is due, while it is scheduled, or was before it was suspended.
+  /// When it is due, while it is scheduled, or was due before it was suspended.
   public var runAt: Date?
-  /// That time was told as a date, and stays where it is when the clock is set back; a wait keeps its length.
+  /// That time was given as a date, and stays as it is when the clock is set back; a delay keeps its length.
   public var isDated: Bool
-  /// It waits, and for less if what it requires returns.
+  /// It waits, and for a shorter time if what it requires returns.
   public var isBackOff = false
-  /// ``StopReason/cancelled``, ``StopReason/overdue`` or ``StopReason/suspended``, asked for while it runs.
+  /// ``StopReason/cancelled``, ``StopReason/overdue`` or ``StopReason/suspended``, if requested while it runs.
   public var stopAsked: StopReason?
   /// Why it is suspended, cancelled or skipped.
   public var reason: String?
-  /// Who suspended it last, if not a person.
+  /// What suspended it last, if not a person.
   public var heldBy: JobHold?
-  /// The job whose end skipped it: the first of its kind, not one that was skipped itself.
+  /// The job whose end caused it to be skipped: the first in the chain, not one that was skipped itself.
   public var cause: JobID?
-  /// That job failed.
+  /// Whether that job failed.
   public var isAfterFailure: Bool
 
   public init(
@@ -46,7 +46,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     self.isAfterFailure = isAfterFailure
   }
 
-  /// A job as it is when it is stored.
+  /// A job as it is when it is first stored.
   public init(inserting terms: JobTerms, now: Date) {
     self.init(state: .ready, maxAttempts: terms.maxAttempts)
     wait(terms.start, now)
@@ -54,7 +54,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   // MARK: An attempt
 
-  /// A worker takes it.
+  /// A worker claims it.
   public mutating func claim() {
     state = .running
     attempt += 1
@@ -64,11 +64,10 @@ public struct JobCourse: Hashable, Codable, Sendable {
     reason = nil
   }
 
-  /// The attempt ended, and its claim still holds. Returns the message to keep as this attempt's failure, if it was
-  /// one.
+  /// The attempt ended, and its claim still holds. Returns the message to keep as this attempt's failure, if it failed.
   ///
-  /// Success wins over a cancel or a suspension that was asked for meanwhile, and so does a failure for good; any other
-  /// end gives way to them.
+  /// Success takes precedence over a cancellation or suspension requested meanwhile, and so does a permanent failure;
+  /// these requests take precedence over any other end.
   public mutating func settle(
     _ result: ClaimSettlement.Result, now: Date, policy: StorePolicy, random: Double
   ) -> String? {
@@ -92,7 +91,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
           state = .failed
           return failure
         }
-        // Suspended, it still has the attempt that the suspension cut short.
+        // Suspended, it keeps the attempt that the suspension cut short.
         if asked == .suspended { attempt -= 1 }
       }
       wait(time, now)
@@ -126,8 +125,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return failure
   }
 
-  /// The process that ran it died. The attempt is given back and the death is counted: the first is back at once, later
-  /// ones in a row wait, and too many end the job. Returns the message to keep if it failed.
+  /// The process that ran it died. The attempt does not count, but the death does: after the first it is ready at once,
+  /// after later ones in a row it waits, and too many end the job. Returns the message to keep if it failed.
   public mutating func crash(now: Date, policy: StorePolicy, random: Double) -> String? {
     let asked = stopAsked
     stopAsked = nil
@@ -154,19 +153,19 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return nil
   }
 
-  /// Progress beyond the highest that was ever stored for the job, or a step that had not finished before.
+  /// Progress beyond the highest ever stored for the job, or a step that had not finished before.
   public mutating func progressed() { crashesInRow = 0 }
 
   // MARK: Time
 
-  /// Its time has come, if it waits for one that is not after `now`.
+  /// It becomes ready if it waits for a time that is not after `now`.
   public mutating func promote(now: Date) {
     guard state == .scheduled, let due = runAt, due <= now else { return }
     wait(.now, now)
   }
 
-  /// Its deadline has passed, for which there are these words. A running one is asked to stop. Returns the message to keep
-  /// if it failed.
+  /// Its deadline has passed, which `words` describes. A running job is asked to stop. Returns the message to keep if
+  /// it failed.
   public mutating func passDeadline(_ words: String) -> String? {
     guard state == .running else {
       state = .failed
@@ -180,7 +179,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return nil
   }
 
-  /// It begins no sooner, whatever it waits for itself.
+  /// It begins no sooner than `time`, whatever time it waits for itself.
   package mutating func hold(until time: Date) {
     guard state == .ready || state == .scheduled, runAt ?? .distantPast < time else { return }
     (state, runAt, isDated) = (.scheduled, time, false)
@@ -188,7 +187,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   // MARK: Other jobs
 
-  /// Where it stands by what it waits for, if it has not begun and nobody keeps it.
+  /// Sets its state by what it waits for, if it has not begun and is not suspended.
   public mutating func stand(waits: Int, now: Date) {
     guard state == .ready || state == .scheduled || state == .blocked else { return }
     if waits > 0 {
@@ -200,7 +199,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     }
   }
 
-  /// A job that it needs ended otherwise. It keeps its time, for if it lives again.
+  /// A job that it needs ended in another way. It keeps its time, in case it is reopened.
   public mutating func skip(because reason: String, cause: JobID, isAfterFailure: Bool) {
     state = .skipped
     self.isAfterFailure = isAfterFailure
@@ -208,10 +207,10 @@ public struct JobCourse: Hashable, Codable, Sendable {
     self.cause = cause
   }
 
-  /// What it is for those that need it: who was skipped because of a failure has failed too.
+  /// Its end as seen by the jobs that need it: one that was skipped because of a failure counts as failed.
   package var end: JobState { state == .skipped && isAfterFailure ? .failed : state }
 
-  /// It lives again, from its first attempt.
+  /// Reopens it, from its first attempt.
   public mutating func reopen(now: Date) {
     attempt = 0
     crashesInRow = 0
@@ -224,11 +223,11 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   // MARK: A person, or a callback from outside
 
-  /// What `change` does to it. Throws ``JobError/Code/wrongState`` if it can't be done now; what is so already is no error.
-  /// ``JobChange/remove`` changes nothing here: it only says whether the store may delete the job.
+  /// Applies `change` to it. Throws ``JobError/Code/wrongState`` if that is not possible now; a change already made is
+  /// no error. ``JobChange/remove`` changes nothing here: it only checks whether the store may delete the job.
   ///
-  /// A job that has ended let its unique key go, and takes it again with a retry. `keyOwner` is the unfinished job that
-  /// has the key by now, and is only asked for then.
+  /// A job that has ended has released its unique key, and takes it again when it is retried. `keyOwner` is the
+  /// unfinished job that has the key by then, and is only evaluated in that case.
   public mutating func apply(
     _ change: JobChange, now: Date, random: Double = 0, keyOwner: @autoclosure () throws -> JobID? = nil
   ) throws {
@@ -339,7 +338,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     }
   }
 
-  /// The claim of a running job does not survive `change`: what its handler reports afterwards is refused.
+  /// Whether `change` ends a running job's claim: what its handler reports afterwards is refused.
   public static func endsClaim(_ change: JobChange) -> Bool {
     switch change {
     case .complete, .fail, .reset: true
@@ -366,7 +365,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     isBackOff = false
   }
 
-  /// The clock was set back by so many milliseconds: what is left to wait is left.
+  /// The clock was set back by this many milliseconds: the remaining wait stays the same.
   package mutating func rebase(by milliseconds: Int64) {
     guard state == .scheduled || state == .blocked, !isDated, let runAt else { return }
     self.runAt = Date(milliseconds: runAt.milliseconds - milliseconds)

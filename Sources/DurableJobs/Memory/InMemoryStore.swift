@@ -1,16 +1,16 @@
 import Foundation
 
-/// A store that lasts as long as its process: for tests, previews and jobs that need not outlive anything; or as long as
-/// what a ``SnapshotProvider`` writes to.
+/// A store that lasts as long as its process, for tests, previews and jobs that need not outlive it; or as long as what
+/// a ``SnapshotProvider`` writes to.
 ///
-/// Its ledger is a list of jobs, and each exchange looks at all of them.
+/// Its ledger is a list of jobs, and each exchange examines all of them.
 public final class InMemoryStore: JobStore {
   private struct Content {
     var table: JobTable
     var provider: (any SnapshotProvider)?
-    /// Jobs of which the provider may have something else than the table, since it refused.
+    /// Jobs for which the provider may have something other than the table, since it refused a change.
     var owed: Set<JobID> = []
-    /// Jobs that could not be read when the store was made, until somebody was told.
+    /// Jobs that could not be read when the store was created, until that has been reported.
     var unreadable: [JobID] = []
   }
 
@@ -23,11 +23,11 @@ public final class InMemoryStore: JobStore {
     content = Lock(Content(table: JobTable(policy: policy)))
   }
 
-  /// A store that keeps its jobs with `provider`, and begins with those that are there. Whatever ran when the process
-  /// before this one ended goes back, as in any store. Throws what the provider throws.
+  /// A store that keeps its jobs with `provider`, and begins with those that are there. Jobs that were running when the
+  /// previous process ended go back, as in any store. Throws the provider's errors.
   ///
-  /// Jobs that can't be read stay with the provider, untouched; the first recovery tells which. Where the entry can't be read
-  /// that has batches, limits and what is paused, this throws ``JobError/Code/notDecodable``, and nothing is changed.
+  /// Jobs that can't be read stay with the provider, untouched; the first recovery reports them. If the entry for
+  /// batches, limits and pauses can't be read, this throws ``JobError/Code/notDecodable`` and changes nothing.
   public init(
     provider: sending any SnapshotProvider, policy: StorePolicy = StorePolicy(), clock: any JobClock = SystemClock()
   ) throws {
@@ -130,9 +130,9 @@ public final class InMemoryStore: JobStore {
     try commit { $0.settings }
   }
 
-  /// One transaction. A verb writes last of all, so that one that throws leaves nothing half done. Where the second of several
-  /// may throw, or a provider refuse what was written, it is done in a table of its own, which counts once all is well.
-  /// Signals follow once it is over.
+  /// One transaction. A verb writes last of all, so one that throws leaves nothing half done. If the second of several
+  /// may throw, or a provider may refuse what was written, it is done in a table of its own, which is adopted once all
+  /// has succeeded. Signals follow after that.
   private func commit<R>(mayEndHalfway: Bool = false, _ body: (JobTable) throws -> R) throws -> R {
     let (reply, signals) = try content.withLock { content in
       let before = content.table

@@ -169,7 +169,7 @@ extension JobTable: JobLedger {
     return id
   }
 
-  /// Who waits for a key waits for this one from now on.
+  /// From now on, the jobs that wait for a key wait for this one.
   private func bind(_ key: String, _ index: Int) {
     guard let waiting = keyEdges.removeValue(forKey: key) else { return }
     for edge in waiting {
@@ -294,7 +294,7 @@ extension JobTable: JobLedger {
 
   // MARK: Sets
 
-  /// True if there are more than `limit` that are due.
+  /// True if more than `limit` are due.
   private func promote(_ limit: Int) -> Bool {
     let due = records.indices.filter { records[$0].course.state == .scheduled && isDue(records[$0]) }
     for index in due.prefix(limit) {
@@ -361,7 +361,7 @@ extension JobTable: JobLedger {
     return claimed
   }
 
-  /// What those brought that it waited for.
+  /// What the jobs that it waited for returned.
   private func inputs(of id: JobID) -> [Int: JobEnd] {
     var inputs: [Int: JobEnd] = [:]
     for edge in parentsOf[id] ?? [] {

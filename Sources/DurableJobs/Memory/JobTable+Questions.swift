@@ -1,6 +1,6 @@
 import Foundation
 
-/// What people set, and what they ask.
+/// What people set, and what they query.
 extension JobTable {
   func configure(_ settings: [StoreSetting]) throws {
     for setting in settings {
@@ -125,7 +125,7 @@ extension JobTable {
     return scope.outstanding(in: Array(works.values), for: workers, setByHand: kept.setByHand, at: now)
   }
 
-  /// Jobs past their retention that no other one keeps.
+  /// Jobs past their retention that no other job keeps.
   var expired: [JobID] {
     records.filter { record in
       guard let expiry = policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt),
@@ -141,14 +141,14 @@ extension JobTable {
     }.map(\.id)
   }
 
-  /// Batches that were done without jobs and are past theirs.
+  /// Batches that were done without jobs and are past their retention.
   var expiredBatches: [BatchID] {
     kept.batches.values.filter { batch in
       batch.emptyAt.flatMap { policy.expiry(of: .succeeded, nil, enteredAt: $0) }.map { $0 <= now } ?? false
     }.map(\.snapshot.id).sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// Who is lost. In one process there is no lock to ask whether a worker lives.
+  /// Determines who is lost. In one process there is no lock that tells whether a worker lives.
   func judge(except asking: WorkerID?, uptime: Duration) -> Doubts.Verdict {
     let running = Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker))
     let suspects = workers.filter { $0.worker != asking || !$0.stands }.map { row in

@@ -1,16 +1,16 @@
 import Foundation
 
-/// All that an ``InMemoryStore`` has: the rows of its ledger. Its parts are in the files beside this one; each is told the
-/// time.
+/// All data of an ``InMemoryStore``: the rows of its ledger. Its parts are in the files beside this one; each is given
+/// the time.
 final class JobTable {
-  /// A job: what was asked for, where it is in its course, and what is left of its attempts.
+  /// A job: its terms, its course, and what remains of its attempts.
   struct Record: Codable {
     let id: JobID
     let route: Int64
     var job: NewJob
     let createdAt: Int64
     var course: JobCourse
-    /// When it came into its state.
+    /// When it entered its state.
     var enteredAt: Int64
     var startedAt: Date?
     var claim = ClaimNumber.nobody
@@ -37,24 +37,24 @@ final class JobTable {
   struct Batch: Codable, Equatable {
     var snapshot: BatchSnapshot
     let whenDone: NewJob?
-    /// Those that are there.
+    /// Jobs of the batch that exist.
     var jobs: Int64 = 0
-    /// When it was done, if it had none then.
+    /// When it was done, if it had no jobs then.
     var emptyAt: Int64?
   }
 
-  /// What is no job's own, and outlives the process with a ``SnapshotProvider``.
+  /// What belongs to no single job, and outlives the process with a ``SnapshotProvider``.
   struct Kept: Codable, Equatable {
     var lastJob: Int64 = 0
-    /// So that no claim is ``ClaimNumber/nobody``.
+    /// Chosen so that no claim is ``ClaimNumber/nobody``.
     var lastWorker: Int64 = ClaimNumber.nobody.worker
     var pausedQueues: Set<String> = []
-    /// Nil only in what was saved before there were limits.
+    /// Nil only in data saved before there were limits.
     var limits: [String: JobLimits]? = [:]
-    /// ``QueueLimit/tat`` of queues that have, or had, a rate.
+    /// ``QueueLimit/tat`` of queues that have or had a rate.
     var tats: [String: Int64]? = [:]
     var laneWidths: [String: Int] = [:]
-    /// Nil only in what was saved before there were any.
+    /// Nil only in data saved before there were any.
     var lanePaces: [String: LanePace]? = [:]
     var setByHand: [JobConstraint: Bool] = [:]
     var batches: [BatchID: Batch] = [:]
@@ -69,23 +69,23 @@ final class JobTable {
   var workers: [WorkerRow] = []
   var childrenOf: [JobID: [Edge]] = [:]
   var parentsOf: [JobID: [Edge]] = [:]
-  /// By key: edges that wait for somebody to bring it.
+  /// By key: edges that wait for a job that brings it.
   var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
   var routes: [Route: Int64] = [:]
   var lastRoute: Int64 = 0
-  /// The time of the transaction that is going on.
+  /// The time of the current transaction.
   private(set) var now: Int64 = 0
   private var seen: SeenTime?
   var news = LedgerNews(isHeard: true)
-  /// What was counted last, as long as no job has moved since: many may ask for the same at once.
+  /// The last counts, valid while no job has moved since: many may ask for the same at once.
   var lastCount: (filter: JobFilter, counts: JobCounts)?
-  /// Jobs of which more may have changed than ``news`` tells.
+  /// Jobs that may have changed in more than ``news`` tells.
   var touched: Set<JobID> = []
 
   init(policy: StorePolicy) { self.policy = policy }
 
-  /// A table like this one: what happens in one is not seen in the other.
+  /// A copy of a table: changes to one are not seen in the other.
   init(_ other: JobTable) {
     policy = other.policy
     kept = other.kept
@@ -109,7 +109,7 @@ final class JobTable {
     return nil
   }
 
-  /// A transaction begins.
+  /// Begins a transaction.
   func begin(at now: Int64, uptime: Duration) {
     self.now = now
     if !news.tallies.isEmpty { lastCount = nil }
@@ -126,7 +126,7 @@ final class JobTable {
     seen?.saw(now, uptime)
   }
 
-  /// What there is to say about the transaction that ends here.
+  /// What must be signalled about the transaction that ends here.
   var signals: [StoreSignal] {
     var signals: [StoreSignal] = []
     if !news.transitions.isEmpty { signals.append(.committed(news.transitions)) }

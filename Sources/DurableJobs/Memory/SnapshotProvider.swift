@@ -1,42 +1,42 @@
 import Foundation
 
-/// Where an ``InMemoryStore`` keeps its jobs beyond its process: a few lines over whatever an app has, a property list,
-/// user defaults, a keychain. It is asked to keep bytes by name, and needs to know nothing of what they mean.
+/// Where an ``InMemoryStore`` keeps its jobs beyond its process: a few lines on top of whatever an app has, such as a
+/// property list, user defaults or a keychain. It keeps bytes by name, and need not know what they mean.
 ///
-/// It is called by one thread at a time. Everything is in memory all the time and each change is looked for in all of it,
-/// so this is for some hundreds of jobs of one process: no other may use the same entries meanwhile. For more there is
-/// SQLite.
+/// It is called by one thread at a time. Everything is in memory all the time, and each change is found by comparing
+/// all of it, so this is for some hundreds of jobs of one process: no other process may use the same entries meanwhile.
+/// For more, use SQLite.
 public protocol SnapshotProvider {
-  /// All that was saved and not removed since. Called once, before the store is used.
+  /// Everything that was saved and not removed since. Called once, before the store is used.
   mutating func load() throws -> [String: Data]
 
-  /// Keeps these, each in place of what had its name. When it returns, the jobs in them are as durable as what the provider
-  /// writes to; if it throws, none of the call that led to it holds. They belong together: a provider that can be cut short
-  /// between two of them tears apart what one call stored.
+  /// Keeps these entries, each replacing the one with its name. When it returns, the jobs in them are as durable as
+  /// what the provider writes to; if it throws, nothing of the call that led to it takes effect. The entries belong
+  /// together: a provider that can be interrupted between two of them may store only a part of one call.
   mutating func save(_ entries: [String: Data]) throws
 
-  /// Drops these, some of which may not be there.
+  /// Removes these entries, some of which may not exist.
   mutating func remove(_ names: [String]) throws
 }
 
-/// What a table has to say to a ``SnapshotProvider``, and what it takes from one.
+/// What a table gives to a ``SnapshotProvider``, and takes from one.
 extension JobTable {
   private struct SavedJob: Codable {
     var record: Record
     var parents: [Edge]
-    /// By key: edges that wait for somebody to bring it.
+    /// By key: edges that wait for a job that brings it.
     var awaited: [String: [Edge]]
   }
 
   private static let storeName = "store"
   private static func name(of job: JobID) -> String { "job-\(job)" }
 
-  /// Jobs that this transaction changed.
+  /// The jobs that this transaction changed.
   var changed: Set<JobID> { touched.union(news.transitions.map(\.id)) }
 
   func differs(from before: JobTable) -> Bool { !changed.isEmpty || kept != before.kept }
 
-  /// Has the provider keep these jobs as they are here, and what else this transaction, which began with `before`, changed.
+  /// Saves these jobs as they are here, and what else this transaction, which began with `before`, changed.
   func save(_ changed: Set<JobID>, to provider: inout any SnapshotProvider, before: JobTable) throws {
     var entries: [String: Data] = [:]
     var removed: [String] = []
@@ -55,8 +55,8 @@ extension JobTable {
     if !removed.isEmpty { try provider.remove(removed) }
   }
 
-  /// Takes in what was saved, with the claims of workers that ended with their process. Returns jobs that can't be read: they
-  /// are left with the provider as they are. Throws ``JobError/Code/notDecodable`` if what is no job's own can't be read.
+  /// Loads what was saved, with the claims of workers that ended with their process. Returns unreadable jobs, which
+  /// stay with the provider as they are. Throws ``JobError/Code/notDecodable`` if what is no job's own can't be read.
   func load(_ entries: [String: Data]) throws -> [JobID] {
     var unreadable: [JobID] = []
     var saved: [SavedJob] = []

@@ -1,8 +1,8 @@
 import DurableJobs
 
 extension JobStore {
-  /// Asks `look` now and after each signal, until it answers; each sweep interval too, should a signal be lost. For tests
-  /// that wait for what nothing else waits for.
+  /// Calls `look` now, after each signal, and at each sweep interval in case a signal is lost, until it returns a
+  /// value. For tests that wait for what nothing else waits for.
   package func firstAfterEachSignal<R: Sendable>(_ look: @Sendable () async throws -> R?) async throws -> R {
     let gate = Gate()
     let subscription = signals.listen { _ in gate.open() }

@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// A clock that stands still until a test moves it. No real time passes in it.
+/// A clock that stands still until a test advances it. No real time passes on it.
 public final class ManualClock: JobClock {
   fileprivate struct State {
     /// Since 1970.
@@ -26,7 +26,7 @@ public final class ManualClock: JobClock {
 
   private let state: Lock<State>
 
-  /// A clock that stands at `now`, by default some moment in 2027.
+  /// A clock that stands at `now`, by default a moment in 2027.
   public init(now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
     state = Lock(State(wall: .milliseconds(Int64(now.timeIntervalSince1970 * 1000))))
   }
@@ -34,7 +34,7 @@ public final class ManualClock: JobClock {
   public var now: Date { Date(timeIntervalSince1970: state.withLock(\.wall).seconds) }
   public var uptime: Duration { state.withLock(\.uptime) }
 
-  /// How long it is until each timer that is set, the earliest first.
+  /// The time left until each timer that is set, earliest first.
   public var timers: [Duration] { state.withLock { state in state.timers.map { $0.due - state.uptime } } }
 
   public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
@@ -52,17 +52,17 @@ public final class ManualClock: JobClock {
     return Cancellation { [state] in state.withLock { $0.timers.removeAll { $0.key == key } } }
   }
 
-  /// Lets time pass, for the calendar and for what never steps, and makes the calls that come due on the way, in order
-  /// and before it returns. Each sees the time at which it was due.
+  /// Lets time pass, for both the calendar and the monotonic clock, and makes the calls that come due on the way, in
+  /// order and before it returns. Each call sees the time at which it was due.
   public func advance(by duration: Duration) {
     let end = state.withLock { $0.uptime + duration }
     while let timer = state.withLock({ $0.takeTimer(until: end) }) { timer.action() }
   }
 
-  /// Sets the calendar forwards or back, as a person or a time server does. Timers do not notice.
+  /// Sets the calendar forward or back, as a person or a time server does. Timers are not affected.
   public func stepWallClock(by duration: Duration) { state.withLock { $0.wall += duration } }
 
-  /// Waits until a timer is set that is due within `limit`; with no limit, until any is set. Returns at once if one is.
+  /// Waits until a timer is due within `limit`, or any if there is no limit. Returns at once if there is one.
   public func timerScheduled(within limit: Duration? = nil) async {
     let key = state.withLock { state in
       state.lastKey += 1
@@ -97,8 +97,8 @@ extension ManualClock.State {
     uptime = moment
   }
 
-  /// The next timer that is due by `end`. If there is none it is `end` then, in one step: no timer that is set meanwhile is
-  /// left behind.
+  /// The next timer that is due by `end`. If there is none, the time becomes `end` in the same step, so that no timer
+  /// that is set meanwhile is missed.
   fileprivate mutating func takeTimer(until end: Duration) -> ManualClock.Timer? {
     guard let first = timers.first, first.due <= end else {
       move(to: end)

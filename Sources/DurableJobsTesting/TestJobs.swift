@@ -1,7 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// A queue for your own tests: in memory, on a clock that stands still, worked on only when you say so.
+/// A queue for your own tests: in memory, on a clock that stands still, processed only when you say so.
 ///
 ///     let jobs = TestJobs()
 ///     let model = PhotoModel(queue: jobs.queue)            // what you test
@@ -12,10 +12,10 @@ import Foundation
 ///     try await jobs.drain()                               // runs what may run now
 ///     try await jobs.advance(by: .seconds(60))             // and what comes due within a minute, back-offs too
 ///
-/// It gives values to be expected, and asserts nothing itself: any test framework will do.
+/// It returns values to compare, and asserts nothing itself: it works with any test framework.
 public struct TestJobs: Sendable {
   public let queue: JobQueue
-  /// Where handlers are registered. ``drain()`` and ``advance(by:)`` run it: do not start it beside them.
+  /// Register handlers with it. ``drain()`` and ``advance(by:)`` run it: do not start it yourself as well.
   public let worker: JobWorker
   public let clock: ManualClock
 
@@ -27,21 +27,21 @@ public struct TestJobs: Sendable {
     worker = JobWorker(queue, maxConcurrentJobs: 1)
   }
 
-  /// Payloads of the jobs of this type that have not ended, in the order in which they were enqueued.
+  /// The payloads of the unfinished jobs of this type, in the order in which they were enqueued.
   public func enqueued<P: JobPayload>(_ type: P.Type) async throws -> [P] {
     let hasEnded = JobFilter.states(JobState.allCases.filter(\.isFinished))
     return try await queue.jobs(of: type, where: !hasEnded, limit: .max).map(\.payload)
   }
 
-  /// Runs, one after the other, the jobs that may run now and those that they lead to, and returns how many are left in
-  /// each state. Back-offs, snoozes and later starts are not waited for.
+  /// Runs, one after the other, the jobs that may run now and those that result from them, and returns how many are
+  /// left in each state. It does not wait for back-offs, snoozes and later starts.
   @discardableResult
   public func drain() async throws -> JobCounts {
     while try await worker.runNext() {}
     return try await queue.counts()
   }
 
-  /// Lets time pass, and runs each job that comes due on the way when it does. Returns how many are left in each state.
+  /// Lets time pass, and runs each job when it comes due on the way. Returns how many are left in each state.
   @discardableResult
   public func advance(by duration: Duration) async throws -> JobCounts {
     let end = clock.uptime + duration
@@ -54,10 +54,10 @@ public struct TestJobs: Sendable {
     return try await drain()
   }
 
-  /// Runs a job with the handler that ``worker`` has for its kind, at once and whatever else is enqueued, as that attempt,
-  /// and returns what the handler returns, or throws what it throws: `JobExit` for its `throw .snooze`, `.retry` and the
-  /// like. Steps, progress and what follows on success are stored; retries, conditions, lanes and unique keys count for
-  /// nothing. Throws `JobError.Code.invalidArgument` if the kind is not registered or the job has inputs that are open.
+  /// Runs a job with the handler that ``worker`` has for its kind, immediately and whatever else is enqueued, as that
+  /// attempt. Returns what the handler returns, or throws what it throws: `JobExit` for its `throw .snooze`, `.retry`
+  /// and so on. Steps, progress and what follows on success are stored; retries, conditions, lanes and unique keys are
+  /// ignored. Throws `JobError.Code.invalidArgument` if the kind is not registered or the job has open inputs.
   public func perform<P: JobPayload>(_ job: P, attempt: Int = 1) async throws -> P.Output {
     var new = try queue.prepare(job)
     guard let handler = worker.handler(for: P.kind) else {

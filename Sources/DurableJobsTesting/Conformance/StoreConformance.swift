@@ -1,17 +1,17 @@
 import DurableJobs
 
-/// What every store has to do, as cases that any test framework can run:
+/// What every store must do, as cases that any test framework can run:
 ///
 ///     @Test(arguments: StoreConformance.cases)
 ///     func `the store does what every store has to`(_ conformanceCase: StoreConformance.Case) async throws {
 ///       try await conformanceCase.run(mine)
 ///     }
 ///
-/// A case throws ``Difference`` if the store did otherwise. It moves time by hand, and waits for nothing else.
+/// A case throws ``Difference`` if the store behaves differently. It moves time by hand, and waits for nothing else.
 public enum StoreConformance {
-  /// One promise, and how it is put to the test.
+  /// One promise, and a test of it.
   public struct Case: Sendable, CustomStringConvertible {
-    /// The sentence that has to hold.
+    /// The sentence that must hold.
     public let name: String
     /// What a store must be able to do for the case to make sense.
     public let needs: Set<StoreUnderTest.Capability>
@@ -28,7 +28,7 @@ public enum StoreConformance {
 
     public var description: String { name }
 
-    /// Runs the case on a fresh store. One that lacks what the case needs is passed over, which is printed.
+    /// Runs the case on a fresh store. If the store lacks what the case needs, it is skipped, which is printed.
     public func run(_ subject: StoreUnderTest) async throws {
       let lacking = needs.subtracting(subject.capabilities).map(\.rawValue).sorted()
       guard lacking.isEmpty else {
@@ -49,11 +49,11 @@ public enum StoreConformance {
     + reopeningCases
 }
 
-/// A kind of store, to be put to the test.
+/// A kind of store to test.
 public struct StoreUnderTest: Sendable {
   /// What not every store can do.
   public enum Capability: String, Sendable, CaseIterable {
-    /// What was stored is there when the store is opened again.
+    /// What was stored is still there when the store is opened again.
     case reopens
   }
 
@@ -61,8 +61,8 @@ public struct StoreUnderTest: Sendable {
   let make: @Sendable (StorePolicy) async throws -> (store: any JobStore, clock: ManualClock)
   let reopen: (@Sendable (any JobStore) async throws -> any JobStore)?
 
-  /// `make` gives a fresh, empty store that keeps to the policy and takes its time from the clock. `reopen` closes a
-  /// store that `make` gave, as a process does that ends, and opens it again.
+  /// `make` returns a fresh, empty store that follows the policy and takes its time from the clock. `reopen` closes a
+  /// store that `make` returned, as when a process ends, and opens it again.
   public init(
     make: @escaping @Sendable (StorePolicy) async throws -> (store: any JobStore, clock: ManualClock),
     reopen: (@Sendable (any JobStore) async throws -> any JobStore)? = nil
@@ -73,7 +73,7 @@ public struct StoreUnderTest: Sendable {
   }
 }
 
-/// What a store did, where something else was to be expected.
+/// What a store did, where something else was expected.
 public struct Difference: Error, CustomStringConvertible {
   public let description: String
 
@@ -90,13 +90,13 @@ func holds(_ condition: Bool, _ what: String) throws {
   throw Difference("does not hold: \(what)")
 }
 
-/// What must be there for a case to go on.
+/// A value that must exist for a case to continue.
 func present<T>(_ value: T?, _ what: String) throws -> T {
   guard let value else { throw Difference("\(what): there is none") }
   return value
 }
 
-/// Expects `body` to be refused with that code.
+/// Expects `body` to be refused with this code.
 func refused(_ code: JobError.Code, _ what: String, _ body: () async throws -> Void) async throws {
   do {
     try await body()

@@ -1,39 +1,39 @@
 import DurableJobs
 
-/// A store that does as another one does, except for what it is told to get wrong: for tests of what uses a store, and of
-/// tests of stores.
+/// A store that behaves like another one, except for what it is told to get wrong: for tests of code that uses a store,
+/// and of tests of stores.
 public final class FaultyStore: JobStore {
   /// A promise that the store breaks.
   public enum Fault: String, Sendable, CaseIterable {
     /// Accepts reports under claims that were lost.
     case noFence
-    /// Says that a success is stored, and stores nothing.
+    /// Reports that a success is stored, and stores nothing.
     case lostResult
     /// Claims the last jobs first.
     case wrongOrder
-    /// Takes nothing from dead workers.
+    /// Takes no jobs back from dead workers.
     case noRecovery
-    /// Counts attempts that a process death cut short.
+    /// Counts attempts that were cut short by a process death.
     case attemptKept
     /// Claims one job more than there is room for.
     case overCapacity
-    /// Claims what requires a condition that does not hold.
+    /// Claims jobs whose required conditions do not hold.
     case constraintsIgnored
     /// Stores the jobs of an insertion one by one.
     case splitInsertion
-    /// Tells of new jobs before they are stored.
+    /// Signals new jobs before they are stored.
     case earlySignals
-    /// Tells nothing.
+    /// Sends no signals.
     case noSignals
-    /// Tells no worker that its job is to stop.
+    /// Tells no worker that its job must stop.
     case stopForgotten
-    /// Forgets when jobs are to be given up.
+    /// Forgets the deadlines of jobs.
     case deadlinesIgnored
-    /// Hands no claim what the job's steps gave.
+    /// Gives claims no results of the job's steps.
     case stepsForgotten
     /// Stores a job whose unique key is taken.
     case keysIgnored
-    /// Lets no unique key go.
+    /// Never releases a unique key.
     case keysForEver
   }
 
@@ -73,7 +73,7 @@ public final class FaultyStore: JobStore {
     forwarding = fault == .earlySignals ? base.signals.listen { own.post($0) } : nil
   }
 
-  /// Lets the next `count` calls of `verb` fail. If `isDone`, they do what they are asked for, and only the answer is lost.
+  /// Makes the next `count` calls of `verb` fail. If `isDone`, they do their work, and only the reply is lost.
   public func fail(next count: Int = 1, _ verb: Verb, with error: JobError, isDone: Bool = false) {
     state.withLock { $0.failures.append(Failure(verb: verb, error: error, isDone: isDone, left: count)) }
   }
@@ -81,7 +81,7 @@ public final class FaultyStore: JobStore {
   /// Ends what ``fail(next:_:with:isDone:)`` began.
   public func stopFailing() { state.withLock { $0.failures = [] } }
 
-  /// How often `verb` was called so far, failed calls included.
+  /// How often `verb` has been called so far, including failed calls.
   public func calls(of verb: Verb) -> Int { state.withLock { $0.calls[verb] ?? 0 } }
 
   private func call<R: Sendable>(_ verb: Verb, _ body: () async throws -> R) async throws -> R {
@@ -214,7 +214,7 @@ public final class FaultyStore: JobStore {
     return batch
   }
 
-  /// Takes all that there is, and gives back what is first.
+  /// Claims everything there is, and gives back what comes first.
   private func claimLast(_ request: ClaimRequest) async throws -> ClaimBatch {
     var all = request
     all.free = request.free.mapValues { _ in 1000 }
@@ -248,7 +248,7 @@ public final class FaultyStore: JobStore {
     return try await base.settle([settlement], thenClaim: nil).replies[0]
   }
 
-  /// Leads to whoever was the first to hold a key, whatever has become of it.
+  /// Leads to the first job that ever held a key, whatever has become of it.
   private func insertForEver(_ insertion: JobInsertion) async throws -> InsertionReply {
     let known = state.withLock { $0.holders }
     let holders = insertion.jobs.map { $0.terms.unique.flatMap { known[$0.key] } }
@@ -265,7 +265,7 @@ public final class FaultyStore: JobStore {
     return InsertionReply(jobs)
   }
 
-  /// Tells of jobs, and then gives whoever heard it the time to look.
+  /// Signals jobs, and then gives whoever heard that the time to look.
   private func tellEarly(_ insertion: JobInsertion) async throws {
     let last = try await base.jobs(JobQuery(order: .newestFirst, limit: 1)).first?.id.rawValue ?? 0
     let looks = calls(of: .jobs)

@@ -2,11 +2,11 @@
   import AsyncHTTPClient
   import NIOCore
 
-  /// The body of an answer, whose beginning can be looked at before it is taken.
+  /// The body of an answer, whose beginning can be examined before it is consumed.
   struct AnswerBody {
     private var pieces: HTTPClientResponse.Body.AsyncIterator
     private var beginning = ByteBuffer()
-    /// Why nothing comes after the beginning, for who takes it.
+    /// Why nothing follows the beginning, reported when the body is consumed.
     private var failure: (any Error)?
 
     init(_ body: HTTPClientResponse.Body) { pieces = body.makeAsyncIterator() }
@@ -20,8 +20,8 @@
       return try await pieces.next()
     }
 
-    /// Asks `question` of the bytes that have come, from the first one on, until it knows an answer or no more come; nil if
-    /// it never does.
+    /// Calls `question` with the bytes that have come, from the first one on, until it returns an answer or no more
+    /// come; nil if it never does.
     mutating func look<R>(_ question: (ByteBufferView) -> R?) async -> R? {
       while true {
         if let answer = question(beginning.readableBytesView) { return answer }
@@ -37,7 +37,7 @@
   }
 
   extension FileAnswer {
-    /// Takes from the first bytes of its body what its head doesn't say.
+    /// Finds out from the first bytes of its body what its head doesn't say.
     mutating func look(at body: inout AnswerBody, _ question: Question) async {
       guard [200, 203].contains(status) else { return }
       if question.decodes || encoding == nil {
@@ -50,7 +50,7 @@
       }
     }
 
-    /// Whether no zlib header comes first, as it must; nil if more bytes must be known. RFC 1950, section 2.2.
+    /// Whether the zlib header that must come first is missing; nil if more bytes are needed. RFC 1950, section 2.2.
     private static func isBareDeflate(_ beginning: some Sequence<UInt8>) -> Bool? {
       let head = beginning.prefix(2).map { Int($0) }
       return head.count < 2 ? nil : head[0] & 15 != 8 || (head[0] << 8 | head[1]) % 31 != 0

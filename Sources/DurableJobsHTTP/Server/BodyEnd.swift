@@ -1,15 +1,15 @@
 #if HTTP
   import NIOHTTP1
 
-  /// What tells where the body of an answer ends. RFC 9112, section 6.3.
+  /// How the end of an answer's body is determined. RFC 9112, section 6.3.
   enum BodyEnd: Equatable {
     /// Its length.
     case after(Int64)
-    /// Chunks, or HTTP/2.
+    /// By chunks, or HTTP/2.
     case told
-    /// Only the end of the connection, which a cut looks like.
+    /// Only by the end of the connection, which looks like a broken one.
     case untold
-    /// Whatever does, the body is no file: nobody asked for that transfer coding.
+    /// In any way, but the body is not the file: that transfer coding was not requested.
     case coded(String)
 
     init(_ headers: HTTPHeaders, _ version: HTTPVersion) {

@@ -5,20 +5,20 @@
   import NIOCore
   import NIOHTTP1
 
-  /// A request to one server, byte by byte as it is to be asked, through the proxy that leads there. No redirect is
+  /// A request to one server, byte by byte as it must be sent, through the proxy that leads there. Redirects are not
   /// followed.
   struct ClientRequest {
     var url: HTTPURL
     var method = HTTPMethod.GET
     var headers: HTTPHeaders
-    /// Made anew where the request is sent anew.
+    /// Created again if the request is sent again.
     var body: () -> HTTPClientRequest.Body? = { nil }
-    /// The body is read as it is sent.
+    /// Whether the body is read while it is sent.
     var isStreamed = false
     var caCertificates: String?
     var decodes = false
 
-    /// Told when it is sent once more: the first sending may have arrived.
+    /// Called before it is sent once more: the first one may have arrived.
     var willRepeat: () -> Void = {}
 
     /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. Of others another attempt is the job's, and counted.
@@ -26,8 +26,8 @@
       [.GET, .HEAD, .PUT, .DELETE, .OPTIONS].contains(method) || headers.contains(name: "Idempotency-Key")
     }
 
-    /// The head of the answer, with a body that is still to come. Throws ``Setback``, ``DownloadError``, or what the client
-    /// throws.
+    /// The head of the answer, whose body is still to come. Throws ``Setback``, ``DownloadError``, or the client's
+    /// errors.
     func response(by clients: Clients, through proxies: Proxies) async throws -> HTTPClientResponse {
       var kind = Clients.Kind(
         proxy: try proxies.proxy(for: url), caCertificates: url.isSecure ? caCertificates : nil, decodes: decodes)
@@ -61,8 +61,8 @@
       return response
     }
 
-    /// A connection that was kept for another request may have been closed just before this one, or be forgotten by something
-    /// on the way: then it is sent over another, once.
+    /// A connection that was kept from another request may have been closed just before this one, or forgotten by
+    /// something on the way: then the request is sent over another, once.
     private func answer(to request: HTTPClientRequest, by client: HTTPClient) async throws -> HTTPClientResponse {
       do {
         do {

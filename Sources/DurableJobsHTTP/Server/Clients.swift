@@ -11,14 +11,14 @@
   final class Clients: Sendable {
     struct Kind: Hashable, Sendable {
       var proxy: Proxies.Proxy?
-      /// A proxy for plain HTTP is not tunnelled through, but asked for the whole URL.
+      /// A proxy for plain HTTP is not tunnelled through, but receives the whole URL.
       var asksProxy = false
       var caCertificates: String?
       var decodes = false
-      /// Requests have bodies that are sent piece by piece. The client forgets a request of HTTP/2 with the end of its answer,
-      /// and does not survive what its stream meets after that; an answer may come before the body has ended.
+      /// Requests have bodies that are sent in pieces. The client forgets an HTTP/2 request when its answer ends, and
+      /// does not survive later events of its stream; an answer may come before the body has ended.
       var streamsBodies = false
-      /// What the file of certificates was when it was read.
+      /// The status of the file of certificates when it was read.
       var certificates: FileStatus?
     }
 
@@ -28,16 +28,16 @@
     init(connectTimeout: Duration) { self.connectTimeout = connectTimeout }
 
     deinit {
-      // Requests keep their downloader, so none is under way.
+      // Requests keep their downloader alive, so none is running.
       for client in open.withLock({ $0.values }) { client.shutdown().whenComplete { _ in } }
     }
 
-    /// Throws if the certificates can't be read. A file of them that was changed is read anew.
+    /// Throws if the certificates can't be read. A file of them that has changed is read again.
     func client(_ kind: Kind) throws -> HTTPClient {
       var kind = kind
       kind.certificates = kind.caCertificates.flatMap { FileStatus(ofFileAt: $0) }
       if let client = open.withLock({ [kind] in $0[kind] }) { return client }
-      // Where the file of certificates hangs, nobody else waits for it.
+      // If the file of certificates hangs, nobody else waits for it.
       let made = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration(kind))
       let client = open.withLock { [kind] open in
         if let client = open[kind] { return client }
@@ -62,7 +62,7 @@
       var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
       if kind.streamsBodies { configuration.httpVersion = .http1Only }
       configuration.timeout.connect = .milliseconds(connectTimeout.milliseconds)
-      // Limits and retries are ours.
+      // We apply limits and retries ourselves.
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1000
       configuration.connectionPool.retryConnectionEstablishment = false
       if kind.decodes { configuration.decompression = .enabled(limit: .none) }
@@ -115,8 +115,8 @@
   }
 
   extension Channel {
-    /// Has the system take little more of a body than it sends: else it takes megabytes at once, and over a slow line nothing
-    /// seems to move while they go. Other systems take little by themselves.
+    /// Makes the system buffer little more of a body than it sends: otherwise it buffers megabytes at once, and on a
+    /// slow line nothing seems to move while they are sent. Other systems buffer little by themselves.
     fileprivate func takeLittleAhead() throws {
       #if os(Linux)
         let notSentLowAt = NIOBSDSocket.Option(rawValue: 25)  // TCP_NOTSENT_LOWAT

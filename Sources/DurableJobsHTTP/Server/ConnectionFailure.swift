@@ -8,7 +8,7 @@
   import NIOSSL
 
   extension DownloadError {
-    /// What the client threw, for a person. Nil if it only says that it was cancelled.
+    /// The client's error, as text for a person. Nil if it only says that it was cancelled.
     static func connection(_ error: any Error, _ host: String) -> DownloadError? {
       switch error {
       case is CancellationError: nil
@@ -41,7 +41,7 @@
       }
     }
 
-    /// What follows a gzip member that has ended is left unread: the client undoes one.
+    /// What follows a finished gzip member is left unread: the client decodes only one.
     static func isInPieces(_ error: any Error) -> Bool {
       String(reflecting: type(of: error)).hasSuffix(".ExtraDecompressionError") && "\(error)" == "invalidTrailingData"
     }
@@ -67,12 +67,12 @@
 
     private static func reason(_ error: any Error) -> String {
       if let error = error as? IOError { return SystemError.words(error.errnoCode) }
-      // Others describe themselves for whoever wrote them.
+      // The descriptions of others are meant for their authors.
       return "\(type(of: error))"
     }
 
-    /// Another attempt would meet the same. A certificate that is not trusted may be that of a log-in before the network, or
-    /// not be valid yet by a clock that is to be set.
+    /// Another attempt would fail alike. An untrusted certificate may be that of a log-in page before the network, or
+    /// not be valid yet by a clock that is still to be set.
     var isFinal: Bool {
       switch code {
       case .invalidDownload, .unusableFolder, .fileExists: true

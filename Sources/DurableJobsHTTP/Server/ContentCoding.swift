@@ -3,15 +3,15 @@
   import NIOCore
   import NIOHTTP1
 
-  /// What an answer says that its body is packed in, in the fewest words: names that pack nothing are left out, and gzip has
-  /// one name. RFC 9110, section 8.4.1.
+  /// How an answer says that its body is encoded, in the fewest words: names that encode nothing are left out, and gzip
+  /// has one name. RFC 9110, section 8.4.1.
   ///
   /// As a handler it says it so to the client's decompressor, which reads the first word alone, and knows one name of each.
   final class ContentCoding: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
-    /// Nil for a file as it is.
+    /// Nil for a file that is not encoded.
     static func of(_ headers: HTTPHeaders) -> String? {
       let codings = headers[canonicalForm: field].map { $0.lowercased() }.filter { !none.contains($0) }
         .map { $0 == "x-gzip" ? "gzip" : $0 }
@@ -19,7 +19,7 @@
     }
 
     private static let field = "Content-Encoding"
-    /// What servers say there of a file that is as it is.
+    /// What servers send there for a file that is not encoded.
     private static let none: Set<String> = ["", "identity", "none", "binary", "utf-8", "utf8", "aws-chunked"]
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

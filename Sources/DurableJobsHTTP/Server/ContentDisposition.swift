@@ -3,7 +3,7 @@
 
   /// The name in a `Content-Disposition`: `attachment; filename*=UTF-8''na%C3%AFve.txt`. RFC 6266.
   enum ContentDisposition {
-    /// The name as the server means it, which may be hostile: ``FileName`` makes it harmless.
+    /// The name as the server sent it, which may be hostile: ``FileName`` makes it harmless.
     static func fileName(in header: String) -> String? {
       var plain: String?
       for (name, value) in parameters(header) {

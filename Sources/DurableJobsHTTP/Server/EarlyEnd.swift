@@ -3,8 +3,8 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Takes a connection, or a stream of one, that breaks within a body of known length for the body's end. Its error would
-  /// throw away what had arrived and was not read yet, which may be megabytes; how much came is counted in any case.
+  /// Treats a connection or stream that breaks within a body of known length as the body's end. Its error would discard
+  /// what had arrived and was not read yet, which may be megabytes; the bytes that came are counted in any case.
   final class EarlyEnd: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -14,7 +14,7 @@
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head(let head):
-        // What comes before the answer itself has no body, whatever length it tells.
+        // An interim answer has no body, whatever length it states.
         isInBody =
           if head.status.code >= 200, case .after = BodyEnd(head.headers, head.version) { true } else { false }
       case .body: break

@@ -2,7 +2,7 @@
   import Foundation
   import NIOHTTP1
 
-  /// The head of a server's answer to a request for a file, and what it means for what is here already: the rules of
+  /// The head of a server's answer to a request for a file, and what it means for what is already here: the rules of
   /// resuming, without a connection or a file. RFC 9110, sections 13 to 15.
   struct FileAnswer {
     var status: Int
@@ -10,13 +10,13 @@
     var end: BodyEnd
     /// It came after a redirect to another path.
     var isFromElsewhere = false
-    /// Whose answer it is, as in ``FileVersion``.
+    /// Where the answer is from, as in ``FileVersion``.
     var place: String?
-    /// By its first bytes it is a page, whatever its head says.
+    /// Its first bytes show a page, whatever its head says.
     var beginsAsPage = false
-    /// By its first bytes it is a packed file that was packed again for the way.
+    /// Its first bytes show a compressed file that was compressed again for transfer.
     var isPackedTwice = false
-    /// By its first bytes it lacks what tells how it is packed.
+    /// Its first bytes lack the header that tells how it is compressed.
     var isPackedBare = false
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
@@ -25,33 +25,33 @@
       end = BodyEnd(headers, version)
     }
 
-    /// What was asked for.
+    /// What was requested.
     struct Question {
-      /// Bytes that are here; a range from there on was asked for if it is more than 0.
+      /// Bytes that are here; if there are any, the range from there on was requested.
       var offset: Int64 = 0
-      /// What is known of the file from an earlier answer.
+      /// What is known about the file from an earlier answer.
       var known = FileVersion()
       /// The size that the whole file must have.
       var size: Int64?
       var hasChecksum = false
-      /// A body may end with its connection.
+      /// Whether a body may end with its connection.
       var acceptsUnknownLength = false
-      /// Bytes are here, or were when this attempt began, whether the rest of them can be asked for or not.
+      /// Bytes are here, or were when this attempt began, whether or not the rest of them can be requested.
       var hasPart = false
-      /// The client undoes encodings.
+      /// Whether the client decodes encodings.
       var decodes = false
-      /// The name of the file, for what its ending says.
+      /// The name of the file, for its extension.
       var name = ""
-      /// Whatever the server calls it.
+      /// That name applies whatever the server calls the file.
       var isNameGiven = false
     }
 
     enum Verdict {
-      /// The body belongs at `from`. `until` is where it must end, if that is known, which may be before the file's.
+      /// The body belongs at `from`. It must end at `until`, if that is known, which may be before the file's end.
       case body(from: Int64, until: Int64?, FileVersion)
       /// All bytes are here.
       case complete
-      /// As many bytes are here as the server has, of whichever version: ask again, for the last one.
+      /// As many bytes are here as the server has, of whichever version: ask again, for the last byte.
       case askForLastByte
       /// The answer does not fit to what is here: ask again, for the whole file.
       case askForAll(because: String)
@@ -59,7 +59,7 @@
       case askDecoded
       case redirect(to: String)
       case failed(DownloadError)
-      /// Another attempt may go better, not before `after`, if the server said so.
+      /// Another attempt may succeed, not before `after`, if the server said so.
       case failedForNow(DownloadError, retryAfter: RetryAfter?)
     }
 
@@ -95,7 +95,7 @@
 
     private var retryAfter: RetryAfter? { RetryAfter(headers, status: status) }
 
-    /// Whether it says that the rest of the file can be asked for; nil if it says nothing.
+    /// Whether it says that the rest of the file can be requested; nil if it says nothing.
     var takesRanges: Bool? { headers.first(name: "Accept-Ranges").map { $0.lowercased().contains("bytes") } }
 
     /// The name that the server gives the file.
@@ -163,11 +163,11 @@
       }
       var version = question.decodes ? FileVersion() : version(total: total)
       version.isPage = isPage ? true : nil
-      // Nor can the rest of a decoded body be asked for.
+      // The rest of a decoded body can't be requested either.
       return .body(from: 0, until: total, version)
     }
 
-    /// By its size or its type it can't be the file that has begun to come.
+    /// Its size or its type shows that it can't be the file that has begun to come.
     private func isOther(than question: Question, total: Int64?) -> Bool {
       if let total, total < question.offset { return true }
       return !contentType.isEmpty && question.known.type.map { $0 != contentType } ?? false
@@ -182,7 +182,7 @@
       return range.first == 0 && range.last == range.total.map { $0 - 1 }
     }
 
-    /// By a range that has no place in an answer with a whole file.
+    /// It has a range, which does not belong in an answer with a whole file.
     private var isOnlyPart: Bool {
       guard let range = ContentRange(headers.first(name: "Content-Range")), range.last >= range.first else {
         return false
@@ -210,7 +210,7 @@
         return .askForAll(because: "the server doesn't say which version of the file its range is of")
       }
       if let size = question.size, total != size { return .failed(.wrongSize(total, wanted: size)) }
-      // What is here is of the version that is known, whatever else is said of the rest.
+      // What is here is of the known version, whatever else is said about the rest.
       var known = question.known
       known.total = total
       return .body(from: range.first, until: range.last + 1, known)
@@ -227,15 +227,15 @@
     var encoding: String? { ContentCoding.of(headers) }
 
     func version(total: Int64?) -> FileVersion {
-      // What somebody on the way made of the file is not what its server's marks are of.
+      // If something on the way altered the file, the server's validators do not apply to it.
       guard status != 203 else { return FileVersion(total: total, place: place) }
       return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
         place: place, type: contentType.isEmpty ? nil : contentType)
     }
 
-    /// The file may change once more within the second that its date names; nobody knows where the answer tells no time of
-    /// its own. RFC 9110, section 8.8.2.2.
+    /// The file may change once more within the second that its date names; that can't be told if the answer has no
+    /// date of its own. RFC 9110, section 8.8.2.2.
     var wasJustModified: Bool {
       guard mark("Last-Modified") != nil else { return false }
       guard let lastModified, let date else { return true }
@@ -252,8 +252,8 @@
       return DownloadError(.refused, "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")\(advice)")
     }
 
-    /// A file that is packed by itself is often served as if it had been packed for the way. Its type tells that where its
-    /// name tells nothing; what has digits alone is a version.
+    /// A file that is itself compressed is often served as if it had been compressed for transfer. Its type tells if
+    /// its name does not; an extension of digits alone is a version.
     func isPackedByItself(_ question: Question) -> Bool {
       let name = question.isNameGiven ? question.name : fileName ?? question.name
       let ending = (name as NSString).pathExtension.lowercased()
@@ -265,7 +265,7 @@
   }
 
   extension HTTPHeaders {
-    /// Where a redirect leads to; nil if it says nothing of that.
+    /// Where a redirect leads; nil if it does not say.
     var location: String? { first(name: "Location").flatMap { $0.isEmpty ? nil : $0 } }
   }
 

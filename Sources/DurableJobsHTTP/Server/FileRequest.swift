@@ -5,7 +5,7 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Asks servers for a file, from redirect to redirect.
+  /// Requests a file from servers, from redirect to redirect.
   struct FileRequest {
     static let maxRedirects = 10
 
@@ -14,10 +14,10 @@
     let clients: Clients
     let proxies: Proxies
     let hosts: Hosts
-    /// Read anew for each attempt; nil if there is none, or if the download brings what is sent in its place.
+    /// Read again for each attempt; nil if there is none, or if the download has its own credentials.
     private let netrc: Netrc?
 
-    /// Throws ``DownloadError`` if the URL can't be one, or the file of passwords can't be read.
+    /// Throws ``DownloadError`` if the URL is not valid, or the file of passwords can't be read.
     init(_ download: Download, clients: Clients, proxies: Proxies, hosts: Hosts, netrc: String?) throws {
       self.download = download
       self.clients = clients
@@ -33,12 +33,12 @@
 
     struct Reply {
       var answer: FileAnswer
-      /// Whose answer it is.
+      /// Where the answer is from.
       var origin: String
       var body: HTTPClientResponse.Body
     }
 
-    /// The answer of the server that has the file, or has an error. Throws ``Setback``, or what the client throws.
+    /// The answer of the server that has the file, or an error. Throws ``Setback``, or the client's errors.
     func reply(to question: FileAnswer.Question) async throws -> Reply {
       var url = url
       var way = Way.own
@@ -96,7 +96,7 @@
           headers.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
         }
       }
-      // What a connection needs is not for others to set.
+      // Headers that a connection needs must not be set by others.
       headers.remove(name: "TE")
       if question.offset > 0 {
         headers.add(name: "Range", value: "bytes=\(question.offset)-")

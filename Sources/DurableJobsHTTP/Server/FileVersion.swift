@@ -1,22 +1,22 @@
 #if HTTP
   import Foundation
 
-  /// What tells one version of a file on a server from another.
+  /// What distinguishes one version of a file on a server from another.
   struct FileVersion: Codable, Hashable, Sendable {
     var total: Int64?
     var entityTag: String?
     var lastModified: String?
     var wasJustModified: Bool?
-    /// Where the answer came from, without its query: a tag names a version of one resource, and another's file may have the
-    /// same. RFC 9110, section 8.8.3.
+    /// Where the answer came from, without its query: a tag names a version of one resource, and another's file may
+    /// have the same tag. RFC 9110, section 8.8.3.
     var place: String?
     /// The type that its server gave it.
     var type: String?
-    /// It came as a page for people.
+    /// Whether it came as a page for people.
     var isPage: Bool?
 
-    /// What a request for the rest may depend on (`If-Range`): a strong tag, or where there is none a date that can't
-    /// name two versions. RFC 9110, sections 8.8.2.2 and 13.1.5.
+    /// What a request for the rest may depend on (`If-Range`): a strong tag, or without one a date that can't name two
+    /// versions. RFC 9110, sections 8.8.2.2 and 13.1.5.
     var validator: String? {
       if let entityTag { return entityTag.hasPrefix("W/") ? nil : entityTag }
       return wasJustModified == true ? nil : lastModified
@@ -24,15 +24,15 @@
 
     var hasStrongTag: Bool { entityTag != nil && validator != nil }
 
-    /// The other one says again what a request for the rest depended on. A server need not repeat its date to who sent
-    /// it, but nearly all do; where one doesn't, it may not have looked at it either.
+    /// Whether the other one repeats what a request for the rest depended on. A server need not repeat its date to a
+    /// client that sent it, but nearly all do; one that doesn't may not have compared it either.
     func isRepeated(by other: FileVersion) -> Bool {
       guard validator != nil else { return true }
       if let place, let other = other.place, place != other { return false }
       return entityTag == nil ? lastModified == other.lastModified : entityTag == other.entityTag
     }
 
-    /// Both say which version they are, and differ.
+    /// Whether both state a version, and differ.
     func contradicts(_ other: FileVersion) -> Bool {
       if let entityTag, let tag = other.entityTag { return entityTag != tag }
       if let lastModified, let date = other.lastModified { return lastModified != date }

@@ -8,7 +8,7 @@
   final class FinalHead: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    /// Of a head that another has to follow.
+    /// The status of a head that another one must follow.
     private var interim: HTTPResponseStatus?
     private var isRefused = false
 

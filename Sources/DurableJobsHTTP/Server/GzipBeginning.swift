@@ -1,9 +1,9 @@
 #if HTTP
-  /// The first bytes of what a gzip file holds, from the first bytes of that file. RFC 1951 and 1952.
+  /// The first bytes of a gzip file's contents, from the first bytes of that file. RFC 1951 and 1952.
   ///
-  /// The client's decoder is of a connection; this one tells what that would bring.
+  /// The client's decoder belongs to a connection; this one tells what that would return.
   struct GzipBeginning {
-    /// Whether a gzip file holds a gzip file; nil if more of its bytes must be known.
+    /// Whether a gzip file contains a gzip file; nil if more of its bytes are needed.
     static func isPackedTwice(_ beginning: some Sequence<UInt8>) -> Bool? {
       let bytes = Array(beginning.prefix(most))
       var file = GzipBeginning(bytes: bytes)
@@ -18,7 +18,7 @@
     }
 
     private static let magic: [UInt8] = [0x1f, 0x8b, 8]
-    /// Names and tables that come first are shorter, mostly.
+    /// The names and tables that come first are usually shorter.
     private static let most = 4096
 
     private enum Stop: Error { case lacksBytes, isOther }
@@ -89,7 +89,7 @@
         [(144, 8), (112, 9), (24, 7), (8, 8)].flatMap { [Int](repeating: $0.1, count: $0.0) })
     }
 
-    /// That of the literals of the block that begins.
+    /// The code of the literals of the block that begins.
     private mutating func code() throws -> Code {
       let (literals, distances, ranks) = (try bits(5) + 257, try bits(5) + 1, try bits(4) + 4)
       var lengths = [Int](repeating: 0, count: 19)
@@ -121,7 +121,7 @@
       throw Stop.isOther
     }
 
-    /// The lowest one comes first.
+    /// The lowest bit comes first.
     private mutating func bits(_ count: Int) throws -> Int {
       guard place + count <= bytes.count * 8 else { throw Stop.lacksBytes }
       defer { place += count }

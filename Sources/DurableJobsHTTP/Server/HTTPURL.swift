@@ -2,18 +2,18 @@
   import Foundation
   import NIOCore
 
-  /// An `http` or `https` URL as requests carry it. What is escaped in it stays as it is, and what may not stand in a
-  /// request is escaped once, byte by byte, as browsers and curl do. RFC 3986; RFC 9112, section 3.2.
+  /// An `http` or `https` URL as requests contain it. Escapes in it are kept, and what is not allowed in a request is
+  /// escaped once, byte by byte, as browsers and curl do. RFC 3986; RFC 9112, section 3.2.
   ///
-  /// Foundation's `URL` has no path where an escaped byte is not of UTF-8, and escapes the escapes of a text that has
-  /// anything illegal beside them.
+  /// Foundation's `URL` has no path if an escaped byte is not UTF-8, and escapes the escapes of a text that also has
+  /// anything illegal.
   struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     var isSecure: Bool
-    /// What a user and a password decode to, which may be no text.
+    /// The decoded user and password, which may not be text.
     var credentials: Credentials?
-    /// In small letters and ASCII; an IPv6 address has its brackets.
+    /// In lower case and ASCII; an IPv6 address has its brackets.
     var host: String
-    /// Nil for the scheme's.
+    /// Nil for the scheme's default.
     var port: Int?
     /// Path and query, in ASCII, with a `/` at the beginning.
     var target: String
@@ -25,7 +25,7 @@
 
     init?(_ url: URL) { self.init(url.absoluteString) }
 
-    /// Throws ``DownloadError/Code/invalidDownload``, with what is wrong with it.
+    /// Throws ``DownloadError/Code/invalidDownload`` with what is wrong.
     init(checking url: URL) throws {
       if let checked = HTTPURL(url) {
         self = checked
@@ -65,7 +65,7 @@
       target = Self.target(rest[authority.endIndex...])
     }
 
-    /// Where a redirect leads to (RFC 3986, section 5.2), without credentials. Nil if that is no such URL.
+    /// Where a redirect leads (RFC 3986, section 5.2), without credentials. Nil if that is not such a URL.
     func following(_ location: String) -> HTTPURL? {
       var next = resolving(location)
       next?.credentials = nil
@@ -103,7 +103,7 @@
     /// What credentials belong to: scheme, host and port.
     var origin: String { "\(isSecure ? "https" : "http")://\(host):\(effectivePort)" }
 
-    /// The value of `Host`: no port that goes without saying, and no zone, which means nothing elsewhere.
+    /// The value of `Host`: without a default port, and without a zone, which means nothing elsewhere.
     var hostField: String {
       let name = host.hasPrefix("[") ? host.replacing(/%25[^\]]*/, with: "") : host
       return effectivePort == (isSecure ? 443 : 80) ? name : "\(name):\(effectivePort)"
@@ -168,13 +168,13 @@
       return isName && !host.isEmpty ? host.lowercased() : nil
     }
 
-    /// What is asked for by what stands behind the authority of a URL.
+    /// The request target for what follows the authority of a URL.
     private static func target(_ text: some Sequence<UInt8>) -> String {
       let text = escaped(text.prefix { $0 != UInt8(ascii: "#") })
       return text.hasPrefix("/") ? text : "/" + text
     }
 
-    /// With all bytes escaped that a request's target can't have, and those of `others`.
+    /// Escapes all bytes that are not allowed in a request's target, and those of `others`.
     static func escaped(_ bytes: some Sequence<UInt8>, others: String = "") -> String {
       var text: [UInt8] = []
       for byte in bytes {
@@ -195,7 +195,7 @@
       password = text[colon...].dropFirst().unescaped
     }
 
-    /// The value of `Authorization` that gives them.
+    /// The value of `Authorization` that sends them.
     var basic: String { "Basic " + Data(user + [UInt8(ascii: ":")] + password).base64EncodedString() }
   }
 
@@ -208,14 +208,14 @@
   }
 
   extension Collection<UInt8> {
-    /// Whether an escape stands at `index`: `%` and two digits.
+    /// Whether there is an escape at `index`: `%` and two digits.
     func isEscape(at index: Index) -> Bool {
       let text = self[index...].prefix(3)
       return text.count == 3 && text.first == UInt8(ascii: "%")
         && text.dropFirst().allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
-    /// The bytes that it stands for.
+    /// The bytes that it represents.
     var unescaped: [UInt8] {
       var bytes: [UInt8] = []
       var index = startIndex

@@ -4,22 +4,22 @@
   import NIOHTTP1
   import NIOPosix
 
-  /// Tells a connection that was kept for another request, and is lost before a word of the answer to that one, from one that
-  /// never brought an answer: the first was mostly closed before the request came, the second may be by what the request did.
-  /// It stands right before the client's own handler.
+  /// Distinguishes a connection that was kept from another request and is lost before any of this answer from one that
+  /// never brought an answer: the first was usually closed before the request came, the second may be closed because of
+  /// the request. It is placed right before the client's own handler.
   final class KeptConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// A connection that had brought an answer before ended without a word of this one.
+    /// A connection that had brought an answer before ended without any of this one.
     struct Lost: Error {
       let cause: any Error
     }
 
-    /// A connection that had come about is lost: what was sent over it may have arrived. The system's error alone may be one of
-    /// a connection that never came about.
+    /// An established connection is lost: what was sent over it may have arrived. The system's error alone may be that
+    /// of a connection that was never established.
     struct Broken: Error {
       let cause: IOError
     }

@@ -2,8 +2,7 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Escapes the bytes of a `Location` that are not ASCII, of whatever character set, before they are read as UTF-8 and
-  /// lost.
+  /// Escapes the non-ASCII bytes of a `Location`, in whatever character set, before they are read as UTF-8 and lost.
   final class LocationBytes: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -29,7 +28,7 @@
     /// The head of one answer, as it comes.
     struct Head {
       private(set) var isOver = false
-      /// The beginning of the line under way, in small letters, and what comes after it is not needed.
+      /// The beginning of the current line, in lower case; what comes after it is not needed.
       private var line: [UInt8] = []
       private var isInterim = false
 

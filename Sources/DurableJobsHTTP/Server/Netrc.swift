@@ -1,8 +1,8 @@
 #if HTTP
   import Foundation
 
-  /// The users and passwords of hosts in a `.netrc` file, as curl reads it: words apart by spaces or lines, in double quotes
-  /// with `\` where a word has spaces in it, and comments after a `#` at a word's beginning.
+  /// The users and passwords of hosts in a `.netrc` file, as curl reads it: words separated by spaces or lines, in
+  /// double quotes with `\` if a word contains spaces, and comments after a `#` at the beginning of a word.
   struct Netrc: Sendable {
     private struct Entry {
       /// Nil for all hosts.
@@ -13,7 +13,7 @@
 
     private var entries: [Entry] = []
 
-    /// What is in that file; nil where the user's own, which need not be there, is not there any more. Throws as
+    /// The contents of that file; nil if it is the user's own, which is optional, and no longer exists. Throws like
     /// ``init(path:)``.
     static func read(_ path: String, home: String? = nil) throws -> Netrc? {
       let home = home ?? ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
@@ -31,14 +31,14 @@
       self = netrc
     }
 
-    /// Nil if a quoted word has no end. A password is sent as it stands there, in whatever character set: to what is read here
-    /// each byte is a character.
+    /// Nil if a quoted word has no end. A password is sent as it is in the file, in whatever character set: when read
+    /// here, each byte is a character.
     init?(_ data: some Sequence<UInt8>) {
       let text = String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
       var words: [String] = []
       var isMacro = false
       for line in text.split(omittingEmptySubsequences: false, whereSeparator: { ["\n", "\r", "\r\n"].contains($0) }) {
-        // A macro goes up to an empty line.
+        // A macro extends to an empty line.
         if isMacro, !line.allSatisfy(\.isBlank) { continue }
         isMacro = false
         guard let found = Self.words(of: line) else { return nil }
@@ -96,7 +96,7 @@
       return nil
     }
 
-    /// Those of the first entry of a host, or, unless it must be named, of one for all. The host as in a ``HTTPURL``.
+    /// Those of the first entry for a host, or for all hosts unless it must be named. The host is as in a ``HTTPURL``.
     func credentials(for host: String, isNamed: Bool) -> HTTPURL.Credentials? {
       let name = host.trimmingCharacters(in: ["[", "]"])
       let entry = entries.first { $0.machine.map { [host, name].contains($0) } ?? !isNamed }
@@ -111,12 +111,12 @@
   }
 
   extension String {
-    /// Of characters that are bytes.
+    /// Of characters that represent bytes.
     fileprivate var bytes: [UInt8] { unicodeScalars.map { UInt8($0.value) } }
   }
 
   extension Character {
-    /// What parts words.
+    /// Whether it separates words.
     fileprivate var isBlank: Bool { unicodeScalars.allSatisfy { $0.value <= 0x20 } }
   }
 #endif

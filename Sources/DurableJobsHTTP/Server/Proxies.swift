@@ -1,9 +1,9 @@
 #if HTTP
   import Foundation
 
-  /// Which proxy a URL is reached through, by the variables that curl and others read.
+  /// Which proxy a URL is reached through, according to the variables that curl and others read.
   ///
-  /// `http_proxy` only in small letters: in capitals a web server would set it from a request's `Proxy` header.
+  /// `http_proxy` only in lower case: in capitals a web server would set it from a request's `Proxy` header.
   struct Proxies: Sendable {
     struct Proxy: Hashable, Sendable {
       enum Kind: Hashable, Sendable { case http, socks }
@@ -20,7 +20,7 @@
 
     init(environment: [String: String]) { variables = environment }
 
-    /// Nil for a direct connection. Throws if the variable names no proxy that can be used.
+    /// Nil for a direct connection. Throws if the variable names no usable proxy.
     func proxy(for url: HTTPURL) throws -> Proxy? {
       guard !isExempt(url.host, port: url.effectivePort) else { return nil }
       let names =
@@ -60,7 +60,7 @@
     private let address: [UInt8]
     private let length: Int
 
-    /// A single address is one, too.
+    /// A single address counts as one, too.
     init?(_ text: String) {
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count <= 2, let address = Self.bytes(of: String(parts[0])),

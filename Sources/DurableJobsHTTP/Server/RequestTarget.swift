@@ -2,13 +2,13 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Asks for a target byte by byte as it is given. The client takes a request as the text of a URL, and makes one of its
-  /// own of that; so the target stands in it with all its bytes escaped, and comes out of that here.
+  /// Requests a target byte by byte as it is given. The client takes a request as the text of a URL, and parses that
+  /// itself; so the target is passed in it with all its bytes escaped, and restored here.
   final class RequestTarget: ChannelOutboundHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// What the client is given to ask `origin` for `target`.
+    /// The URL to give the client to request `target` from `origin`.
     static func url(on origin: String, for target: String) -> String {
       origin + "/" + String(decoding: target.utf8.flatMap(\.escape), as: UTF8.self)
     }

@@ -2,18 +2,18 @@
   import Foundation
   import NIOHTTP1
 
-  /// What a server says of when to come again: seconds, or a date.
+  /// When a server says to come again: after seconds, or at a date.
   struct RetryAfter: Equatable {
     let text: String
-    /// By the server's clock, which its dates are of.
+    /// The time of the server's clock, to which its dates refer.
     let now: Date?
-    /// The whole server has too much to do, and not only with this request.
+    /// The whole server is overloaded, not only for this request.
     let isForAll: Bool
 
     /// How long from now.
     func wait(now: Date) -> Duration? { Self.wait(text, now: self.now ?? now) }
 
-    /// A server that says more is not believed.
+    /// The longest wait that a server is believed.
     static let longest = Duration.seconds(24 * 3600)
 
     static func wait(_ text: String, now: Date) -> Duration? {
@@ -31,7 +31,7 @@
   }
 
   extension RetryAfter {
-    /// What an answer says of it, if it does.
+    /// Nil if an answer does not say.
     init?(_ headers: HTTPHeaders, status: Int) {
       guard let text = headers.first(name: "Retry-After") else { return nil }
       let now = headers.first(name: "Date").flatMap(HTTPDate.date)
@@ -40,8 +40,8 @@
   }
 
   extension RetryAfter {
-    /// Whether the same request may get a better answer than that status later: the server has too much to do, met an error
-    /// that may pass, or says itself when to come again. What it can't do at all (501, 505) it can't do then.
+    /// Whether the same request may get a better answer than that status later: the server is overloaded, met an error
+    /// that may pass, or says when to come again. What it can't do at all (501, 505) it can't do then.
     static func mayPass(_ status: Int, _ retryAfter: RetryAfter?) -> Bool {
       switch status {
       case 408, 425, 429: true
@@ -51,7 +51,7 @@
     }
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older ways that a recipient has to read. RFC 9110, section 5.6.7.
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, and the two older formats that a recipient must read. RFC 9110, section 5.6.7.
   enum HTTPDate {
     private static let formats = [
       "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",

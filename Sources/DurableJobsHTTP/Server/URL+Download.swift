@@ -17,7 +17,7 @@
       self.init(string: url)
     }
 
-    /// As a `URL` can hold it, and without escapes of escapes.
+    /// In a form that `URL` accepts, and without escapes of escapes.
     private static func escaped(_ text: Substring.UTF8View) -> String {
       var escaped = ""
       for index in text.indices {
@@ -27,8 +27,8 @@
       return escaped
     }
 
-    /// The same for all that name the same: scheme and host in small letters, and without what follows a `#`, which is
-    /// never sent.
+    /// The same for all URLs that name the same: scheme and host in lower case, and without what follows a `#`, which
+    /// is never sent.
     var normalized: URL {
       guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
       parts.fragment = nil
@@ -37,12 +37,12 @@
       return parts.url ?? self
     }
 
-    /// For who may read it: as it is, but for a user and a password, and what follows a `#`.
+    /// For display: unchanged, but without user and password, and what follows a `#`.
     package var withoutCredentials: String { absoluteString.prefix { $0 != "#" }.withoutCredentials }
   }
 
   extension StringProtocol {
-    /// The text of a URL, or of what should be one, without the user and the password in it.
+    /// The text of a URL, or of what should be one, without its user and password.
     package var withoutCredentials: String {
       let authority = range(of: "//")?.upperBound ?? startIndex
       guard let at = self[authority...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else {
@@ -54,8 +54,8 @@
     /// The same without a query, which may be signed.
     var withoutQuery: String { firstIndex(of: "?").map { self[..<$0] + "?…" } ?? String(self) }
 
-    /// For an error, of a text that may be no URL: without all up to a last `@`, but for a scheme, and without a query. Where
-    /// an `@` comes after a `?`, either may be of a password, and nothing but the scheme is shown.
+    /// For an error, from a text that may not be a URL: without everything up to a last `@` except a scheme, and
+    /// without a query. If an `@` comes after a `?`, either may be part of a password, and only the scheme is shown.
     package var withoutSecrets: String {
       let text = withoutQuery
       let scheme = text.range(of: "//").map { text[..<$0.upperBound] } ?? ""

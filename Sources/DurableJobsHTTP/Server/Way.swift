@@ -1,8 +1,8 @@
 #if HTTP
-  /// What was said on the way to a URL decides what it is told. What was held back once stays so, wherever the redirects
-  /// lead.
+  /// The redirects on the way to a URL decide what is sent to it. What was withheld once remains withheld, wherever the
+  /// redirects lead.
   enum Way: Comparable {
-    /// Through the first scheme, host and port alone.
+    /// Only through the first scheme, host and port.
     case own
     case elsewhere
     /// Down from https to http.
@@ -13,7 +13,7 @@
       return url.isSecure && !next.isSecure ? .open : max(self, .elsewhere)
     }
 
-    /// Which user and password `url` is given: `own` are those of the first URL.
+    /// The user and password sent to `url`: `own` are those of the first URL.
     func credentials(for url: HTTPURL, own: HTTPURL.Credentials?, _ netrc: Netrc?) -> HTTPURL.Credentials? {
       switch self {
       case .own: own ?? netrc?.credentials(for: url.host, isNamed: false)

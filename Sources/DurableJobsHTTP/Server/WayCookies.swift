@@ -8,7 +8,7 @@
       var name: String
       var value: String
       var host: String
-      /// And all below it.
+      /// The cookie also applies to all subdomains.
       var isOfDomain = false
       var path: String
       var isSecure = false
@@ -16,7 +16,7 @@
 
     private var cookies: [Cookie] = []
 
-    /// More are a mistake, or mischief.
+    /// More than that are a mistake, or malicious.
     private static let most = 50
     private static let mostBytes = 4096
 
@@ -29,7 +29,7 @@
       }
     }
 
-    /// What a request to `url` is to bring; nil if nothing.
+    /// What to send with a request to `url`; nil if nothing.
     func header(for url: HTTPURL) -> String? {
       let path = url.path
       let sent = cookies.filter { cookie in
@@ -47,7 +47,7 @@
       guard let equals = parts[0].firstIndex(of: "="), equals != parts[0].startIndex,
         parts[0].utf8.allSatisfy({ (0x20..<0x7f).contains($0) })
       else { return nil }
-      // Where nothing else is said, for the folder of what was asked for.
+      // By default, for the folder of the requested path.
       let folder = url.path.lastIndex(of: "/").map { String(url.path[..<$0]) } ?? ""
       var cookie = Cookie(
         name: String(parts[0][..<equals]), value: String(parts[0][parts[0].index(after: equals)...]), host: url.host,
@@ -60,7 +60,7 @@
         case "domain":
           let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
           if url.host == domain, url.isOfAddress { continue }
-          // One without a dot is everybody's, and an address has none.
+          // A domain without a dot is everybody's, and an address has no domain.
           guard
             url.host == domain || url.host.hasSuffix("." + domain) && domain.contains(".") && !url.isOfAddress
           else { return nil }
@@ -76,7 +76,7 @@
   }
 
   extension HTTPURL {
-    /// Its host is an address, and no name: no name ends with a number.
+    /// Whether its host is an address, not a name: no name ends with a number.
     fileprivate var isOfAddress: Bool {
       host.hasPrefix("[") || host.split(separator: ".").last?.allSatisfy(\.isASCIIDigit) == true
     }

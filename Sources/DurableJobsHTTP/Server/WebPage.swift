@@ -2,7 +2,7 @@
   import Foundation
   import NIOHTTP1
 
-  /// Pages for people, which a gate to the network sends in place of whatever was asked for.
+  /// Pages for people, which a network's log-in gate sends in place of whatever was requested.
   extension FileAnswer {
     /// It is a page, and not sent as a file.
     var isPage: Bool { (isSaidToBePage || beginsAsPage) && !isAttachment }
@@ -13,7 +13,7 @@
 
     private var isSaidToBePage: Bool { ["text/html", "application/xhtml+xml"].contains(contentType) }
 
-    /// Whether bytes are the first ones of a page; nil if more of them must be known. As browsers see it.
+    /// Whether bytes are the beginning of a page; nil if more of them are needed. As browsers decide it.
     static func isPage(_ beginning: some Sequence<UInt8>) -> Bool? {
       let mark: [UInt8] = [0xef, 0xbb, 0xbf]
       let spaces: [UInt8] = [0x09, 0x0a, 0x0c, 0x0d, 0x20]
@@ -35,24 +35,24 @@
       return value.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
-    /// A page comes, of `total` bytes if that is known, where another file was asked for, or where one has begun; or a message
-    /// for programs comes where the name says that the file is none.
+    /// A page comes, of `total` bytes if that is known, where another file was requested or has begun; or a message for
+    /// programs comes where the name says that the file is not one.
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
       if let total, total == question.size ?? question.known.total { return false }
       guard isPage else { return isMessage && Self.isNoMessage(named: question.name) }
       if question.hasPart, question.known.isPage != true { return true }
-      // What says that it is something else may begin so, too.
+      // What is declared as something else may begin so, too.
       guard isSaidToBePage || contentType.isEmpty else { return false }
       if isFromElsewhere, Self.hasEndingOfNoPage(question.name) { return true }
       return question.size != nil && total != nil || Self.isNoPage(named: question.name)
     }
 
-    /// It speaks to programs, as errors do, and is not sent as a file.
+    /// Whether it is meant for programs, as errors are, and not sent as a file.
     private var isMessage: Bool {
       ["json", "/xml", "+xml"].contains { contentType.hasSuffix($0) } && !isAttachment
     }
 
-    /// Words for whoever reads them, where a file was asked for that has none by its name.
+    /// Text for people, where the name of the requested file says that it has none.
     func areWordsInPlaceOfFile(named name: String) -> Bool {
       guard isMessage || contentType.hasPrefix("text/") && !isAttachment else { return false }
       return Self.isNoMessage(named: name) || !(name as NSString).pathExtension.contains(where: \.isLetter)
@@ -62,7 +62,7 @@
       isNoPage(named: name) && !wordyEndings.contains((name as NSString).pathExtension.lowercased())
     }
 
-    /// Of files that are no pages, and may be texts.
+    /// Extensions of files that are not pages, and may be text.
     private static let wordyEndings: Set = [
       "asc", "csv", "dat", "db", "md5", "ps", "rtf", "sha256", "sha512", "sig",
     ]
@@ -83,7 +83,7 @@
       "pl", "do", "action", "cfm",
     ]
 
-    /// What files are called that are no pages.
+    /// Extensions of files that are not pages.
     private static let endings = Set(
       """
       7z apk appimage br bz2 cab crate deb dmg exe gem gz img ipa iso jar lz lz4 lzma msi pkg qcow2 rar raw rpm snap tar \
@@ -105,7 +105,7 @@
           + "-O NAME.\(type.hasSuffix("json") ? "json" : "xml")")
     }
 
-    /// `finding` says what is wrong with it besides.
+    /// `finding` says what else is wrong with it.
     static func page(with finding: String) -> DownloadError {
       DownloadError(
         .wrongContent,

@@ -53,9 +53,9 @@
       case complete
       /// As many bytes are here as the server has, of whichever version: ask again, for the last byte.
       case askForLastByte
-      /// The answer does not fit to what is here: ask again, for the whole file.
+      /// The answer does not fit what is here: ask again, for the whole file.
       case askForAll(because: String)
-      /// The body is encoded, though it was asked not to be: ask again with a client that decodes.
+      /// The body is encoded despite the request: ask again with a client that decodes.
       case askDecoded
       case redirect(to: String)
       case failed(DownloadError)
@@ -83,7 +83,7 @@
       }
     }
 
-    /// What a header says of the file; nil if it says nothing, or two things.
+    /// The value of a header about the file; nil if it is missing, or has two values.
     private func mark(_ name: String) -> String? {
       let values = Set(headers[name].map { $0.trimmingCharacters(in: .whitespaces) })
       return values.count == 1 ? values.first.flatMap { $0.isEmpty ? nil : $0 } : nil

@@ -2,15 +2,15 @@
   import DurableJobs
   import Foundation
 
-  /// Threads that may block in one folder, for the tasks that write what arrives: neither Swift's pool nor the connections
-  /// wait for a disk, and a folder that hangs keeps nobody from another.
+  /// Threads that may block in one folder, for the tasks that write what arrives: neither Swift's pool nor the
+  /// connections wait for a disk, and a folder that hangs does not hold up another.
   ///
-  /// There are as many as are needed at once, up to 16. They wait without polling, and end when nothing came for a while.
+  /// There are as many as are needed at once, up to 16. They wait without polling, and end when idle for a while.
   final class DiskThreads: TaskExecutor {
     private struct State {
       var waiting: [UnownedJob] = []
       var count = 0
-      /// Those that wait at the bell, and for which it was not rung yet.
+      /// Threads that wait to be woken, and have not been signalled yet.
       var idle = 0
     }
 
@@ -25,7 +25,7 @@
     private let state = Lock(State())
     private let bell = DispatchSemaphore(value: 0)
 
-    /// The same for all who name the folder so, as long as one of them has them. Nothing is asked of the folder.
+    /// Shared by all who name the folder alike, as long as one of them holds it. The folder itself is not accessed.
     static func of(folder: String) -> DiskThreads {
       all.withLock { all in
         if let threads = all[folder]?.threads { return threads }
@@ -60,7 +60,7 @@
       }
     }
 
-    /// Where the system has no thread to give, Dispatch's do it: they are fewer, and there.
+    /// If the system has no thread to give, Dispatch's threads do the work: there are fewer, but they exist.
     private func begin() {
       if SystemThread.start({ self.work() }) != 0 { DispatchQueue.global().async { self.work() } }
     }

@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// What one attempt tells, to the job and to who watches here.
+  /// What one attempt reports, to the job and to whoever watches here.
   final class DownloadAttempt: Sendable {
     let download: Download
     var job: JobID { context.id }
@@ -20,7 +20,7 @@
       self.context = context
       self.clock = clock
       self.onEvent = onEvent
-      // A file that is here at once needs no telling.
+      // A file that is here at once needs no report.
       news = Lock((next: clock.uptime + .milliseconds(100), fraction: 0))
     }
 
@@ -39,7 +39,7 @@
       report(fraction, total.map { "\(bytes.megabytes) of \($0.megabytes) MB" } ?? "\(bytes.megabytes) MB")
     }
 
-    /// What the job's first attempt was given here.
+    /// The file that the job's first attempt found here.
     @Sendable func first(_ standing: StandingFile) async throws -> StandingFile {
       try await context.step("look at what is there") { standing }
     }
@@ -63,10 +63,10 @@
       return .snooze(for: time)
     }
 
-    /// How long the next attempt would be waited for after this one.
+    /// How long the next attempt would wait after this one.
     func backOff(_ error: DownloadError) -> Duration { Download.retry.backOff(after: context.attempt, error) }
 
-    /// It only throws where the task was cancelled, which the transfer notices by itself.
+    /// It throws only if the task was cancelled, which the transfer notices by itself.
     private func report(_ fraction: Double, _ message: String) {
       try? context.report(progress: fraction, message)
     }

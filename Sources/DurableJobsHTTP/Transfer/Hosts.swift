@@ -1,7 +1,7 @@
 #if HTTP
   import DurableJobs
 
-  /// How many downloads talk to each host, and which hosts asked to be left alone.
+  /// How many downloads talk to each host, and which hosts asked for a pause.
   final class Hosts: Sendable {
     /// A connection to a host, for as long as it is kept.
     final class Seat: Sendable {
@@ -14,7 +14,7 @@
       case seat(Seat)
       /// All its seats were taken for as long as one may wait here.
       case isBusy
-      /// It asked for this.
+      /// The host asked for a pause this long.
       case isPaused(Duration)
     }
 
@@ -29,7 +29,7 @@
       var pausedUntil = Duration.zero
     }
 
-    /// Nil for as many as come.
+    /// Nil for no limit.
     private let seats: Int?
     private let clock: any JobClock
     private let hosts = Lock<[String: Host]>([:])
@@ -71,7 +71,7 @@
       return seat.map { .seat($0) } ?? .isBusy
     }
 
-    /// Throws ``Setback/heldUp(by:for:)`` while that host asked to be left alone.
+    /// Throws ``Setback/heldUp(by:for:)`` during a pause that the host asked for.
     func checkPause(of url: HTTPURL) throws {
       let rest = hosts.withLock { $0[url.origin]?.pausedUntil ?? .zero } - clock.uptime
       if rest > .zero { throw Self.isPaused(url, rest) }
@@ -81,10 +81,10 @@
       .heldUp(by: "\(url.hostAndPort) asked to wait", for: rest + .seconds(.random(in: 0...0.5)))
     }
 
-    /// What one download is told to wait beyond this may be meant for its file alone.
+    /// A longer wait that one download is told may be meant for its file alone.
     static let longestPause = Duration.seconds(60)
 
-    /// Nobody is let to the host for a while. Those that talk to it go on.
+    /// Admits no one to the host for a while. Those that are talking to it continue.
     func pause(_ name: String, for duration: Duration) {
       let until = clock.uptime + min(duration, Self.longestPause)
       hosts.withLock { hosts in

@@ -2,18 +2,18 @@
   import DurableJobs
   import Foundation
 
-  /// How a transfer is getting on: what the task that fetches tells the one that flushes and watches.
+  /// The progress of a transfer: what the task that fetches tells the one that flushes and watches.
   final class Meter: Sendable {
-    /// What came is flushed at the latest when it is this much.
+    /// What has arrived is flushed at the latest when it reaches this size.
     static let flushBytes: Int64 = 4 << 20
-    /// More than this is not taken from a connection before it is flushed.
+    /// No more than this is taken from a connection before it is flushed.
     static let mostUnflushed: Int64 = 32 << 20
 
     enum Phase {
-      /// Nothing is awaited from a host.
+      /// Nothing is expected from a host.
       case atWork
       case waiting(for: String)
-      /// Of a file of so many bytes, if that is known.
+      /// A file of this many bytes, if that is known.
       case receiving(from: String, of: Int64?)
     }
 
@@ -21,8 +21,8 @@
       var phase = Phase.atWork
       var length: Int64 = 0
       var flushed: Int64 = 0
-      /// Bytes since the begin of the phase, or the last look in it, and how long they were awaited. What we do with them is
-      /// not the host's time, nor is the wait for our own share of a speed limit.
+      /// Bytes since the start of the phase, or the last check in it, and how long they were awaited. Our own
+      /// processing is not the host's time, nor is waiting for our share of a speed limit.
       var received: Int64 = 0
       var awaited = Duration.zero
       var awaitsSince: Duration?
@@ -37,9 +37,9 @@
     /// Opened when something was flushed.
     let room = Gate()
 
-    // MARK: Told by the task that fetches
+    // MARK: Called by the task that fetches
 
-    /// Nothing of an earlier phase is being flushed when this returns. `length` is flushed when a reception begins.
+    /// When this returns, nothing of an earlier phase is being flushed. `length` is flushed when a reception begins.
     func begin(_ phase: Phase, length: Int64? = nil, at now: Duration) {
       turn.withLock {
         state.withLock { state in
@@ -56,10 +56,10 @@
       work.open()
     }
 
-    /// The next bytes are asked for.
+    /// The next bytes are being awaited.
     func awaits(at now: Duration) { state.withLock { $0.awaitsSince = now } }
 
-    /// They are here.
+    /// They have arrived.
     func came(_ count: Int, at now: Duration) {
       state.withLock { state in
         state.received += Int64(count)
@@ -68,7 +68,7 @@
       }
     }
 
-    /// So much of the file is written. Returns ``isFull``.
+    /// This much of the file has been written. Returns ``isFull``.
     func wrote(length: Int64) -> Bool {
       let unflushed = state.withLock { state in
         state.length = length
@@ -78,14 +78,14 @@
       return unflushed > Self.mostUnflushed
     }
 
-    /// No more should be written until some is flushed.
+    /// No more should be written until some has been flushed.
     var isFull: Bool { state.withLock { $0.length - $0.flushed > Self.mostUnflushed } }
 
-    // MARK: Asked by the task that watches
+    // MARK: Called by the task that watches
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Calls `body` with how much there is of the file, and how much of that is to be flushed, during a reception.
+    /// Calls `body` during a reception, with the file's length so far, its total, and whether that must be flushed.
     func whileReceiving(_ body: (_ length: Int64, _ total: Int64?, _ isFlushed: Bool) throws -> Void) rethrows {
       try turn.withLock {
         let (phase, length, flushed) = state.withLock { ($0.phase, $0.length, $0.flushed) }
@@ -96,7 +96,7 @@
       room.open()
     }
 
-    /// The host that brought too little, if it is time to look.
+    /// The host that sent too little, if it is time to check.
     func stalled(at now: Duration, _ limits: Downloader.Limits) -> String? {
       state.withLock { state in
         guard state.awaited + (state.awaitsSince.map { now - $0 } ?? .zero) >= limits.slowFor else { return nil }

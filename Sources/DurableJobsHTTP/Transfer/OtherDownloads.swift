@@ -2,27 +2,27 @@
   import DurableJobs
   import Foundation
 
-  /// What other downloads of the store brought: one that was asked for before neither replaces it nor takes it for its own
-  /// file. No job can be looked up by the name of what it brought, so they are read; but only for a file that was not there
-  /// before the download was asked for, by the file's own time.
+  /// What other downloads of the store brought: one that was requested earlier neither replaces it nor takes it for its
+  /// own file. Jobs can't be looked up by the name of what they brought, so they are read; but only for a file that, by
+  /// its own time, was not there before the download was requested.
   ///
-  /// Of a payload that can't be read here, as one that a `JobMiddleware` has encrypted, the job's key says whether it is the same
-  /// download; all that is not known of it speaks against taking its file.
+  /// For a payload that can't be read here, such as one encrypted by a `JobMiddleware`, the job's key tells whether it
+  /// is the same download; whatever is unknown about it counts against taking its file.
   struct OtherDownloads: Sendable {
     let store: any JobStore
 
-    /// Whether one that asks for something else brought the file of that name after `job` was asked for.
+    /// Whether one that requests something else brought the file of that name after `job` was requested.
     func brought(
       _ name: FileName, _ file: FileStatus, in folder: Folder, since job: JobID, besides download: Download
     ) async throws -> Bool {
       guard let job = try await store.jobs(JobQuery(.id(job), limit: 1)).first,
         file.mayBeYounger(than: .seconds(store.clock.now.timeIntervalSince(job.createdAt)), now: Date())
       else { return false }
-      // First those that may have named it and not said so yet: once they have, they are among the others.
+      // First those that may have named it and not reported that yet: afterwards they are among the others.
       let running = JobQuery(.kind(Download.self) && .state(.running), detail: .payload, limit: 1000)
       for other in try await store.jobs(running) where other.id != job.id {
         guard let theirs = Download(of: other) else {
-          // What has its name, and is not stored yet, has mostly a second one.
+          // A file that has its name, and is not stored yet, usually has a second one.
           if other.key != download.identity, file.links > 1 { return true }
           continue
         }
@@ -35,8 +35,8 @@
       return try await hasBrought(folder.path(of: name.description), since: job, besides: download)
     }
 
-    /// Whether one that asks for something else brought that very file, by its size and its time, whenever that was: among the
-    /// last ten thousand.
+    /// Whether one that requests something else brought that very file, by its size and its time, whenever that was:
+    /// among the last ten thousand.
     func broughtEver(_ name: FileName, _ file: FileStatus, in folder: Folder, besides download: Download) async throws
       -> Bool
     {
@@ -86,10 +86,10 @@
   }
 
   extension FileStatus {
-    /// File systems have clocks of their own, and some tell no more than seconds.
+    /// File systems have clocks of their own, and some have a resolution of a second.
     static let clockDifference = Duration.seconds(60)
 
-    /// Whether it may have got its name or its bytes within that time.
+    /// Whether it may have received its name or its bytes within that time.
     func mayBeYounger(than age: Duration, now: Date) -> Bool {
       let latest = Double(max(modified, changed)) / 1e9
       return now.timeIntervalSince1970 - latest <= (age + Self.clockDifference).seconds
@@ -99,7 +99,7 @@
   /// What is known of the file in a download's place, for later attempts: not its number, which some file systems give
   /// anew with each mount.
   struct StandingFile: Codable, Equatable, Sendable {
-    /// Nil where there is none.
+    /// Nil if there is none.
     var size: Int64?
     var modified: Int64?
 

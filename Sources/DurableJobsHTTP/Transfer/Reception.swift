@@ -3,17 +3,17 @@
   import Foundation
   import NIOCore
 
-  /// How bytes come in: written as they arrive, flushed beside that, and no slower than is put up with.
+  /// How bytes are received: written as they arrive, flushed in parallel, and no slower than is tolerated.
   struct Reception {
-    /// How often what came is flushed, and the connection looked at.
+    /// How often what has arrived is flushed, and the connection checked.
     static let tick = Duration.seconds(1)
 
     let limits: Downloader.Limits
     let speed: SpeedLimit?
     let clock: any JobClock
-    /// Tells how many bytes of the file were here before.
+    /// Reports how many bytes of the file were here before.
     let goesOn: @Sendable (Int64) -> Void
-    /// Tells how many bytes of the file are here, and of how many.
+    /// Reports how many bytes of the file are here, and of how many.
     let report: @Sendable (Int64, Int64?) -> Void
 
     private let meter = Meter()
@@ -29,8 +29,8 @@
       self.report = report
     }
 
-    /// Runs `fetch`, and beside it flushes what it receives, and gives up hosts that bring too little. Throws what `fetch`
-    /// throws, ``DownloadError/Code/stalled``, what the disk refuses, or `CancellationError`.
+    /// Runs `fetch`, and in parallel flushes what it receives and gives up hosts that send too little. Throws errors of
+    /// `fetch`, ``DownloadError/Code/stalled``, errors of the disk, or `CancellationError`.
     func watching<R: Sendable>(_ part: PartFile, _ fetch: @escaping @Sendable () async throws -> R) async throws -> R {
       try await withThrowingTaskGroup { group in
         group.addTask {
@@ -51,7 +51,7 @@
         if meter.isOver || Task.isCancelled { return }
         try meter.whileReceiving { length, total, isFlushed in
           if !isFlushed { try part.flush(length) }
-          // The last news before a standstill may have come too soon after another to be told.
+          // The last report before a standstill may have come too soon after another to be passed on.
           report(length, total)
         }
         if let host = meter.stalled(at: clock.uptime, limits) {
@@ -62,7 +62,7 @@
       }
     }
 
-    /// An answer that doesn't come is given up as a connection that brings nothing is.
+    /// Gives up on an answer that doesn't come, like on a connection that brings nothing.
     func ended<R: Sendable>(waiting host: String, _ body: () async throws -> R) async throws -> R {
       meter.begin(.waiting(for: host), at: clock.uptime)
       defer { meter.begin(.atWork, at: clock.uptime) }
@@ -76,8 +76,8 @@
       }
     }
 
-    /// Takes a body into a part, until its end, or until the file has `end` bytes. Throws
-    /// ``DownloadError/Code/connection``, what the disk refuses, or `CancellationError`.
+    /// Receives a body into a part, until its end, or until the file has `end` bytes. Throws
+    /// ``DownloadError/Code/connection``, errors of the disk, or `CancellationError`.
     func receive(
       _ body: inout AnswerBody, into part: PartFile, until end: Int64?, of total: Int64?, _ host: String
     ) async throws {
@@ -101,13 +101,13 @@
           throw DownloadError.connection(error, host) ?? error
         }
         let room = end.map { Int(clamping: $0 - part.length) } ?? .max
-        // What comes beyond the end is not of this file, and may never stop.
+        // What comes after the end does not belong to this file, and may never stop.
         guard let next, room > 0 else {
           try await share?.settle()
           return
         }
         meter.came(next.readableBytes, at: clock.uptime)
-        // Other downloads take from what was there for a file of known length; to look costs more than to write.
+        // Other downloads use up the room for a file of known length; checking costs more than writing.
         if total == nil || part.length >> 20 != (part.length + Int64(next.readableBytes)) >> 20 {
           try part.leaveRoom(after: next.readableBytes)
         }
@@ -121,7 +121,7 @@
           try Task.checkCancellation()
           mustWait = meter.isFull
         }
-        // As long as it waits, nothing is read from the connection.
+        // While it waits, nothing is read from the connection.
         try await share?.pass(next.readableBytes)
       }
     }

@@ -1,13 +1,13 @@
 #if HTTP
   import DurableJobs
 
-  /// Bytes a second for all who share it, a turn of equal size to each that has something to take, one after the other.
+  /// Bytes per second for all who share it: those with something to receive take turns of equal size.
   final class SpeedLimit: Sendable {
     private let bytesPerSecond: Double
-    /// So small that none waits long for another, and so large that few timers do.
+    /// Small enough that none waits long for another, and large enough that few timers are needed.
     private let turn: Int
     private let clock: any JobClock
-    /// When all bytes that came until now have had their time.
+    /// When the time for all bytes that have arrived so far is up.
     private let paidUntil = Lock(Duration.zero)
 
     init(bytesPerSecond: Int64, clock: any JobClock) {
@@ -16,7 +16,7 @@
       self.clock = clock
     }
 
-    /// Waits until so many bytes have had their time, after all who asked before.
+    /// Waits until the time for this many bytes is up, after all who asked before.
     private func pass(_ bytes: Int) async throws {
       let now = clock.uptime
       let wait = paidUntil.withLock { paidUntil in
@@ -26,14 +26,14 @@
       if wait > .zero { try await clock.sleep(wait) }
     }
 
-    /// What one transfer takes of it.
+    /// The share of one transfer.
     struct Share {
       private let limit: SpeedLimit
       private var owed = 0
 
       init(of limit: SpeedLimit) { self.limit = limit }
 
-      /// Waits until bytes that came have had their time, up to less than a turn of them.
+      /// Waits until the time for the bytes that arrived is up, except for less than a turn of them.
       mutating func pass(_ bytes: Int) async throws {
         owed += bytes
         while owed >= limit.turn {

@@ -1,10 +1,10 @@
 #if HTTP
   import Foundation
 
-  /// What is in the file's place already, and whether it is the one that is wanted.
+  /// What is already in the file's place, and whether it is the wanted file.
   extension Transfer {
-    /// The file of that name, if it is the one that is wanted; `told` once its server was asked. Throws for another one where
-    /// the name is final, as soon as it can't be the one.
+    /// The file of that name, if it is the wanted one; `told` once its server was asked. If the name is final, this
+    /// throws for another file, as soon as that can't be the wanted one.
     func existing(
       _ name: FileName, _ folder: Folder, isFinalName: Bool, told: ServerFile? = nil
     ) async throws -> DownloadedFile? {
@@ -17,7 +17,7 @@
       var found = DownloadedFile(
         path: path, size: status.size, sha256: nil, modified: status.modified, wasThere: true)
       if status.isRegular, let wanted = download.sha256?.lowercased() {
-        // What can't be read may be replaced all the same.
+        // A file that can't be read may still be replaced.
         do { found.sha256 = try checksum(of: name, status, folder) } catch  where !download.overwrites { throw error }
         if found.sha256 == wanted {
           _ = try await wasLeft(name, folder)
@@ -29,10 +29,10 @@
       if mayBe, !replaces, let (file, job) = try await recorded(path),
         file.size == status.size, file.modified == status.modified
       {
-        // Of a process that died between storing the success and this.
+        // Left by a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))
         for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
-        // Whether that is skipped is for its server to say.
+        // Whether that file is skipped depends on its server's answer.
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
@@ -44,9 +44,9 @@
       if mayBe, let told,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
-        // It was not there when this one was asked for.
+        // It was not there when this download was requested.
         isAnothers = try await cameSince(name, status, folder)
-        // Size and time may be the same of two files, where a server tells of each that it is of 1970.
+        // Two files may have the same size and time, if a server dates all of them to 1970.
         if !isAnothers, !download.skipsExisting { isAnothers = try await cameEver(name, status, folder) }
         if !isAnothers {
           if !download.skipsExisting { dropMarks(of: status, folder) }
@@ -58,7 +58,7 @@
       throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
     }
 
-    /// Reads a large file once, however many answers it is held against.
+    /// Reads a large file only once, however many answers it is compared with.
     private func checksum(of name: FileName, _ status: FileStatus, _ folder: Folder) throws -> String? {
       if let known = summed.withLock({ $0 }), known.file == status { return known.sum }
       let sum = try folder.checksum(of: name.description)
@@ -73,8 +73,8 @@
           + "get them into different folders, or name each with -O")
     }
 
-    /// Whether an earlier job of this download named that file and never came to say so: its process died, and it was ended
-    /// from outside. What such jobs left goes.
+    /// Whether an earlier job of this download named that file and never reported it: its process died, and it was
+    /// ended from outside. What such jobs left is removed.
     private func wasLeft(_ name: FileName, _ folder: Folder) async throws -> Bool {
       var wasLeft = false
       for (job, isSame) in try await ended() {
@@ -101,14 +101,14 @@
       }
     }
 
-    /// Whether what its server tells of it can make a file that is there the one that is wanted.
+    /// Whether, by what its server tells, an existing file can be the wanted one.
     func mayBeServers(_ file: FileStatus, isReplaced: Bool) -> Bool {
       file.isRegular && download.sha256 == nil && download.size ?? file.size == file.size
         && (download.skipsExisting || !isReplaced)
     }
 
-    /// Whether a file of that name is replaced. Who says so knows the name that he gives, or that the URL has; what a server
-    /// calls its file may be anything that is there, and replaces only what the same download brought.
+    /// Whether a file of that name is replaced. Who requests that knows the name that is given, or that the URL has; a
+    /// server's name for its file may be that of any file, and replaces only what the same download brought.
     func replaces(_ name: FileName, _ folder: Folder) async throws -> Bool {
       guard download.overwrites, name != self.name else { return download.overwrites }
       guard let there = folder.status(of: name.description),

@@ -1,7 +1,7 @@
 #if HTTP
   import Foundation
 
-  /// From what is here of a file to the file under its own name.
+  /// From what is here of a file to the file under its final name.
   extension Transfer {
     /// `before` is what is in the file's place and may be replaced.
     func fetch(_ part: PartFile, _ before: FileStatus?) async throws -> DownloadedFile {
@@ -11,24 +11,24 @@
         size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
         decodes: part.record.isDecoded, isNameGiven: download.name != nil)
       let seemsWhole = wasBegun && part.length == part.record.version.total
-      // Nothing but a checksum can tell that without the server.
+      // Without the server, only a checksum can tell that.
       var isComplete = seemsWhole && download.sha256 != nil
       if seemsWhole, !isComplete { try part.dropLastByte() }
       var isPage = false
       var mayBeCut = false
       var asksForAll = false
-      // Of a file that is there already the last byte is asked for first: the answer tells as much, and costs less.
+      // For a file that already exists the last byte is requested first: the answer tells as much, and costs less.
       let there =
         before.flatMap { mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil } ?? 0
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
-      // What a cut leaves is gone on from at once, once; then others go first.
+      // After a broken connection the download resumes at once, one time; then others go first.
       var mayReconnect = true
       while !isComplete {
         let onlyLooks = there > 1 && part.length == 0 && !asksForAll && !question.decodes
         question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
         question.known = part.record.version
-        // Where a checksum decides at the end, any server's rest will do.
+        // If a checksum decides at the end, the rest may come from any server.
         if download.sha256 != nil {
           question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
         }
@@ -65,7 +65,7 @@
         case .failedForNow(let error, let retryAfter):
           throw Setback.busy(error, retryAfter, by: reply.origin)
         case .body(let from, let end, let version):
-          // With a part of a file not all is said again that was said with the whole of it.
+          // An answer with a part of a file does not repeat everything that came with the whole of it.
           let old = from > 0 && !onlyLooks ? part.record : nil
           let (serverName, modified) = (answer.fileName ?? old?.name, answer.lastModified ?? old?.modified)
           let told = ServerFile(
@@ -113,8 +113,8 @@
       return try await finish(part, before, sha256)
     }
 
-    /// The name that the server gives the file may be taken: better to know before its bytes come. Returns the file there
-    /// if it is the one that is wanted.
+    /// Whether the server's name for the file is taken: better to know before its bytes come. Returns the file there if
+    /// it is the wanted one.
     private func conflict(_ serverName: String?, _ told: ServerFile, _ part: PartFile) async throws -> DownloadedFile? {
       let final = finalName(serverName)
       if let file = try PartFile.marked(mark, as: final, in: part.folder, download) { return file }
@@ -128,7 +128,7 @@
       download.name == nil ? serverName.map { FileName(ofServer: $0) } ?? name : name
     }
 
-    /// Returns the checksum, if one was asked for.
+    /// Returns the checksum, if one was requested.
     private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool, mayBeCut: Bool) throws -> String? {
       if let size = download.size, part.length != size {
         throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
@@ -144,8 +144,8 @@
       return sum
     }
 
-    /// What came in pieces may have been put together wrongly, and a page may go away: another attempt begins anew. What came
-    /// whole is what the server has, and is kept: it may be the checksum that is wrong.
+    /// What came in pieces may have been assembled wrongly, and a page may go away: another attempt starts over. What
+    /// came whole is what the server has, and is kept: the checksum may be wrong.
     private func wrong(_ text: String, _ part: PartFile, isInPieces: Bool, isPage: Bool) -> Setback {
       if isPage || isInPieces { part.discard() }
       if isPage { return .forNow(.page(with: " (\(text))")) }

@@ -1,14 +1,14 @@
 #if HTTP
   import Foundation
 
-  /// Room on the disk: for a file whose size is known before it comes, and for one whose size nobody tells.
+  /// Room on the disk: for a file whose size is known before it comes, and for one of unknown size.
   extension Transfer {
-    /// So often a file that can't be gone on with, and may have no end, fills the disk.
+    /// How often a file that can't be resumed, and may have no end, may fill the disk.
     static let mostShortages = 3
 
     func isUntold(_ part: PartFile) -> Bool { part.record.version.total == nil && download.size == nil }
 
-    /// What did not fit once is not asked for again before there is more room than that.
+    /// What did not fit once is not requested again until there is more room than then.
     func checkShortage(_ part: PartFile) throws {
       guard let shortage = part.record.shortage, let (free, _, reserve) = part.folder.room,
         free - reserve < shortage.room + Self.clearlyMore
@@ -19,7 +19,7 @@
           + "\(reserve) are left to others", for: .seconds(10))
     }
 
-    /// Others write to the disk, too.
+    /// Others write to the disk as well.
     private static let clearlyMore: Int64 = 1 << 20
 
     func hasNoEnd(_ shortage: PartRecord.Shortage, _ folder: Folder) -> DownloadError {

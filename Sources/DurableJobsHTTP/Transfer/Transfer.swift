@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// One attempt to bring a file here: from what is here already to the file under its own name.
+  /// One attempt to download a file: from what is already here to the file under its final name.
   struct Transfer {
     let job: KnownJob
     let download: Download
@@ -11,23 +11,23 @@
     let permissions: Int?
     /// The file at that path as a download of this store brought it, if one did, and its job.
     let recorded: @Sendable (String) async throws -> (DownloadedFile, KnownJob)?
-    /// The last jobs of this store with the same download that ended without success, and whether they asked as this one
-    /// does.
+    /// The last jobs of this store with the same download that ended without success, and whether their requests were
+    /// the same as this one's.
     let ended: @Sendable () async throws -> [(job: KnownJob, isSame: Bool)]
     /// Whether another download here brought the file of that name after this one was asked for.
     let cameSince: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
     /// Whether another download here brought that very file, whenever that was.
     let cameEver: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
-    /// What stood in the file's place when the job's first attempt looked: this, if it is the first.
+    /// The file that was in place when the job's first attempt looked: this one, if it is the first.
     let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
-    /// Told what the file has not got, though it was asked for, or that its server was not asked.
+    /// Reports what the file lacks although it was requested, or that its server was not asked.
     let remark: @Sendable (String) -> Void
     let url: String
-    /// The name that is given, or that the URL gives.
+    /// The given name, or the one from the URL.
     let name: FileName
-    /// The same of this URL only.
+    /// The same name, made specific to this URL.
     let own: FileName
-    /// The checksum of a file that was met.
+    /// The checksum of an existing file.
     let summed = Lock<(file: FileStatus, sum: String?)?>(nil)
     /// A second name of what this job names.
     let mark: String
@@ -35,7 +35,7 @@
     /// The path of the store's file, if it is in one.
     let store: String?
 
-    /// Throws ``DownloadError`` if the name that is given can't be one.
+    /// Throws ``DownloadError`` if the given name is not valid.
     init(
       job: KnownJob, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, KnownJob)?,
@@ -72,12 +72,12 @@
 
     struct Result {
       var file: DownloadedFile
-      /// To be removed once the job's success is stored.
+      /// To be removed once the job's success has been stored.
       var proof: NamingProof?
     }
 
-    /// What proves that this job brought a file that has its name, beside which it stays: the record of its part, which nobody else has as long as the part is held
-    /// here, or a second name.
+    /// What proves that this job brought a file that has its name, and stays beside it: the record of its part, which
+    /// nobody else has as long as the part is held here, or a second name.
     struct NamingProof {
       let folder: Folder
       let record: String?
@@ -90,7 +90,7 @@
       }
     }
 
-    /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What came is kept, unless it was wrong.
+    /// Throws ``Setback``, ``DownloadError`` or `CancellationError`. What arrived is kept, unless it was wrong.
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
@@ -130,15 +130,15 @@
       }
     }
 
-    /// What is in the file's place, if it is what the job's first attempt found there: that may be long ago.
+    /// The file in place, if it is the one that the job's first attempt found there: that may be long ago.
     private func standing(_ folder: Folder) async throws -> FileStatus? {
       let status = folder.status(of: name.description)
       guard download.overwrites else { return status }
       return try await stoodAtFirst(StandingFile(status)) == StandingFile(status) ? status : nil
     }
 
-    /// Those of what is replaced, from the first byte on, if it is this user's: whoever could not read that can't read what
-    /// comes. Another group than what comes will have reads nothing.
+    /// The permissions of the replaced file, from the first byte on, if it is this user's: whoever could not read that
+    /// can't read what comes. If what comes will have another group, that group reads nothing.
     private func permissions(replacing file: FileStatus?) -> Int? {
       guard download.overwrites, let file, file.isRegular, file.owner == geteuid() else { return permissions }
       return file.group == getegid() ? file.permissions : file.permissions & ~0o070
@@ -148,8 +148,8 @@
       .heldUp(by: "another download writes \(folder.path(of: name.part))", for: .seconds(2))
     }
 
-    /// The part of that name; one of this URL's own where another URL's has it, and the name is not given, or where nobody's
-    /// part is to keep the file from being replaced.
+    /// The part of that name; one of this URL's own if another URL has that part and the name is not given, or if
+    /// nobody's part may keep the file from being replaced.
     private func part(in folder: Folder, permissions: Int?) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(

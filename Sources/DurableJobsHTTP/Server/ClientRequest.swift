@@ -21,7 +21,7 @@
     /// Called before it is sent once more: the first one may have arrived.
     var willRepeat: () -> Void = {}
 
-    /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. Of others another attempt is the job's, and counted.
+    /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. The job repeats others, and counts that.
     private var mayBeRepeated: Bool {
       [.GET, .HEAD, .PUT, .DELETE, .OPTIONS].contains(method) || headers.contains(name: "Idempotency-Key")
     }

@@ -6,7 +6,7 @@
   /// How an answer says that its body is encoded, in the fewest words: names that encode nothing are left out, and gzip
   /// has one name. RFC 9110, section 8.4.1.
   ///
-  /// As a handler it says it so to the client's decompressor, which reads the first word alone, and knows one name of each.
+  /// As a handler it tells the client's decompressor, which reads only the first word, and knows one name each.
   final class ContentCoding: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

@@ -3,8 +3,8 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Refuses an answer that comes to its end without a head that could be one, which the client would not survive: its
-  /// status is below 100, or it is an interim one and has a body. It comes behind an ``EarlyEnd``, whose ends it sees, too.
+  /// Refuses an answer that ends without a valid final head, which the client would not survive: its status is below
+  /// 100, or it is an interim one and has a body. It is placed behind an ``EarlyEnd``, and sees its ends, too.
   final class FinalHead: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

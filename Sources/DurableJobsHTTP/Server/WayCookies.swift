@@ -1,8 +1,8 @@
 #if HTTP
   import Foundation
 
-  /// Cookies that servers set while they redirect, since some send a client back until it brings theirs. Each goes to who set it
-  /// alone, or to its domain, and is gone when the answer is there: nothing of them is kept. RFC 6265, without dates.
+  /// Cookies that servers set while they redirect, since some redirect a client until it sends theirs. Each is sent
+  /// only to its host or domain, and dropped when the answer arrives: none is kept. RFC 6265, without dates.
   struct WayCookies {
     private struct Cookie {
       var name: String

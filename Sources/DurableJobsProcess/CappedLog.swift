@@ -2,11 +2,11 @@
   import DurableJobs
   import Foundation
 
-  /// A log that takes anything and keeps the beginning and the end: a file with the head, and beside it the tail in pieces,
-  /// of which the oldest are deleted.
+  /// A log that takes anything and keeps the beginning and the end: a file with the head, and beside it the tail in
+  /// pieces, of which the oldest are deleted.
   ///
-  /// It takes no room that the store beside it may need. A piece is named by where it begins in all that was written. So what is missing between two of them is known, whether
-  /// it was deleted or the disk had no room for it, also after the writer was killed.
+  /// It leaves the room that the store beside it may need. A piece is named by where it begins in all that was written,
+  /// so gaps are known, whether deleted or lost to a full disk, even after the writer was killed.
   package struct CappedLog {
     /// Bytes of the head, and the most bytes of the tail.
     package static let half = 5 * 1024 * 1024

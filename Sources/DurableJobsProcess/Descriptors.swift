@@ -54,8 +54,8 @@
       }
     }
 
-    /// Two sockets that are connected with each other, and hold 64 KB that nobody reads yet. Where the system can, they are made so that not even a program that
-    /// another thread starts at this moment inherits them; and writing to them raises no SIGPIPE.
+    /// Two connected sockets that hold 64 KB of unread data. If the system allows, not even a program that another
+    /// thread starts at this moment inherits them; and writing to them raises no SIGPIPE.
     static func connected() throws -> (Int32, Int32) {
       var ends: [Int32] = [-1, -1]
       #if canImport(Darwin)

@@ -70,7 +70,7 @@
   }
 
   extension JobSnapshot {
-    /// The two must not run at once, and it is this one's turn now. This job is passed with its edges.
+    /// Whether the two must not run at once, and it is this one's turn now. This job needs its edges.
     func comesAfter(_ other: JobSnapshot) -> Bool {
       if let lane, lane.name == other.lane?.name { return true }
       if let uniqueKey, uniqueKey == other.uniqueKey { return true }

@@ -52,7 +52,7 @@
     ]
     static func isNoJob(_ column: String) -> String { "NOT EXISTS(SELECT 1 FROM §job j WHERE j.id=x.\(column))" }
 
-    /// The unfinished jobs, what each waits for (`n`, by its edges and its place in its lane), and what is stored of that.
+    /// The unfinished jobs, what each waits for (`n`, by its edges and place in its lane), and what is stored of that.
     static let wrongWaits = """
       SELECT id,n FROM(
         SELECT j.id,j.state,(SELECT count(*) FROM §edge e JOIN §job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)

@@ -1,8 +1,8 @@
 #if Postgres
   import DurableJobs
 
-  /// What a program in any language, a trigger or a person in `psql` may do in a transaction of its own. `§` stands for the
-  /// schema, `¤` for the channel of its notices and `¶` for the number under which the names of routes are locked.
+  /// What programs in any language, triggers or people in `psql` may do in a transaction of their own. `§` stands for
+  /// the schema, `¤` for the channel of its notices and `¶` for the number under which the names of routes are locked.
   extension Schema {
     static let enqueue = """
       -- Stores a job in the caller's transaction, and gives its id. Workers hear of it when that commits.

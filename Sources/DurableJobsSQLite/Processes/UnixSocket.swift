@@ -89,16 +89,14 @@ enum UnixSocket {
 
   #if canImport(Darwin)
     private static let withoutSignal: Int32 = 0
+
+    private static func type(of kind: Kind) -> Int32 { kind == .datagram ? SOCK_DGRAM : SOCK_STREAM }
   #else
     private static let withoutSignal = Int32(MSG_NOSIGNAL)
-  #endif
 
-  private static func type(of kind: Kind) -> Int32 {
-    let type = kind == .datagram ? SOCK_DGRAM : SOCK_STREAM
-    #if canImport(Darwin)
-      return type
-    #else
+    private static func type(of kind: Kind) -> Int32 {
+      let type = kind == .datagram ? SOCK_DGRAM : SOCK_STREAM
       return Int32(type.rawValue | SOCK_CLOEXEC.rawValue)
-    #endif
-  }
+    }
+  #endif
 }

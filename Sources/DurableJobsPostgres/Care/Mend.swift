@@ -19,7 +19,7 @@
       """
 
     /// Repairs what ``StoreCheck`` found, trusting the jobs' own rows. Nobody else writes meanwhile.
-    func mend(_ findings: [StoreCheck.Finding], _ check: StoreCheck) throws {
+    func mend(_ check: StoreCheck) throws {
       func run(_ sql: String, _ values: [Value] = []) { connection.send(sql, values, isFixed: false) }
       for (table, column) in StoreCheck.beside { run("DELETE FROM §\(table) x WHERE \(StoreCheck.isNoJob(column))") }
       run("DELETE FROM §lane WHERE job IN(\(StoreCheck.strayPlaces))")

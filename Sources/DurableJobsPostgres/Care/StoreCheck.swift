@@ -17,7 +17,7 @@
         transaction.connection.send(StoreCheck.lockSQL)
         let check = StoreCheck(connection: transaction.connection)
         let findings = try check.findings()
-        if !findings.isEmpty { try transaction.mend(findings, check) }
+        if !findings.isEmpty { try transaction.mend(check) }
         return findings.map(\.told)
       }
     }

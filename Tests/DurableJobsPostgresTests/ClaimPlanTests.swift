@@ -44,12 +44,13 @@
       #expect(running[.running] == seen.count)
     }
 
-    /// All that has a fixed form, as the planner has it without knowing a value, on tables of no statistics.
-    @Test("No statement of a turn reads a whole table or sorts one")
-    func plans() async throws {
+    /// All that has a fixed form, as the planner has it without knowing a value.
+    @Test("C80 No statement of a turn reads a whole table, whatever the planner believes", arguments: [""] + statistics)
+    func plans(statistics: String) async throws {
       let server = try TestServer.shared.get()
       let schema = TestServer.schema()
       let store = try await server.store(schema)
+      try server.psql("ALTER TABLE job SET (autovacuum_enabled=false);" + statistics, schema: schema)
       for sql in [
         Transaction.finishSQL, Transaction.takeSQL, Transaction.promoteSQL, Transaction.nextDueSQL, Transaction.lookSQL,
         Transaction.jobsSQL, Transaction.lockJobsSQL, Transaction.lockChildrenSQL, Transaction.childrenSQL,

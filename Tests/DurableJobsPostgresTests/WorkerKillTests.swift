@@ -74,8 +74,10 @@
       #expect(deeds.stored.subtracting(jobs.map(\.id)) == [], "acknowledged and not there")
       for (id, runs) in deeds.runs {
         for (attempt, same) in Dictionary(grouping: runs, by: \.attempt) {
-          for earlier in same.dropLast() {
-            #expect(killed.contains(earlier.life), "job \(id), attempt \(attempt): \(same)")
+          // All but the last were cut short by a kill, before the next began: a process that writes a line later lived on.
+          for (earlier, later) in zip(same, same.dropFirst()) {
+            let wasKilled = killed.contains(earlier.life) && deeds.lastLine[earlier.life]! < later.line
+            #expect(wasKilled, "job \(id), attempt \(attempt): \(same)")
           }
         }
       }
@@ -152,12 +154,15 @@
       var stored: Set<JobID> = []
       var runs: [JobID: [(life: Int, attempt: Int, line: Int)]] = [:]
       var ends: [JobID: Int] = [:]
+      /// The last line of each life.
+      var lastLine: [Int: Int] = [:]
       var steps: [JobID: [Int]] = [:]
 
       init(_ record: String) throws {
         for (line, text) in try String(contentsOfFile: record, encoding: .utf8).split(separator: "\n").enumerated() {
           let words = text.split(separator: " ")
           let life = try #require(Int(words[0]))
+          lastLine[life] = line
           if words[1] == "stored" { stored.formUnion(words[2...].compactMap { JobID(String($0)) }) }
           guard words.count == 4, let id = JobID(String(words[2])), let number = Int(words[3]) else { continue }
           switch words[1] {

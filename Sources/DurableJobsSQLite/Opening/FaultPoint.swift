@@ -3,7 +3,7 @@
   import Foundation
 #endif
 
-/// Places where a test can kill the process: between any two statements that belong together.
+/// Places where a test can kill the process: between statements that belong together.
 ///
 /// `DURABLE_FAULT=claim.marked:3` in the environment kills the process with SIGKILL when it reaches that place for the
 /// third time; without a number, the first time. `claim.marked:3:stop` stops it there with SIGSTOP. Only compiled with

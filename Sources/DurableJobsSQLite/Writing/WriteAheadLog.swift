@@ -1,7 +1,7 @@
 import DurableJobs
 import GRDBSQLite
 
-/// Keeps SQLite's log, the `-wal` file, from growing without limit.
+/// Keeps SQLite's log, the `-wal` file, short, where no single reader keeps it.
 ///
 /// SQLite restarts the log by itself, but only at a moment without readers; where reads always overlap there is none.
 /// So once the log is large, the writer waits for the current readers, while new ones read from the file.

@@ -7,7 +7,8 @@
   @testable import DurableJobsSQLite
 
   /// On a disk of 4 MB, where this user may mount one.
-  @Suite(.enabled(if: FullDiskTests.mayMount, "only root may mount a small disk")) struct FullDiskTests {
+  @Suite(.enabled(if: FullDiskTests.mayMount, "only root may mount a small disk"))
+  struct FullDiskTests {
     fileprivate static let mayMount = (try? SmallDisk()) != nil
 
     /// It is unmounted with this value.

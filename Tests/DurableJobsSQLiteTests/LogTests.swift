@@ -25,7 +25,7 @@ import Testing
     await store.close()
   }
 
-  @Test("C73 A reader that never ends keeps the log growing, is waited for once for each 16 MB of it, and the log is cut when it has ended")
+  @Test("C73 A reader that never ends is waited for once for each 16 MB; the log grows, and is cut when it has ended")
   func endlessReader() async throws {
     let folder = try StoreFolder(inMemory: true)
     let store = try folder.store()

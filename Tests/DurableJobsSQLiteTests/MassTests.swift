@@ -32,7 +32,7 @@ import Testing
 
   private func counts() async throws -> JobCounts { try await store.counts(where: .all) }
 
-  @Test func `All children of one job are skipped and let go by two statements each, and opened again by three`() async throws {
+  @Test func `Children of one job are skipped and let go by two statements each, opened again by three`() async throws {
     let root = try await insert(1)[0]
     let count = Self.children
     _ = try await insert(count, after: [JobEdge(.job(root))])

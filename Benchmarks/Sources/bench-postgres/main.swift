@@ -130,7 +130,7 @@ func steady(_ count: Int, removes: Bool) async throws {
     ahead += 100
     while ahead > 900, await arrivals.next() != nil { ahead -= 1 }
   }
-  try await worker.runUntilIdle()
+  try await queue.waitUntilIdle()
   await worker.stop()
   // As retention does, at once.
   let gone = removes ? try await queue.removeAll(where: .state(.succeeded)) : try await queue.counts()[.succeeded]
@@ -139,7 +139,7 @@ func steady(_ count: Int, removes: Bool) async throws {
 }
 
 guard CommandLine.arguments.count >= 4, let count = Int(CommandLine.arguments[3]) else {
-  print("bench-postgres CONNECTION enqueue|fill|drain|start|steady N [SLOTS]")
+  print("bench-postgres CONNECTION enqueue|fill|drain|start|both|steady N [SLOTS]")
   exit(2)
 }
 switch CommandLine.arguments[2] {

@@ -106,6 +106,40 @@ import Testing
     await store.close()
   }
 
+  @Test func `A store that is resumed while it is being suspended is whole, and its worker stays known`() async throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try SQLiteStore(path: path + "/jobs.sqlite")
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    worker.start()
+    for _ in 1...50 {
+      async let suspension: Void = store.suspendForBackground()
+      async let insertion = queue.enqueue(kind: "k", payload: Data())
+      store.resumeFromBackground()
+      await suspension
+      store.resumeFromBackground()
+      let id = try await insertion
+      #expect(try await store.whenFinished(id).state == .succeeded)
+    }
+    await worker.stop()
+    await store.close()
+  }
+
+  @Test func `A suspended store that has a worker can be closed`() async throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try SQLiteStore(path: path + "/jobs.sqlite")
+    let worker = JobWorker(JobQueue(store: store))
+    worker.register(kind: "k") { _, _ in nil }
+    worker.start()
+    try await JobQueue(store: store).waitUntilIdle()
+    await store.suspendForBackground()
+    await store.close()
+    await worker.stop()
+  }
+
   @Test func `A store that is closed while it is suspended keeps nobody waiting`() async throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -6,35 +6,37 @@
 
   @testable import DurableJobsSQLite
 
-  /// On a disk of 4 MB, where this user may mount one.
-  @Suite(.enabled(if: FullDiskTests.mayMount, "only root may mount a small disk"))
-  struct FullDiskTests {
-    fileprivate static let mayMount = (try? SmallDisk()) != nil
+  /// It is unmounted with this value.
+  private final class SmallDisk {
+    static let mayBeMounted = (try? SmallDisk()) != nil
 
-    /// It is unmounted with this value.
-    private final class SmallDisk {
-      let folder: StoreFolder
-      private var filler: String { folder.path("filler") }
+    let folder: StoreFolder
+    private var filler: String { folder.path("filler") }
 
-      init() throws {
-        folder = try StoreFolder()
-        guard mount("none", folder.path, "tmpfs", 0, "size=4m") == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM) }
+    init() throws {
+      folder = try StoreFolder()
+      guard mount("none", folder.path, "tmpfs", 0, "size=4m") == 0 else {
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
       }
-
-      deinit { umount2(folder.path, Int32(MNT_DETACH)) }
-
-      /// Takes so many pages, or all that are left.
-      func fill(pages: Int = .max) {
-        let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        defer { close(file) }
-        let bytes = [UInt8](repeating: 1, count: 4096)
-        var left = pages
-        while left > 0, write(file, bytes, bytes.count) > 0 { left -= 1 }
-      }
-
-      func empty() throws { try FileManager.default.removeItem(atPath: filler) }
     }
 
+    deinit { umount2(folder.path, Int32(MNT_DETACH)) }
+
+    /// Takes so many pages, or all that are left.
+    func fill(pages: Int = .max) {
+      let file = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+      defer { close(file) }
+      let bytes = [UInt8](repeating: 1, count: 4096)
+      var left = pages
+      while left > 0, write(file, bytes, bytes.count) > 0 { left -= 1 }
+    }
+
+    func empty() throws { try FileManager.default.removeItem(atPath: filler) }
+  }
+
+  /// On a disk of 4 MB, where this user may mount one.
+  @Suite(.enabled(if: SmallDisk.mayBeMounted, "only root may mount a small disk"))
+  struct FullDiskTests {
     private func isFull(_ body: () async throws -> Void) async throws -> Bool {
       do {
         try await body()

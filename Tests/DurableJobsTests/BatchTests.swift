@@ -47,6 +47,16 @@ private struct Tally: Job {
     #expect(try await queue.batch(named: "pieces").status == status)
   }
 
+  @Test func `Who waits for a batch is told when it is closed after its jobs have ended`() async throws {
+    let batch = try await queue.openBatch("pieces")
+    try await batch.enqueue(contentsOf: [Piece(number: 2)])
+    try await worker.runUntilIdle()
+    let waiter = Task { try await batch.waitUntilDone() }
+    for _ in 0..<1000 { await Task.yield() }
+    try await batch.close()
+    #expect(try await waiter.value.isDone)
+  }
+
   @Test func `What follows a batch sees how its jobs ended, and one of its jobs may add others to it`() async throws {
     let seen = Lock<[String]>([])
     worker.register(Piece.self) { piece, context in

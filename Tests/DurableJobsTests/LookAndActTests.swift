@@ -223,6 +223,16 @@ private struct Find: JobPayload {
     await worker.stop()
   }
 
+  @Test func `who is told of an end may stop the worker`() async throws {
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    worker.register(kind: "one") { _, _ in nil }
+    worker.onFinish { [weak worker] _ in await worker?.stop() }
+    try await queue.enqueue(kind: "one", payload: Data())
+    try await queue.enqueue(kind: "one", payload: Data())
+    try await worker.run()
+    #expect(try await queue.counts()[.succeeded] >= 1)
+  }
+
   @Test func `a worker that is held runs no next job`() async throws {
     try await queue.enqueue(Notify(user: "u"))
     jobs.worker.hold()

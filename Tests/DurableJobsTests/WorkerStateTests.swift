@@ -27,6 +27,25 @@ import Testing
     #expect(state.next(due) == .turn([.success(of: attempts[1])], claim: ["a": 2]))
   }
 
+  @Test func `a condition that returned waits, as all does, until the store is asked again`() {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    state.told("c", false)
+    state.told("c", true)
+    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(1)) == .again)
+    #expect(state.next(.seconds(1)) == .wait(until: .milliseconds(1100)))
+  }
+
+  @Test func `a worker that is held claims nothing, and its slots are what they were`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.claimed([attempt])
+    state.hold(true)
+    #expect(!state.isStuck(attempt.claim.token, behind: "a"))
+    #expect(state.next(.zero) == .wait(until: Defaults.renewalInterval))
+    state.hold(false)
+    #expect(state.next(.zero) == .turn([], claim: ["a": 1]))
+  }
+
   @Test func `a result that came while the store was away is offered again, also where only idleness is waited for`() {
     let state = Decider.make(goal: .idle, limits: ["a": 2], isFresh: false)
     let attempt = RunningAttempt.make(job: 1, queue: "a")
@@ -394,6 +413,8 @@ private final class Decider {
   func ended(_ attempt: RunningAttempt, _ result: ClaimSettlement?) { state.ended(attempt, result) }
   func progressReported(_ now: Duration) { state.progressReported(now) }
   func heard(_ signal: StoreSignal) -> Bool { state.heard(signal) }
+  func told(_ constraint: JobConstraint, _ isSatisfied: Bool) { state.told(constraint, isSatisfied, .zero) }
+  func hold(_ isHeld: Bool) { state.set(held: isHeld) }
   func learnedKinds() { state.learnedKinds() }
   func isStuck(_ token: ClaimToken, behind queue: String) -> Bool { state.isStuck(token, behind: queue) }
   func stoppedWaiting(_ token: ClaimToken) { state.stoppedWaiting(token) }

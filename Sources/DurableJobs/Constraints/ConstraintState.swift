@@ -8,6 +8,8 @@ struct ConstraintState: Sendable {
     let constraint: JobConstraint
     let after: JobID?
     let window: Duration
+    /// Of the return that it belongs to: there may be another by the time it is answered.
+    let due: Duration
   }
 
   private struct Return: Sendable {
@@ -89,7 +91,7 @@ struct ConstraintState: Sendable {
     guard let (constraint, next) = returns.filter({ $0.value.due <= now }).min(by: { $0.key < $1.key }) else {
       return nil
     }
-    return Bite(constraint: constraint, after: next.after, window: Self.window(bite: next.bites + 1))
+    return Bite(constraint: constraint, after: next.after, window: Self.window(bite: next.bites + 1), due: next.due)
   }
 
   var nextTime: Duration? { returns.values.map(\.due).min() }
@@ -97,6 +99,7 @@ struct ConstraintState: Sendable {
   /// `next`: where to continue, if there may be more jobs.
   mutating func woke(_ bite: Bite, next: JobID?, _ now: Duration) {
     if bite.after == nil { lastReturns[bite.constraint] = now }
+    guard returns[bite.constraint]?.due == bite.due else { return }
     returns[bite.constraint]?.bites += 1
     if let next { returns[bite.constraint]?.after = next } else { returns[bite.constraint] = nil }
   }

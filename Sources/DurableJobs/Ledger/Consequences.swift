@@ -74,8 +74,9 @@ struct Consequences {
 private struct Reopening {
   /// Jobs whose waits have changed.
   private var touched: Set<JobID> = []
-  /// By lane: the dependents of the jobs that enter it again.
-  private var dependents: [String: Dependents] = [:]
+  /// The lanes that jobs enter again, and how many of them have known dependents.
+  private var entries: [(lane: String, jobs: [JobID], dependents: Dependents)]?
+  private var known = 0
 
   mutating func next(_ book: inout Book) -> Needs? {
     while !book.reopened.isEmpty {
@@ -97,16 +98,23 @@ private struct Reopening {
       }
     }
     guard !touched.isEmpty else { return nil }
-    let places = touched.filter {
-      book[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
+    if entries == nil {
+      let entering = touched.filter {
+        book[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
+      }
+      entries = Dictionary(grouping: entering) { book[$0]?.lane?.name ?? "" }.sorted { $0.key < $1.key }
+        .map { (lane: $0.key, jobs: $0.value, dependents: Dependents(of: $0.value)) }
     }
+    while known < entries!.count {
+      if let needs = entries![known].dependents.next(&book) { return needs }
+      known += 1
+    }
+    let places = entries!.flatMap(\.jobs)
     let lanes = book.lanes(of: places)
-    var yielding: Set<JobID> = []
-    for lane in lanes.keys.sorted() {
-      let entering = places.filter { book[$0]?.lane?.name == lane }
-      if let needs = dependents[lane, default: Dependents(of: entering)].next(&book) { return needs }
-      yielding.formUnion(dependents[lane]?.all.filter { book.isSeated($0) && book[$0]?.lane?.name == lane } ?? [])
-    }
+    var yielding = Set(
+      entries!.flatMap { entry in
+        entry.dependents.all.filter { book.isSeated($0) && book[$0]?.lane?.name == entry.lane }
+      })
     let dependent = touched.filter { book[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
     if let needs = book.lacking(Needs(parentsOf: dependent, lanes: lanes)) { return needs }
     yielding.formUnion(dependent.filter { book.isSeatedInVain($0) })

@@ -112,6 +112,7 @@ extension JobTable: JobLedger {
     if case .close(let id) = membership {
       kept.batches[id]?.snapshot.isOpen = false
       news.touch(id)
+      news.tell(.results)
       return id
     }
     let (name, whenDone, isOpen) = membership.made!
@@ -130,7 +131,8 @@ extension JobTable: JobLedger {
     batch.snapshot.unfinished += Int(tally.live)
     batch.snapshot.succeeded += Int(tally.succeeded)
     batch.jobs += tally.jobs
-    kept.batches[id] = tally.jobs < 0 && batch.jobs == 0 && !batch.snapshot.isOpen ? nil : batch
+    let isOver = batch.snapshot.isDone || batch.whenDone == nil && !batch.snapshot.isOpen
+    kept.batches[id] = tally.jobs < 0 && batch.jobs == 0 && isOver ? nil : batch
     reply.batches.append(row(batch))
   }
 

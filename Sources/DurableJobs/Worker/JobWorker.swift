@@ -20,9 +20,6 @@ public final class JobWorker: Sendable {
     /// Whether `start()` was called while another run was ending, or had an end of its own.
     var startsAgain = false
     var isHeld = false
-
-    /// The limits, or zeros while the worker is held.
-    func room(_ limits: [String: Int]) -> [String: Int] { isHeld ? limits.mapValues { _ in 0 } : limits }
   }
 
   private struct Run {
@@ -136,7 +133,8 @@ public final class JobWorker: Sendable {
       }
       try Self.check(limits)
       setup.limits = limits
-      setup.run?.engine.set(limits: setup.room(limits))
+      // A run of one job keeps its own.
+      if let run = setup.run, run.goal != .oneJob { run.engine.change { $0.set(limits: limits) } }
     }
   }
 
@@ -173,7 +171,7 @@ public final class JobWorker: Sendable {
   package func hold(_ isHeld: Bool) {
     setup.withLock { setup in
       setup.isHeld = isHeld
-      setup.run?.engine.set(limits: setup.room(setup.limits))
+      setup.run?.engine.change { $0.set(held: isHeld) }
     }
   }
 
@@ -254,7 +252,7 @@ public final class JobWorker: Sendable {
 
   /// Claims no more jobs, gives running ones `grace` to end, then interrupts them, and returns when every handler has
   /// returned. On a repeated call, the shorter grace counts. Does nothing if the worker is not running. Returns at once
-  /// when called by a handler of this worker.
+  /// when called by a handler of this worker, or by what it was given to ``onFinish(_:)``: both are waited for.
   public func stop(grace: Duration = Defaults.grace) async {
     let running = setup.withLock { setup in
       setup.startsAgain = false
@@ -263,7 +261,8 @@ public final class JobWorker: Sendable {
     }
     guard let run = running else { return }
     run.engine.stop(grace: grace)
-    if WorkerEngine.handler?.engine !== run.engine { _ = try? await finish(run) }
+    let isWaitedFor = WorkerEngine.handler?.engine === run.engine || WorkerEngine.observed === run.engine
+    if !isWaitedFor { _ = try? await finish(run) }
   }
 
   /// Whether the worker was told to stop and is still running.
@@ -292,9 +291,10 @@ public final class JobWorker: Sendable {
       let ends = AsyncStream<JobID>.makeStream()
       let (companions, observers, hasObservers) = (setup.companions, setup.observers, !setup.observers.isEmpty)
       let engine = WorkerEngine(
-        goal: goal, limits: setup.room(limits), handlers: setup.handlers, store: store,
+        goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), only: only, logger: logger,
         onEnd: { if hasObservers { ends.continuation.yield($0) } })
+      if setup.isHeld { engine.change { $0.set(held: true) } }
       let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
       engine.provides(setup.monitors.keys)
       for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }
@@ -323,7 +323,7 @@ public final class JobWorker: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       let allTold = Gate()
       group.addTask(executorPreference: globalConcurrentExecutor) {
-        await Self.tell(ended, of: engine.store, to: observers)
+        await WorkerEngine.$observed.withValue(engine) { await Self.tell(ended, of: engine.store, to: observers) }
         allTold.open()
       }
       for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }

@@ -26,6 +26,8 @@ final class WorkerEngine: Sendable {
 
   /// The handler that the current task belongs to.
   @TaskLocal static var handler: (engine: WorkerEngine, token: ClaimToken)?
+  /// The engine whose ended jobs the current task is told of.
+  @TaskLocal static var observed: WorkerEngine?
 
   let store: any JobStore
   let id: WorkerID
@@ -138,8 +140,8 @@ final class WorkerEngine: Sendable {
 
   func worksOn(_ other: any JobStore) -> Bool { store.signals.watch === other.signals.watch }
 
-  func set(limits: [String: Int]) {
-    shared.withLock { $0.state.set(limits: limits) }
+  func change(_ body: (inout WorkerState) -> Void) {
+    shared.withLock { body(&$0.state) }
     gate.open()
   }
 

@@ -35,6 +35,7 @@ struct WorkerState: Sendable {
 
   private(set) var goal: Goal
   private var limits: [String: Int]
+  private var isHeld = false
   private var knowsKinds: Bool
   var constraints = ConstraintState()
 
@@ -92,7 +93,7 @@ struct WorkerState: Sendable {
   /// The queues that the worker serves, whether or not they have free slots.
   var queues: Set<String> { Set(limits.keys) }
 
-  func hasRoom(in queue: String) -> Bool { limits[queue].map { $0 > slotsTaken[queue] ?? 0 } ?? false }
+  func hasRoom(in queue: String) -> Bool { !isHeld && (limits[queue].map { $0 > slotsTaken[queue] ?? 0 } ?? false) }
 
   /// Claims whose results have not been stored.
   var tokensInHand: [ClaimToken] { results.map(\.token) }
@@ -159,7 +160,7 @@ struct WorkerState: Sendable {
 
   /// Free slots by queue; nil if there are none or no job is to be claimed.
   private var freeSlots: [String: Int]? {
-    guard !isStopping, knowsKinds, !(goal == .oneJob && hasClaimedOne) else { return nil }
+    guard !isStopping, !isHeld, knowsKinds, !(goal == .oneJob && hasClaimedOne) else { return nil }
     var free: [String: Int] = [:]
     for (queue, limit) in limits {
       let slots = limit - (slotsTaken[queue] ?? 0)
@@ -196,7 +197,7 @@ struct WorkerState: Sendable {
 
   private func nextTime(_ now: Duration) -> Duration? {
     var times: [Duration?] = [graceEnd.flatMap { isInterrupted ? nil : $0 }]
-    if !isStopping { times += [nextRecovery, nextDue, constraints.nextTime] }
+    if !isStopping { times += [nextRecovery, nextDue, constraints.nextTime.map { max($0, notBefore) }] }
     if holdsClaims { times += [nextRenewal, progressDue] }
     if notBefore > now { times.append(notBefore) }
     return times.compactMap(\.self).min()
@@ -413,6 +414,11 @@ struct WorkerState: Sendable {
 
   mutating func set(limits: [String: Int]) {
     self.limits = limits
+    workMayWait = true
+  }
+
+  mutating func set(held isHeld: Bool) {
+    self.isHeld = isHeld
     workMayWait = true
   }
 

@@ -106,7 +106,8 @@
         RETURNING b.id,b.live,b.done,CASE WHEN b.live<=0 AND NOT b.done THEN b.completion END,b.open
       ) SELECT * FROM t ORDER BY 1
       """
-    static let dropBatchesSQL = "DELETE FROM §batch WHERE id=ANY($1) AND NOT open AND jobs<=0"
+    static let dropBatchesSQL =
+      "DELETE FROM §batch WHERE id=ANY($1) AND NOT open AND jobs<=0 AND(done OR completion IS NULL)"
     static let completeSQL =
       "UPDATE §batch SET done=true,follower=$2,empty_at=CASE WHEN jobs<=0 THEN $3::bigint END WHERE id=$1"
     static let lockBatchSQL = "SELECT id FROM §batch WHERE id=$1 FOR UPDATE"
@@ -117,6 +118,7 @@
       if case .close(let id) = membership {
         connection.send(Self.closeBatchSQL, [.int(id.rawValue)])
         news.touch(id)
+        news.tell(.results)
       }
       guard let (name, whenDone, isOpen) = membership.made else { return }
       let completion = try whenDone.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }

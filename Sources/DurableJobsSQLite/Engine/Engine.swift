@@ -73,12 +73,13 @@ final class Engine: Sendable {
 
   /// Ends current work, releases all locks, and makes new callers wait.
   func suspend() async {
+    let resumptions = presence.resumptions
     await turnstile.close()
     // Runs after everything that the writer does once it has answered its callers.
     _ = try? await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       writer.add(WriteRequest(.other, done) { _ in })
     }
-    presence.suspend()
+    presence.suspend(unlessResumedSince: resumptions)
   }
 
   func resume() {

@@ -10,6 +10,7 @@ final class Presence: Sendable {
     var onDeath: @Sendable (String) -> Void = { _ in }
     var hasEnded = false
     var isSuspended = false
+    var resumptions = 0
     var hasWorkers = false
   }
 
@@ -75,9 +76,12 @@ final class Presence: Sendable {
     if !change.isEmpty { folder.post(change, except: name) }
   }
 
-  /// Leaves the folder, with its lock, until the presence is resumed.
-  func suspend() {
-    let session = state.withLock { state in
+  var resumptions: Int { state.withLock(\.resumptions) }
+
+  /// Leaves the folder, with its lock, until the presence is resumed; if that happened since, it stays.
+  func suspend(unlessResumedSince resumptions: Int) {
+    let session = state.withLock { state -> ProcessSession? in
+      guard state.resumptions == resumptions else { return nil }
       defer { state.session = nil }
       state.isSuspended = true
       return state.session
@@ -85,7 +89,12 @@ final class Presence: Sendable {
     session?.close()
   }
 
-  func resume() { state.withLock { $0.isSuspended = false } }
+  func resume() {
+    state.withLock { state in
+      state.isSuspended = false
+      state.resumptions += 1
+    }
+  }
 
   /// If a worker's row could not be removed, as on a full disk, the session is left to be found dead: that returns its
   /// jobs at once, rather than when their lease has lapsed.

@@ -42,6 +42,7 @@ final class SharedEngine: Sendable {
 
   func close() async {
     guard letGo(), engine.isOfThisProcess else { return }
+    engine.turnstile.open()  // workers of a suspended store give back, too
     await engine.signals.localWorkers.giveBack()
     engine.close()
     await engine.writer.waitUntilClosed()

@@ -100,6 +100,15 @@ extension StoreConformance {
       try same(try await trial.store.batches(.name("b")).map(\.total), [0], "the newest of the name")
       try same(try await trial.store.batches(.name("c")).count, 0, "one of another name")
     },
+    Case("A batch whose last jobs are removed is done, and what follows it can look at it") { subject in
+      let trial = try await Trial(subject)
+      let (id, jobs) = try await trial.addBatch(2)
+      for job in jobs { try await trial.change(.remove, job) }
+      let batch = try await trial.batch(id)
+      try same([batch.unfinished, batch.succeeded], [0, 0], "its numbers")
+      try same(batch.isDone, true, "done")
+      try same(try await trial.ids(.state(.ready)).map { Optional($0) }, [batch.whenDone], "what follows")
+    },
     Case("A batch that is open is not done before it is closed") { subject in
       let trial = try await Trial(subject)
       let reply = try await trial.store.insert(JobInsertion([], batch: .open(name: "o", whenDone: .plain())))

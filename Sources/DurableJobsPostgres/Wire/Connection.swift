@@ -24,6 +24,14 @@
     /// Sent to be prepared, and not answered yet: it does not exist if something before it fails.
     private var unproven: Set<String> = []
     private var sent: [Reader] = []
+    /// How many bytes of values go out with the next ``sync()``.
+    private var bytes = 0
+    /// Why nothing more is sent before that.
+    private var refusal: JobError?
+    /// libpq did not take a statement: what is answered can't be told apart any more.
+    private var isBroken = false
+    /// A server takes a message of more than 2^30 bytes for an attack, and ends the connection.
+    private static let mostBytes = 1_000_000_000
     /// In terms of ``SystemClock/uptime``.
     var deadline = Duration.seconds(1 << 40)
     /// How often it has waited for the server, and what for.
@@ -45,12 +53,13 @@
 
     deinit { PQfinish(connection) }
 
-    var hasUnsent: Bool { !sent.isEmpty }
-    var isUsable: Bool { PQstatus(connection) == CONNECTION_OK }
+    var hasUnsent: Bool { !sent.isEmpty || refusal != nil }
+    var isUsable: Bool { PQstatus(connection) == CONNECTION_OK && !isBroken }
     var serverVersion: Int { Int(PQserverVersion(connection)) }
 
     /// `§` stands for the schema. A statement that `isFixed` is kept prepared.
     func send(_ sql: String, _ values: [Value] = [], isFixed: Bool = true, _ read: @escaping Reader = { _ in }) {
+      guard hasRoom(for: values.reduce(0) { $0 + $1.size }) else { return }
       statements += 1
       let bytes = values.map(\.bytes)
       let types = values.map(\.type)
@@ -76,34 +85,53 @@
           name = "d\(names)"
           prepared[sql] = name
           unproven.insert(sql)
-          PQsendPrepare(connection, name, text(sql), Int32(types.count), types)
+          check(PQsendPrepare(connection, name, text(sql), Int32(types.count), types))
           sent.append { [unowned self] _ in unproven.remove(sql) }
         }
-        PQsendQueryPrepared(connection, name, Int32(values.count), pointers, lengths, formats, 1)
+        check(PQsendQueryPrepared(connection, name, Int32(values.count), pointers, lengths, formats, 1))
       } else {
-        PQsendQueryParams(connection, text(sql), Int32(values.count), types, pointers, lengths, formats, 1)
+        check(PQsendQueryParams(connection, text(sql), Int32(values.count), types, pointers, lengths, formats, 1))
       }
       sent.append(read)
     }
 
     /// A caller's own statement, with values and rows as text, whose types the server infers.
     func send(callers sql: String, _ values: [String?], _ read: @escaping Reader) {
+      guard hasRoom(for: values.reduce(sql.utf8.count) { $0 + ($1?.utf8.count ?? 0) }) else { return }
       statements += 1
       ServerName.withCStrings(values) { values in
-        _ = PQsendQueryParams(connection, sql, Int32(values.count - 1), nil, values, nil, nil, 0)
+        check(PQsendQueryParams(connection, sql, Int32(values.count - 1), nil, values, nil, nil, 0))
       }
       sent.append(read)
     }
+
+    /// Somebody else may have removed what was prepared.
+    func forgetPrepared() { prepared = [:] }
+
+    private func hasRoom(for size: Int) -> Bool {
+      bytes += size
+      if bytes > Self.mostBytes, refusal == nil {
+        refusal = JobError(
+          .notEncodable,
+          "this is \(bytes) bytes, and a server takes at most \(Self.mostBytes) at once: nothing of it was stored. Do it in "
+            + "several calls")
+      }
+      return refusal == nil
+    }
+
+    private func check(_ wasTaken: Int32) { if wasTaken != 1 { isBroken = true } }
 
     private func text(_ sql: String) -> String { sql.replacing("§", with: schema) }
 
     /// Sends what is pending, and reads all results. Throws the first error, with nothing left unread.
     func sync() throws {
       roundTrips += 1
+      guard !isBroken else { throw lost }
       PQpipelineSync(connection)
       let readers = sent
-      sent = []
-      var failure: (any Error)?
+      // What went before the refused one is rolled back.
+      var failure: (any Error)? = refusal
+      (sent, bytes, refusal) = ([], 0, nil)
       for read in readers {
         while let result = try next() {
           defer { PQclear(result) }

@@ -28,6 +28,19 @@
       }
     }
 
+    /// About how many bytes it takes, told without making them.
+    var size: Int {
+      switch self {
+      case .int, .bool: 8
+      case .text(let value): value?.utf8.count ?? 0
+      case .ints(let values): 12 * values.count
+      case .optionalInts(let values): 12 * values.count
+      case .doubles(let values): 12 * values.count
+      case .texts(let values): values.reduce(0) { $0 + 4 + ($1?.utf8.count ?? 0) }
+      case .datas(let values): values.reduce(0) { $0 + 4 + ($1?.count ?? 0) }
+      }
+    }
+
     /// Nil for NULL.
     var bytes: [UInt8]? {
       switch self {

@@ -81,7 +81,7 @@
     private static let types = [
       Transaction.finishSQL: "bigint[],bigint[],bigint[],bytea[],bigint",
       Transaction.takeSQL: "bigint[],bigint[],bigint[],bigint,bigint,bigint[],bigint[],bigint[]",
-      Transaction.promoteSQL: "bigint[],bigint,bigint", Transaction.nextDueSQL: "bigint[]",
+      Transaction.promoteSQL: "bigint[],bigint,bigint,bigint[]", Transaction.nextDueSQL: "bigint[],bigint[]",
       Transaction.lookSQL: "bigint[]", Transaction.jobsSQL: "bigint[]", Transaction.lockJobsSQL: "bigint[]",
       Transaction.lockChildrenSQL: "bigint[]", Transaction.childrenSQL: "bigint[]", Transaction.parentsSQL: "bigint[]",
       Transaction.saveSQL: "bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[],bigint[]",

@@ -69,6 +69,56 @@
       #expect(met.suffix(20).allSatisfy { $0 <= 2 * met[0] }, "\(met)")
     }
 
+    @Test("C79 However many jobs came due while a transaction stands open, most claims pass over few of them")
+    func due() async throws {
+      let step = Duration.milliseconds(10)
+      let met = try await holding("SELECT pg_current_xact_id()") {
+        var met: [Int64] = []
+        for _ in 0..<60 {
+          _ = try await insert(100, terms: JobTerms(start: .after(step / 2)))
+          clock.advance(by: step)
+          met += try await work(1)
+        }
+        return met
+      }
+      // It is whole from time to time.
+      #expect(met.suffix(20).count { $0 <= LineStarts.bearable + 400 } >= 14, "\(met)")
+    }
+
+    @Test("What came due too early for where claims begin is had after a pause")
+    func dueBefore() async throws {
+      try await holding("SELECT pg_current_xact_id()") {
+        for _ in 0..<15 {
+          _ = try await insert(100, terms: JobTerms(start: .after(.milliseconds(5))))
+          clock.advance(by: .milliseconds(10))
+          _ = try await work(1)
+        }
+        // As one whose transaction was long.
+        let late = try await insert(1, terms: JobTerms(start: .after(.milliseconds(1))))
+        try server.psql("UPDATE job SET rank=rank-100 WHERE id=\(late[0].rawValue)", schema: schema, database: database)
+        clock.advance(by: .milliseconds(2))
+        let batch = try claim(10).batch
+        #expect(batch.jobs.isEmpty)
+        let pause = try #require(batch.nextDue)
+        #expect(pause <= .seconds(5))
+        clock.advance(by: pause)
+        #expect(try claim(10).batch.jobs.map(\.token.job) == late)
+      }
+    }
+
+    @Test("C79 However many jobs of a limited queue are done, a claim that finds it full passes over few of them")
+    func full() async throws {
+      try await store.configure([.limits(queue: "default", JobLimits(running: 100))])
+      _ = try await insert(4300)
+      try await holding("SELECT pg_current_xact_id()") {
+        _ = try await work(40)
+        #expect(try claim(100).batch.jobs.count == 100)
+        let full = try claim(1)
+        #expect(full.batch.jobs.isEmpty && full.batch.full == ["default"])
+        #expect(full.met <= 2000, "\(full.met)")
+      }
+    }
+
     @Test("What comes to stand before where claims begin is had after a pause, and what is more urgent at once")
     func before() async throws {
       _ = try await insert(3000)

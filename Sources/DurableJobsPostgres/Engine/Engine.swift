@@ -27,6 +27,8 @@
     let versionBefore: Int64?
     /// Where this machine keeps what belongs beside the store.
     let path: String?
+    /// See ``Tallies``: other processes have others.
+    let firstShare = Int64.random(in: 0..<Tallies.usualShares)
     private let pool: Pool
     private let process = getpid()
 

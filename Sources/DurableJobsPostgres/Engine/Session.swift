@@ -13,12 +13,12 @@
 
     private unowned let engine: Engine
     private let routes = RouteMemory()
-    private let share: Int64
+    let tallies: Tallies
     private(set) var connection: Connection?
 
     init(engine: Engine, number: Int64) {
       self.engine = engine
-      share = number
+      tallies = Tallies(share: (engine.firstShare + number) % Tallies.usualShares)
     }
 
     // MARK: Transactions
@@ -35,12 +35,15 @@
           let reply = try carryOut(transaction, setBack: engine.time.setBack(at: moment), body)
           do {
             try transaction.commit()
-          } catch let failure as PostgresFailure where failure.endsConnection && failure.kind != .sqlState("25006") {
+          } catch let failure as PostgresFailure
+            where failure.endsConnection && failure.kind != .sqlState("25006") && transaction.isEnding
+          {
             connection = nil
             let patience = max(deadline, SystemClock().uptime + .seconds(5))
             guard try hasCommitted(transaction, until: patience) else { throw failure }
             transaction.accept()
           }
+          if transaction.endsSession { connection = nil }
           engine.time.saw(moment)
           engine.tell(transaction)
           return reply
@@ -100,7 +103,7 @@
         do {
           return Transaction(
             connection: try connected(until: deadline), routes: routes, context: engine.context, now: engine.time.now,
-            share: share, isHeard: engine.signals.hasListeners)
+            tallies: tallies, isHeard: engine.signals.hasListeners)
         } catch {
           try waitBeforeAnother(&attempt, after: error, until: deadline)
         }
@@ -124,10 +127,13 @@
       routes.forget()
       drop(after: error)
       if connection != nil { transaction.rollback() }
+      if transaction.endsSession { connection = nil }
     }
 
     private func drop(after error: any Error) {
       if let failure = error as? PostgresFailure, failure.endsConnection { connection = nil }
+      // Statements that it had prepared are gone.
+      if (error as? PostgresFailure)?.sqlState == "26000" { connection = nil }
       if connection?.isUsable == false { connection = nil }
     }
 

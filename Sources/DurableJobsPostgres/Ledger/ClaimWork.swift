@@ -22,6 +22,8 @@
     /// The first time at which a scheduled job is due, and whether more are due than became ready at once.
     var nextDue: Int64?
     var hasMoreDue = false
+    /// How soon due jobs will be looked for from the first, if this claim did not do that.
+    var dueWholeIn: Int64?
     /// A route's line, and how soon it will be searched from its start, if this claim did not do that.
     struct Line {
       let route: Int64
@@ -84,7 +86,7 @@
           nextDue > now ? nextDue - now : hasMoreDue ? 0 : .random(in: Self.patience))
       }
       if found.isEmpty, wanted > 0 { times.append(.random(in: Self.patience)) }
-      if found.count < asked { times += lines.compactMap(\.wholeIn) }
+      if found.count < asked { times += lines.compactMap(\.wholeIn) + [dueWholeIn].compactMap(\.self) }
       return times.min().map { .milliseconds($0) }
     }
 

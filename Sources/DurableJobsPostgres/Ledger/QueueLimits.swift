@@ -3,10 +3,12 @@
 
   /// How much room limited queues have.
   extension Transaction {
-    /// The running jobs of the queue `q`, as far as its limit.
+    /// The running jobs of the queue `q`, as far as its limit. The newest first: entries of those that are done stay in
+    /// the index while a transaction is held open, and mostly are older.
     private static let running = """
-      (SELECT count(*) FROM(SELECT 1 FROM §route r JOIN §job j ON j.route=r.id AND j.state=5 WHERE r.queue=q.id
-        LIMIT coalesce(q.running,0)) x)
+      (SELECT count(*) FROM(SELECT 1 FROM §route r CROSS JOIN LATERAL(
+          SELECT 1 FROM §job j WHERE j.route=r.id AND j.state=5 ORDER BY j.rank DESC,j.id DESC LIMIT q.running) j
+        WHERE r.queue=q.id LIMIT coalesce(q.running,0)) x)
       """
     /// ``JobRate/interval``. A time beyond a whole burst is ignored: see ``QueueLimit``.
     private static let interval = "((q.period*1000+q.rate-1)/q.rate)"

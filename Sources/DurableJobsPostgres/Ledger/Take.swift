@@ -9,18 +9,25 @@
     static let promotionBite: Int64 = 1000
     private static let largestClaim = 1_000_000
 
-    static let promoteSQL = """
-      WITH d AS(
-        UPDATE §job SET state=4,rank=-priority,entered_at=$2 WHERE id=ANY(ARRAY(
-          SELECT x.id FROM unnest($1) r(id) CROSS JOIN LATERAL(
-            SELECT j.id FROM §job j WHERE j.route=r.id AND j.state=3 AND j.rank<=$2 ORDER BY j.rank LIMIT $3
-            FOR UPDATE SKIP LOCKED) x)) AND state+0=3
-        RETURNING route
-      ) SELECT route,count(*) FROM d GROUP BY route
+    private static func promoteSQL(_ routes: String) -> String {
       """
+      WITH b AS MATERIALIZED(SELECT \(met) AS met),d AS(
+        UPDATE §job SET state=4,rank=-priority,entered_at=$2 WHERE id=ANY(ARRAY(
+          SELECT x.id FROM b CROSS JOIN \(routes) CROSS JOIN LATERAL(
+            SELECT j.id FROM §job j WHERE j.route=r.id AND j.state=3 AND j.rank>r.start AND j.rank<=$2 ORDER BY j.rank
+            LIMIT $3+b.met*0 FOR UPDATE SKIP LOCKED) x)) AND state+0=3
+        RETURNING route
+      ),c AS MATERIALIZED(SELECT route,count(*) AS n FROM d GROUP BY route)
+      SELECT c.route,c.n,(SELECT \(met)-met FROM b) FROM(SELECT 1) one LEFT JOIN c ON true
+      """
+    }
+    /// Behind a time for each route, see ``DueStarts``. The server itself counts how many entries of the index it met.
+    static let promoteSQL = promoteSQL("unnest($1,$4) r(id,start)")
+    static let promoteAllSQL = promoteSQL(
+      "(SELECT id,'\(Int64.min)'::bigint AS start FROM §route WHERE id>$1) r(id,start)")
     static let nextDueSQL = """
-      SELECT min(d.rank) FROM unnest($1) r(id) CROSS JOIN LATERAL(
-        SELECT rank FROM §job WHERE route=r.id AND state=3 ORDER BY rank LIMIT 1) d
+      SELECT min(d.rank) FROM unnest($1,$2) r(id,start) CROSS JOIN LATERAL(
+        SELECT rank FROM §job WHERE route=r.id AND state=3 AND rank>r.start ORDER BY rank LIMIT 1) d
       """
     private static let isOpen = """
       (j.links&\(Links.deadline.rawValue)=0 OR (SELECT deadline FROM §spec WHERE id=j.id)>$4)
@@ -85,21 +92,36 @@
 
     /// For all routes; the report says whether more may be due.
     func promoteAll(limit: Int, _ answer: PipelineAnswer) {
-      promote(Self.promoteAllSQL, .int(0), limit: Int64(limit)) { counts in
-        answer.reply.hasMoreDue = counts.contains { $0 >= limit }
+      promote(Self.promoteAllSQL, [.int(0), .int(now), .int(Int64(limit))]) { counts, _ in
+        answer.reply.hasMoreDue = counts.values.contains { $0 >= limit }
       }
     }
 
-    private func promote(_ sql: String, _ routes: Value, limit: Int64, then: @escaping ([Int]) -> Void = { _ in }) {
-      connection.send(sql, [routes, .int(now), .int(limit)]) { [self] rows in
-        for row in 0..<rows.count {
+    /// `then` gets how many became ready of each route, and how many entries were passed over.
+    private func promote(_ sql: String, _ values: [Value], then: @escaping ([Int64: Int64], Int64) -> Void) {
+      connection.send(sql, values) { [self] rows in
+        var counts: [Int64: Int64] = [:]
+        for row in 0..<rows.count where !rows.isNull(row, 0) {
+          counts[rows.int(row, 0)] = rows.int(row, 1)
           news.movedMany(rows.count(row, 1), route: rows.int(row, 0), from: .scheduled, to: .ready)
         }
-        then((0..<rows.count).map { rows.count($0, 1) })
+        then(counts, rows.count > 0 ? rows.int(0, 2) - counts.values.reduce(0, +) : 0)
       }
     }
-    static let promoteAllSQL = promoteSQL.replacing(
-      "unnest($1) r(id)", with: "(SELECT id FROM §route WHERE id>$1) r(id)")
+
+    private func promoteDue(_ routes: [Int64], _ work: ClaimWork) {
+      let (starts, wholeIn) = context.dueStarts.starts(of: routes, now: now)
+      work.dueWholeIn = wholeIn
+      promote(Self.promoteSQL, [.ints(routes), .int(now), .int(Self.promotionBite), .ints(starts)]) {
+        [context, now] counts, passed in
+        let more = Set(counts.filter { $0.value >= Self.promotionBite }.keys)
+        work.hasMoreDue = !more.isEmpty
+        context.dueStarts.saw(routes, from: starts, more: more, passed: passed, now: now)
+      }
+      connection.send(Self.nextDueSQL, [.ints(routes), .ints(starts)]) { rows in
+        if rows.count > 0 { work.nextDue = rows.intOrNull(0, 0) }
+      }
+    }
 
     /// Sends the queries that go with the rest of the exchange; the claim is finished once they are answered.
     func sendClaim(_ request: ClaimRequest, _ answer: PipelineAnswer) -> ClaimWork? {
@@ -108,12 +130,7 @@
       guard !served.isEmpty else { return nil }
       let ids = served.map(\.id)
       let work = ClaimWork(claim: context.workers.nextClaim(ofRow: row), request: request)
-      promote(Self.promoteSQL, .ints(ids), limit: Self.promotionBite) {
-        work.hasMoreDue = $0.contains { $0 >= Self.promotionBite }
-      }
-      connection.send(Self.nextDueSQL, [.ints(ids)]) { rows in
-        if rows.count > 0 { work.nextDue = rows.intOrNull(0, 0) }
-      }
+      promoteDue(ids, work)
       connection.send(Self.overdueReadySQL, [.int(now), .ints(ids)]) { rows in
         work.overdue = (0..<rows.count).map { (rows.id($0, 0), rows.int($0, 1), rows.int($0, 2)) }
       }

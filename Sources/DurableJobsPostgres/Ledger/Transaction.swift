@@ -10,6 +10,7 @@
     let process: WorkerProcess?
     let workers: OwnWorkers
     let lineStarts = LineStarts()
+    let dueStarts = DueStarts()
     /// The seed of the names that transactions lock: each schema has its own.
     let lockSeed: Int64
     /// Whether a pooler may give each transaction another session of the server.
@@ -27,8 +28,7 @@
     let context: StoreContext
     /// The store's time, the same for the whole transaction, in milliseconds since 1970.
     let now: Int64
-    /// The share of the counts that it writes to.
-    let share: Int64
+    let tallies: Tallies
     let isHeard: Bool
     var news: LedgerNews
     /// Moves of jobs whose queue and kind are not known yet.
@@ -67,15 +67,17 @@
     var stored: [JobID] = []
     /// It also writes rows that are not the store's: these alone can't tell whether it was committed.
     var isCallers = false
+    /// A program changed more than rows: its connection is not used again.
+    var endsSession = false
 
     init(
-      connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, share: Int64, isHeard: Bool
+      connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, tallies: Tallies, isHeard: Bool
     ) {
       self.connection = connection
       self.routes = routes
       self.context = context
       self.now = now
-      self.share = share
+      self.tallies = tallies
       self.isHeard = isHeard
       news = LedgerNews(isHeard: isHeard)
     }
@@ -105,7 +107,7 @@
     /// Writes the counts, which others may wait for, and commits in one round trip. Without changes, it needs none.
     func commit() throws {
       guard hasBegun else { return }
-      writeCounts()
+      tallies.write(news.tallies, on: connection, now: now)
       try dropRoutes()
       connection.send("COMMIT")
       isEnding = true
@@ -147,24 +149,6 @@
       guard hasBegun else { return }
       connection.send("ROLLBACK")
       try? connection.sync()
-    }
-
-    static let countSQL = """
-      INSERT INTO §tally AS t SELECT * FROM unnest($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)
-      ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+excluded.jobs,blocked=t.blocked+excluded.blocked,
-        scheduled=t.scheduled+excluded.scheduled,suspended=t.suspended+excluded.suspended,
-        succeeded=t.succeeded+excluded.succeeded,failed=t.failed+excluded.failed,
-        cancelled=t.cancelled+excluded.cancelled,skipped=t.skipped+excluded.skipped
-      """
-
-    private func writeCounts() {
-      let stored = [0, 2, 3, 6, 7, 8, 9, 10]  // ready and running are not
-      let counts = news.tallies.filter { tally in stored.contains { tally.value[$0] != 0 } }.sorted { $0.key < $1.key }
-      guard !counts.isEmpty else { return }
-      connection.send(
-        Self.countSQL,
-        [.ints(counts.map(\.key)), .ints(counts.map { _ in share })]
-          + stored.map { state in .ints(counts.map { $0.value[state] }) })
     }
 
     static let emptyRoutesSQL = """

@@ -1,6 +1,7 @@
 #if Postgres
   import DurableJobs
   import DurableJobsPostgres
+  import DurableJobsTesting
   import Foundation
   import PostgresTestServer
   import Testing
@@ -28,6 +29,38 @@
       var request = ClaimRequest.of(9)
       request.satisfied = ["a", "c3"]
       #expect(try await one.claim(request).jobs.map(\.token.job) == again)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test(
+      "Who loses the connection while taking away what no job requires any more does it on another", arguments: [0, 1])
+    func lost(pruned: Int) async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let clock = ManualClock()
+      let store = try await server.store(schema, clock: clock)
+      _ = try await store.insert(jobs("a", "b"))
+      // The first who removes a route is cut off: a sequence's number is not given back.
+      try server.psql(
+        """
+        CREATE SEQUENCE cuts;
+        CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('"\(schema)".cuts')=1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+          RETURN OLD;
+        END $$;
+        CREATE TRIGGER cut BEFORE DELETE ON route FOR EACH ROW EXECUTE FUNCTION cut();
+        """, schema: schema)
+      if pruned == 1 {
+        _ = try await store.changeAll(.cancel(reason: nil), where: .all)
+        clock.advance(by: .seconds(30 * 86400))
+        _ = try await store.recover(RecoveryRequest())
+      } else {
+        _ = try await store.changeAll(.remove, where: .all)
+      }
+      #expect(try server.psql("SELECT last_value>1 FROM cuts", schema: schema) == [["t"]])
+      #expect(try server.psql("SELECT 1 FROM route WHERE requires<>''", schema: schema).isEmpty)
+      #expect(try server.psql("SELECT 1 FROM tally", schema: schema).isEmpty)
+      #expect(try await store.counts(where: .all).total == 0)
       try WholeStore.expect(of: server, schema: schema)
     }
 

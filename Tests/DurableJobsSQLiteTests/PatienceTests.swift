@@ -27,12 +27,12 @@ import Testing
     let turn = store.engine.folder.path + "/turn"
     func goesOn() async throws -> Bool {
       try await store.onWriter { transaction in
-        let before = FileStatus(turn)?.modified
-        for _ in 0..<200 where FileStatus(turn)?.modified == before {
+        let before = FileStat(turn)?.modified
+        for _ in 0..<200 where FileStat(turn)?.modified == before {
           let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n LIMIT 100000) SELECT max(i) FROM n"
           try Statement(long, on: transaction.connection.handle).run()
         }
-        return FileStatus(turn)?.modified != before
+        return FileStat(turn)?.modified != before
       }
     }
     #expect(try await goesOn())

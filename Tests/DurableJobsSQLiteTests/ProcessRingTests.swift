@@ -14,18 +14,18 @@ struct ProcessRingTests {
       ("b", ["d", "a", "c"], ["c", "d", "a"]),
     ])
   func others(own: String, names: [String], order: [String]) {
-    #expect(PeerRing(own: own).others(among: names) == order)
+    #expect(PeerWatch.ring(names, after: own) == order)
   }
 
   @Test("Everybody is watched by somebody, however many there are", arguments: 2...9)
   func everybodyIsWatched(count: Int) {
     let names = (0..<count).map { String($0) }
-    #expect(Set(names.map { PeerRing(own: $0).others(among: names)[0] }) == Set(names))
+    #expect(Set(names.map { PeerWatch.ring(names, after: $0)[0] }) == Set(names))
   }
 
   @Test("Who is neither reachable nor dead is looked at again for about a second, and then left to the leases")
   func doubtEnds() {
-    let pauses = (0..<20).map { PeerRing.pause(afterLooks: $0) }
+    let pauses = (0..<20).map { PeerWatch.pause(afterLooks: $0) }
     #expect(pauses.first == 1)
     #expect(pauses.compactMap { $0 }.reduce(0, +) == 1023)
     #expect(pauses.last == .some(nil))

@@ -56,16 +56,12 @@ public struct OutputCoding<Output: Sendable>: Sendable {
 }
 
 extension JobPayload where Output == Void {
-  public static var outputCoding: OutputCoding<Void> {
-    OutputCoding(encode: { _ in nil }, decode: { _ in })
-  }
+  public static var outputCoding: OutputCoding<Void> { OutputCoding(encode: { _ in nil }, decode: { _ in }) }
 }
 
 extension JobPayload where Output: Codable {
   public static var outputCoding: OutputCoding<Output> {
-    OutputCoding(
-      encode: { try JobCoding.encode($0) },
-      decode: { try JobCoding.decodeOutput($0) })
+    OutputCoding(encode: { try JobCoding.encode($0) }, decode: { try JobCoding.decodeOutput($0) })
   }
 }
 

@@ -10,9 +10,7 @@ public enum JobDeadline: Hashable, Codable, Sendable {
   /// Fails the job unless it has ended by then. A running job is asked to stop with ``StopReason/overdue``, and has
   /// failed once its handler ends, unless that ends in success.
   case end(by: JobTime)
-}
 
-extension JobDeadline {
   /// The date of a deadline that ``dated(at:)`` returned.
   package var date: Date {
     switch self {

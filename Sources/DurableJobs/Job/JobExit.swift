@@ -3,7 +3,7 @@ import Foundation
 /// Ends an attempt other than by success or failure: `throw .snooze(for: .seconds(60))`.
 ///
 /// Only what the handler finally throws counts: a `catch` around everything also catches its own `throw .snooze`.
-public struct JobExit: Error, Sendable {
+public struct JobExit: Error, Sendable, CustomStringConvertible {
   package enum Way: Sendable {
     case permanent(any Error)
     case retry(JobTime, because: any Error)
@@ -20,6 +20,15 @@ public struct JobExit: Error, Sendable {
     var exit = self
     exit.isBackOff = true
     return exit
+  }
+
+  public var description: String {
+    switch way {
+    case .permanent(let error), .retry(_, let error): error.briefly
+    case .snooze: "snoozed"
+    case .suspend(let reason): reason
+    case .crash: "crashed"
+    }
   }
 }
 
@@ -44,15 +53,4 @@ extension Error where Self == JobExit {
 
   /// The process that ran the job for the handler died. Counts as a crash and uses no attempt.
   package static var crash: JobExit { JobExit(way: .crash) }
-}
-
-extension JobExit: CustomStringConvertible {
-  public var description: String {
-    switch way {
-    case .permanent(let error), .retry(_, let error): error.briefly
-    case .snooze: "snoozed"
-    case .suspend(let reason): reason
-    case .crash: "crashed"
-    }
-  }
 }

@@ -1,5 +1,5 @@
 /// How much of a queue may run, counted over all processes on its store. See ``JobQueue/setLimits(_:)``.
-public struct JobLimits: Hashable, Codable, Sendable {
+public struct JobLimits: Hashable, Codable, Sendable, CustomStringConvertible {
   /// The most jobs that run at once; nil for no limit.
   public var running: Int?
   /// The highest rate at which attempts start; nil for no limit.
@@ -30,9 +30,7 @@ public struct JobLimits: Hashable, Codable, Sendable {
     }
     try rate?.check()
   }
-}
 
-extension JobLimits: CustomStringConvertible {
   /// For example "4 at once, 100 a minute and 10 in a row".
   public var description: String {
     let burst = rate.map { $0.burst > 1 ? " and \($0.burst) in a row" : "" } ?? ""
@@ -41,7 +39,7 @@ extension JobLimits: CustomStringConvertible {
 }
 
 /// A number of starts per period, evenly spaced, with an optional burst after a rest.
-public struct JobRate: Hashable, Codable, Sendable {
+public struct JobRate: Hashable, Codable, Sendable, CustomStringConvertible {
   public var count: Int
   /// The period, in whole milliseconds.
   public var period: Duration
@@ -69,13 +67,9 @@ public struct JobRate: Hashable, Codable, Sendable {
     guard period >= .milliseconds(1), period <= Self.longest else {
       throw refuse("period is \(period); it must be from a millisecond to 366 days")
     }
-    guard (1...Self.most).contains(burst) else {
-      throw refuse("burst is \(burst); it must be from 1 to \(Self.most)")
-    }
+    guard (1...Self.most).contains(burst) else { throw refuse("burst is \(burst); it must be from 1 to \(Self.most)") }
   }
-}
 
-extension JobRate: CustomStringConvertible {
   /// For example "100 a minute".
   public var description: String {
     let units: [Duration: String] = [

@@ -70,17 +70,9 @@ public struct JobOptions: Hashable, Sendable {
     deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil,
     tags: Set<String> = [], requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss? = nil
   ) {
-    self.priority = priority
-    self.start = start
-    self.maxAttempts = maxAttempts
-    self.timeout = timeout
-    self.deadline = deadline
-    self.key = key
-    self.unique = unique
-    self.lane = lane
-    self.tags = tags
-    self.requires = requires
-    self.whenLost = whenLost
+    (self.priority, self.start, self.maxAttempts, self.timeout) = (priority, start, maxAttempts, timeout)
+    (self.deadline, self.key, self.unique, self.lane) = (deadline, key, unique, lane)
+    (self.tags, self.requires, self.whenLost) = (tags, requires, whenLost)
   }
 
   /// These options, with those that `other` sets taking precedence.

@@ -55,36 +55,11 @@ public struct JobSnapshot: Hashable, Sendable, Identifiable {
     id: JobID, queue: String, kind: String, key: String? = nil, tags: Set<String> = [], lane: JobLane? = nil,
     requires: Set<JobConstraint> = [], state: JobState, createdAt: Date, startedAt: Date? = nil
   ) {
-    self.id = id
-    self.queue = queue
-    self.kind = kind
-    self.key = key
-    self.tags = tags
-    self.lane = lane
-    self.requires = requires
-    self.state = state
-    self.createdAt = createdAt
-    self.startedAt = startedAt
-  }
-}
-
-/// A snapshot with its payload decoded: `$0.payload.photo`, and `$0.id`, `$0.state` and the like directly.
-@dynamicMemberLookup
-public struct TypedJobSnapshot<Payload: JobPayload>: Sendable, Identifiable {
-  public let job: JobSnapshot
-  public let payload: Payload
-
-  public var id: JobID { job.id }
-
-  /// What the job returned; nil if it has not succeeded, or if its output was not read or does not decode.
-  public var output: Payload.Output? {
-    job.state == .succeeded ? try? Payload.outputCoding.decode(job.output) : nil
+    (self.id, self.queue, self.kind, self.key) = (id, queue, kind, key)
+    (self.tags, self.lane, self.requires, self.state) = (tags, lane, requires, state)
+    (self.createdAt, self.startedAt) = (createdAt, startedAt)
   }
 
-  public subscript<T>(dynamicMember member: KeyPath<JobSnapshot, T>) -> T { job[keyPath: member] }
-}
-
-extension JobSnapshot {
   /// Decodes the payload. Throws ``JobError/Code/notDecodable`` if it does not decode as this type, or was not read.
   public func payload<P: JobPayload>(as type: P.Type) throws -> P {
     try decoded("payload", as: P.self) { try JobCoding.decode(P.self, from: payload ?? Data()) }
@@ -104,6 +79,20 @@ extension JobSnapshot {
   }
 }
 
+/// A snapshot with its payload decoded: `$0.payload.photo`, and `$0.id`, `$0.state` and the like directly.
+@dynamicMemberLookup
+public struct TypedJobSnapshot<Payload: JobPayload>: Sendable, Identifiable {
+  public let job: JobSnapshot
+  public let payload: Payload
+
+  public var id: JobID { job.id }
+
+  /// What the job returned; nil if it has not succeeded, or if its output was not read or does not decode.
+  public var output: Payload.Output? { job.state == .succeeded ? try? Payload.outputCoding.decode(job.output) : nil }
+
+  public subscript<T>(dynamicMember member: KeyPath<JobSnapshot, T>) -> T { job[keyPath: member] }
+}
+
 /// A failed attempt, as it is stored.
 public struct AttemptFailure: Hashable, Codable, Sendable {
   public var attempt: Int
@@ -115,10 +104,7 @@ public struct AttemptFailure: Hashable, Codable, Sendable {
   public var code: String?
 
   public init(attempt: Int, at: Date, message: String, code: String? = nil) {
-    self.attempt = attempt
-    self.at = at
-    self.message = message
-    self.code = code
+    (self.attempt, self.at, self.message, self.code) = (attempt, at, message, code)
   }
 }
 
@@ -186,7 +172,7 @@ public enum StopReason: String, Codable, Hashable, Sendable {
 }
 
 /// The number of jobs in each state.
-public struct JobCounts: Hashable, Sendable {
+public struct JobCounts: Hashable, Sendable, CustomStringConvertible {
   private var numbers: [JobState: Int]
 
   public init(_ numbers: [JobState: Int] = [:]) { self.numbers = numbers.filter { $0.value != 0 } }
@@ -201,9 +187,7 @@ public struct JobCounts: Hashable, Sendable {
 
   /// The number of jobs that have not ended.
   public var unfinished: Int { numbers.reduce(0) { $1.key.isFinished ? $0 : $0 + $1.value } }
-}
 
-extension JobCounts: CustomStringConvertible {
   /// As in "2 ready, 201 succeeded"; "none" if there are no jobs.
   public var description: String {
     let words = JobState.allCases.compactMap { state in numbers[state].map { "\($0) \(state)" } }

@@ -251,14 +251,12 @@ struct Book {
   func isSeatedInVain(_ id: JobID) -> Bool { isSeated(id) && liveParents(of: id) > 0 }
 
   /// What must be known about lanes before their free seats can be given.
-  var wantedOfLanes: [String: Int] {
-    Dictionary(uniqueKeysWithValues: lanes.left.map { ($0, lanes.wanted(in: $0)) })
-  }
+  var wantedOfLanes: [String: Int] { Dictionary(uniqueKeysWithValues: lanes.left.map { ($0, lanes.wanted(in: $0)) }) }
 
   /// Gives the free seats of a lane to the lowest waiting jobs.
   mutating func giveSeats(in lane: String) {
-    let rows = rows
-    for id in lanes.next(in: lane, { rows[$0]?.after.seat == false }) { seat(id) }
+    let next = lanes.next(in: lane) { [rows] in rows[$0]?.after.seat == false }
+    for id in next { seat(id) }
   }
 
   /// Jobs in lanes that ran until now, or may begin from now on.

@@ -9,10 +9,7 @@ package struct Census: Sendable {
     package let startedAt: Int64
 
     package init(row: WorkerRow, session: String, process: Int64, startedAt: Int64) {
-      self.row = row
-      self.session = session
-      self.process = process
-      self.startedAt = startedAt
+      (self.row, self.session, self.process, self.startedAt) = (row, session, process, startedAt)
     }
   }
 

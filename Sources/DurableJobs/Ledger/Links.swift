@@ -48,9 +48,7 @@ package struct Links: OptionSet {
     contains(.cancelAsked)
       ? .cancelled : contains(.overdueAsked) ? .overdue : contains(.suspendAsked) ? .suspended : nil
   }
-}
 
-extension Links {
   package init(_ course: JobCourse, unique: KeyHold?, isInLane: Bool, seat: Bool?, hasParents: Bool, hasChildren: Bool)
   {
     self = unique == nil ? [] : .unique

@@ -42,9 +42,7 @@ package struct PruningPass: Sendable {
     self.limit = limit
     isDue = self.cursor.id > .min || now >= self.cursor.nextPass
     // What ends from now on can't expire before this.
-    if isDue, self.cursor.id == .min {
-      self.cursor.earliest = now + policy.leastRetention.milliseconds
-    }
+    if isDue, self.cursor.id == .min { self.cursor.earliest = now + policy.leastRetention.milliseconds }
   }
 
   package var isFull: Bool { max(jobs.count, batches.count) >= limit }

@@ -9,11 +9,8 @@ package struct Route: Hashable, Sendable {
   package var isPaused: Bool
 
   package init(id: Int64, queue: String, kind: String, requires: Set<JobConstraint>, isPaused: Bool) {
-    self.id = id
-    self.queue = queue
-    self.kind = kind
-    self.requires = requires
-    self.isPaused = isPaused
+    (self.id, self.queue, self.kind) = (id, queue, kind)
+    (self.requires, self.isPaused) = (requires, isPaused)
   }
 
   /// The requirements as they are stored: none is the empty text.

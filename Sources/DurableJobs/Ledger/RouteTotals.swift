@@ -32,7 +32,7 @@ extension [RouteTotals] {
   /// Where in the index of states all jobs that match all these filters are, if they are few; nil if that is not the
   /// way to read them.
   package func places(ofAll parts: [JobFilter], limit: Int) -> (routes: [Int64], states: [Int64])? {
-    guard let states = JobFilter.states(ofAll: parts), !states.contains(.succeeded) else { return nil }
+    guard let states = parts.states, !states.contains(.succeeded) else { return nil }
     let ofRoute = parts.filter(\.isOfRoute)
     let possible = filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
     let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }

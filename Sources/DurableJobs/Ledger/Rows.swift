@@ -122,14 +122,8 @@ package struct WorkerRow: Sendable {
     id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>,
     satisfied: Set<JobConstraint> = [], absent: Set<JobConstraint> = [], claims: Int64 = 0
   ) {
-    self.id = id
-    self.worker = worker
-    self.leaseUntil = leaseUntil
-    self.kinds = kinds
-    self.queues = queues
-    self.satisfied = satisfied
-    self.absent = absent
-    self.claims = claims
+    (self.id, self.worker, self.leaseUntil, self.kinds) = (id, worker, leaseUntil, kinds)
+    (self.queues, self.satisfied, self.absent, self.claims) = (queues, satisfied, absent, claims)
   }
 
   var reach: WorkerReach { WorkerReach(kinds: kinds, satisfied: satisfied) }

@@ -76,9 +76,7 @@ public final class InMemoryStore: JobStore {
       let verdict = table.judge(except: request.worker, uptime: clock.uptime)
       var plan = RecoveryPlan()
       plan.retiring = request.isRetiring ? request.worker : nil
-      plan.losses = verdict.losses
-      plan.hasDue = true
-      plan.hasOverdue = true
+      (plan.losses, plan.hasDue, plan.hasOverdue) = (verdict.losses, true, true)
       let expired = table.expired
       plan.expired = Array(expired.prefix(request.limit))
       plan.batches = Array(table.expiredBatches.prefix(request.limit))

@@ -97,8 +97,7 @@ extension JobTable: JobLedger {
   }
 
   private func isHeld(_ record: Record) -> Bool {
-    record.course.state == .running
-      && workers.contains { $0.id == record.claim.worker && $0.stands }
+    record.course.state == .running && workers.contains { $0.id == record.claim.worker && $0.stands }
   }
 
   private func standing(_ worker: WorkerID) -> [Int] {
@@ -148,10 +147,7 @@ extension JobTable: JobLedger {
     let (job, course) = (new.job, new.course)
     let route = route(of: job)
     var record = Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now)
-    record.waits = new.waits
-    record.seat = new.seat
-    record.hasChildren = new.hasChildren
-    record.batch = batch
+    (record.waits, record.seat, record.hasChildren, record.batch) = (new.waits, new.seat, new.hasChildren, batch)
     news.moved(in: batch, from: nil, to: course.state)
     setTimed(&record, job.terms.deadline != nil && !course.state.isFinished)
     records.append(record)
@@ -207,26 +203,20 @@ extension JobTable: JobLedger {
   private func save(_ changes: Changes) {
     for change in changes.jobs {
       guard let index = index(of: change.before.id) else { continue }
+      var record = records[index]
       let after = change.after
-      if after.course.state != change.before.course.state { records[index].enteredAt = now }
-      records[index].course = after.course
-      records[index].job.terms.priority = after.priority
-      records[index].claim = after.claim
-      records[index].waits = after.waits
-      records[index].seat = after.seat
-      records[index].hasChildren = after.hasChildren
-      setTimed(&records[index], after.isTimed)
-      records[index].highestFraction = after.highestFraction
-      records[index].progress = change.progress ?? records[index].progress
-      records[index].job.payload = change.payload ?? records[index].job.payload
-      records[index].output = change.output ?? records[index].output
-      records[index].steps = after.hasSteps ? records[index].steps.merging(change.steps) { $1 } : [:]
-      if let failure = change.failure {
-        records[index].failures = (records[index].failures + [failure]).suffix(Limits.failuresKept)
-      }
+      if after.course.state != change.before.course.state { record.enteredAt = now }
+      (record.course, record.claim, record.job.terms.priority) = (after.course, after.claim, after.priority)
+      (record.waits, record.seat, record.hasChildren) = (after.waits, after.seat, after.hasChildren)
+      setTimed(&record, after.isTimed)
+      (record.highestFraction, record.progress) = (after.highestFraction, change.progress ?? record.progress)
+      record.job.payload = change.payload ?? record.job.payload
+      record.output = change.output ?? record.output
+      record.steps = after.hasSteps ? record.steps.merging(change.steps) { $1 } : [:]
+      if let failure = change.failure { record.failures = (record.failures + [failure]).suffix(Limits.failuresKept) }
+      records[index] = record
       if let key = change.broughtKey { bind(key, index) }
-      let job = records[index].job
-      news.moved(change) { (job.queue, job.kind) }
+      news.moved(change) { (record.job.queue, record.job.kind) }
     }
     for row in changes.removed {
       guard let index = index(of: row.id) else { continue }

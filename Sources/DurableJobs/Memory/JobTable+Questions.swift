@@ -130,9 +130,7 @@ extension JobTable {
     records.filter { record in
       guard let expiry = policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt),
         expiry <= now
-      else {
-        return false
-      }
+      else { return false }
       if record.unique?.keepsJob(in: record.course.state, at: now) ?? false { return false }
       return !(childrenOf[record.id] ?? []).contains { edge in
         guard let state = index(of: edge.child).map({ records[$0].course.state }) else { return false }
@@ -154,8 +152,7 @@ extension JobTable {
     let suspects = workers.filter { $0.worker != asking || !$0.stands }.map { row in
       Doubts.Suspect(row: row, isIdle: !running.contains(row.id ?? 0), isDead: false)
     }
-    let verdict = doubts.judge(
-      suspects, of: workers, now: now, uptime: uptime, interval: policy.doubtInterval)
+    let verdict = doubts.judge(suspects, of: workers, now: now, uptime: uptime, interval: policy.doubtInterval)
     if !verdict.asked.isEmpty { news.here.insert(.doubt) }
     return verdict
   }
@@ -171,13 +168,11 @@ extension JobTable.Record {
     snapshot.runAt = course.state == .scheduled ? course.runAt : nil
     snapshot.finishedAt = course.state.isFinished ? Date(milliseconds: enteredAt) : nil
     (snapshot.reason, snapshot.cause, snapshot.stopAsked) = (course.reason, course.cause, course.stopAsked)
-    snapshot.progress = progress
     if detail.contains(.payload) { snapshot.payload = job.payload }
     if detail.contains(.output) { snapshot.output = output }
     if detail.contains(.failures) { snapshot.failures = failures }
-    snapshot.deadline = job.terms.deadline
+    (snapshot.progress, snapshot.deadline, snapshot.batch) = (progress, job.terms.deadline, batch)
     snapshot.uniqueKey = job.terms.unique?.key
-    snapshot.batch = batch
     snapshot.heldBy = course.state == .suspended ? course.heldBy ?? .request : nil
     if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
     return snapshot

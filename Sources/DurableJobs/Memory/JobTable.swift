@@ -87,17 +87,9 @@ final class JobTable {
 
   /// A copy of a table: changes to one are not seen in the other.
   init(_ other: JobTable) {
-    policy = other.policy
-    kept = other.kept
-    records = other.records
-    workers = other.workers
-    childrenOf = other.childrenOf
-    parentsOf = other.parentsOf
-    keyEdges = other.keyEdges
-    doubts = other.doubts
-    routes = other.routes
-    lastRoute = other.lastRoute
-    seen = other.seen
+    (policy, kept, records, workers) = (other.policy, other.kept, other.records, other.workers)
+    (childrenOf, parentsOf, keyEdges) = (other.childrenOf, other.parentsOf, other.keyEdges)
+    (routes, lastRoute, doubts, seen) = (other.routes, other.lastRoute, other.doubts, other.seen)
   }
 
   func index(of id: JobID) -> Int? {

@@ -33,8 +33,7 @@ struct JobDraft: Sendable {
     do {
       self.init(kind: P.kind, payload: try payload.get(), inputs: inputs, after: after, options: options)
     } catch {
-      throw JobError(
-        .notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
+      throw JobError(.notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
     }
   }
 

@@ -108,9 +108,7 @@ extension JobInput {
     case (.ended, let end?): value = try (Value.self as? any JobEndReader.Type)?.init(end)
     default: break
     }
-    guard let value = value as? Value else {
-      throw JobError(.notDecodable, end.map { "\($0)" } ?? "nothing has come")
-    }
+    guard let value = value as? Value else { throw JobError(.notDecodable, end.map { "\($0)" } ?? "nothing has come") }
     return value
   }
 }

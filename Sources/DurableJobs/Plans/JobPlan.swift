@@ -76,9 +76,7 @@ public struct JobPlan: Sendable {
     return graph
   }
 
-  private var places: [UUID: Int] {
-    Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.mark, $0) })
-  }
+  private var places: [UUID: Int] { Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.mark, $0) }) }
 }
 
 /// A job of a plan, with the type of its output: something to wait for and to take inputs from.

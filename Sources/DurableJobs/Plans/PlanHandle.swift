@@ -39,8 +39,7 @@ public struct PlanHandle: Sendable, Identifiable {
           ? "a plan that was found by its id does not know its nodes; name them, and use handle(named:as:)"
           : "this node of '\(node.kinds[0])' is not of the plan \(id)")
     }
-    return JobHandle(
-      id: job.id, isNew: job.disposition.isNew, store: store, kinds: node.kinds, coding: node.coding)
+    return JobHandle(id: job.id, isNew: job.disposition.isNew, store: store, kinds: node.kinds, coding: node.coding)
   }
 
   /// A handle to the job added under a name. Throws ``JobError/Code/notFound`` if the plan has no such job now.
@@ -54,9 +53,7 @@ public struct PlanHandle: Sendable, Identifiable {
 
   /// The current jobs of the plan, in the order in which they were added; empty if the store has none, or none any
   /// more. The other members throw ``JobError/Code/notFound`` in that case.
-  public var jobs: [JobSnapshot] {
-    get async throws { try await store.jobs(JobQuery(.plan(id), limit: .max)) }
-  }
+  public var jobs: [JobSnapshot] { get async throws { try await store.jobs(JobQuery(.plan(id), limit: .max)) } }
 
   /// Cancels all unfinished jobs in one transaction. Running ones are asked to stop, and end when their handlers do.
   public func cancel(reason: String? = nil) async throws {

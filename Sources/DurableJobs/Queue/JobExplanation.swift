@@ -72,8 +72,7 @@ public struct JobExplanation: Hashable, Sendable {
     case .running:
       let worker = waits.workers.first { $0.jobs.contains(job.id) }
       let isLost = worker?.standing != .alive && more.isEmpty && !waits.workers.contains { $0.standing == .alive }
-      reasons =
-        [.running(by: worker, since: job.startedAt, stopAsked: job.stopAsked)] + (isLost ? [.noWorker] : [])
+      reasons = [.running(by: worker, since: job.startedAt, stopAsked: job.stopAsked)] + (isLost ? [.noWorker] : [])
     case .suspended, .blocked, .scheduled, .ready:
       reasons = (circle.isEmpty ? [] : [.circle(circle)]) + job.kept(by: waits) + job.unserved(waits, more)
     }

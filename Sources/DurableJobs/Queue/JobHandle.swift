@@ -25,9 +25,7 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   }
 
   /// The current state of the job. Throws ``JobError/Code/notFound`` if it was removed.
-  public var snapshot: JobSnapshot {
-    get async throws { try await store.job(id) }
-  }
+  public var snapshot: JobSnapshot { get async throws { try await store.job(id) } }
 
   private var queue: JobQueue { JobQueue(store: store) }
 

@@ -117,9 +117,7 @@ extension JobQueue {
   public func pause() async throws { try await store.configure([.queue(name, isPaused: true)]) }
 
   /// Whether the queue is paused, for every process.
-  public var isPaused: Bool {
-    get async throws { try await store.settings().contains(.queue(name, isPaused: true)) }
-  }
+  public var isPaused: Bool { get async throws { try await store.settings().contains(.queue(name, isPaused: true)) } }
 
   public func unpause() async throws { try await store.configure([.queue(name, isPaused: false)]) }
 
@@ -190,9 +188,7 @@ extension JobStore {
   package func change(_ change: JobChange, _ id: JobID, kinds: [String] = []) async throws {
     let filter = kinds.isEmpty ? .id(id) : .id(id) && .kinds(kinds)
     let report = try await self.change(change, where: filter, after: nil, limit: 1)
-    if let refusal = report.refused.first {
-      throw JobError(.wrongState, "job \(id) \(refusal.message)")
-    }
+    if let refusal = report.refused.first { throw JobError(.wrongState, "job \(id) \(refusal.message)") }
     if report.changed.isEmpty {
       let other = try await job(id, detail: []).kind  // throws if there is none
       throw JobError(.invalidArgument, "job \(id) is of the kind '\(other)', not '\(kinds.first ?? "")'")

@@ -22,8 +22,7 @@ extension JobQueue {
     where filter: JobFilter = .all, detail: JobQuery.Detail = [], order: JobQuery.Order = .oldestFirst,
     after: JobID? = nil, limit: Int = 100
   ) async throws -> [JobSnapshot] {
-    try await store.jobs(
-      JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
+    try await store.jobs(JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
   }
 
   /// A page of jobs of one kind, with payloads and outputs. For the next page, pass the last id of this one as `after`.
@@ -70,9 +69,7 @@ extension JobQueue {
   ///
   /// A worker of this process is included from the moment it is told to run, one of another process from its first
   /// access to the store.
-  public var isIdle: Bool {
-    get async throws { try await store.outstanding(store.scope(of: name)).isIdle }
-  }
+  public var isIdle: Bool { get async throws { try await store.outstanding(store.scope(of: name)).isIdle } }
 
   /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished``
   /// ones wait for a later start, are suspended or paused, or are of a kind that no living worker knows.

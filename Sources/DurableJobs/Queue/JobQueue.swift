@@ -18,10 +18,7 @@ public struct JobQueue: Sendable, Hashable {
     _ name: String = "default", store: any JobStore, defaults: JobOptions = JobOptions(),
     middleware: [any JobMiddleware] = []
   ) {
-    self.name = name
-    self.store = store
-    self.defaults = defaults
-    self.middleware = middleware
+    (self.name, self.store, self.defaults, self.middleware) = (name, store, defaults, middleware)
   }
 
   public static func == (a: JobQueue, b: JobQueue) -> Bool { a.name == b.name && a.store === b.store }

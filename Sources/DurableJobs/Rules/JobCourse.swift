@@ -33,17 +33,9 @@ public struct JobCourse: Hashable, Codable, Sendable {
     crashes: Int = 0, runAt: Date? = nil, isDated: Bool = false, stopAsked: StopReason? = nil, reason: String? = nil,
     cause: JobID? = nil, isAfterFailure: Bool = false
   ) {
-    self.state = state
-    self.attempt = attempt
-    self.maxAttempts = maxAttempts
-    self.crashesInRow = crashesInRow
-    self.crashes = crashes
-    self.runAt = runAt
-    self.isDated = isDated
-    self.stopAsked = stopAsked
-    self.reason = reason
-    self.cause = cause
-    self.isAfterFailure = isAfterFailure
+    (self.state, self.attempt, self.maxAttempts, self.crashesInRow) = (state, attempt, maxAttempts, crashesInRow)
+    (self.crashes, self.runAt, self.isDated, self.stopAsked) = (crashes, runAt, isDated, stopAsked)
+    (self.reason, self.cause, self.isAfterFailure) = (reason, cause, isAfterFailure)
   }
 
   /// A job as it is when it is first stored.

@@ -17,9 +17,7 @@ public enum BatchMembership: Hashable, Sendable {
   case join(BatchID)
   /// Adds the last jobs and closes the batch. Without jobs, closing a closed batch changes nothing.
   case close(BatchID)
-}
 
-extension BatchMembership {
   /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   public func check() throws {
     guard let (name, whenDone, _) = made else { return }

@@ -34,11 +34,8 @@ public struct ClaimRequest: Sendable {
   ) {
     self.worker = worker
     self.queues = queues ?? Set(free.keys)
-    self.kinds = kinds
-    self.satisfied = satisfied
-    self.absent = absent
-    self.free = free
-    self.lease = lease
+    (self.kinds, self.satisfied, self.absent) = (kinds, satisfied, absent)
+    (self.free, self.lease) = (free, lease)
   }
 }
 
@@ -119,10 +116,7 @@ public struct RenewalRequest: Sendable {
   public init(
     worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal], isPartial: Bool = false
   ) {
-    self.worker = worker
-    self.lease = lease
-    self.renewals = renewals
-    self.isPartial = isPartial
+    (self.worker, self.lease, self.renewals, self.isPartial) = (worker, lease, renewals, isPartial)
   }
 }
 
@@ -180,11 +174,8 @@ public struct ClaimSettlement: Hashable, Sendable {
   public init(
     token: ClaimToken, result: Result, code: String? = nil, progress: JobProgress? = nil, followUps: [NewJob] = []
   ) {
-    self.token = token
-    self.result = result
-    self.code = code
-    self.progress = progress
-    self.followUps = followUps
+    (self.token, self.result, self.code) = (token, result, code)
+    (self.progress, self.followUps) = (progress, followUps)
   }
 }
 

@@ -28,11 +28,8 @@ public struct NewJob: Hashable, Codable, Sendable {
   public var edges: [JobEdge]
 
   public init(queue: String, kind: String, payload: Data, terms: JobTerms = JobTerms(), edges: [JobEdge] = []) {
-    self.queue = queue
-    self.kind = kind
-    self.payload = payload
-    self.terms = terms
-    self.edges = edges
+    (self.queue, self.kind, self.payload) = (queue, kind, payload)
+    (self.terms, self.edges) = (terms, edges)
   }
 
   /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` for what no store accepts.
@@ -100,17 +97,9 @@ public struct JobTerms: Hashable, Codable, Sendable {
     lane: JobLane? = nil, tags: Set<String> = [], requires: Set<JobConstraint> = [],
     whenLost: JobConstraint.Loss = .goesOn
   ) {
-    self.priority = priority
-    self.start = start
-    self.maxAttempts = maxAttempts
-    self.timeout = timeout
-    self.deadline = deadline
-    self.key = key
-    self.unique = unique
-    self.lane = lane
-    self.tags = tags
-    self.requires = requires
-    self.whenLost = whenLost
+    (self.priority, self.start, self.maxAttempts, self.timeout) = (priority, start, maxAttempts, timeout)
+    (self.deadline, self.key, self.unique, self.lane) = (deadline, key, unique, lane)
+    (self.tags, self.requires, self.whenLost) = (tags, requires, whenLost)
   }
 }
 

@@ -29,9 +29,7 @@ public struct JobEdge: Hashable, Codable, Sendable {
     self.condition = condition
     self.slot = slot
   }
-}
 
-extension JobEdge {
   package var job: JobID? { if case .job(let id) = target { id } else { nil } }
 
   package func isBefore(_ other: JobEdge) -> Bool { Self.isBefore(self, other) }

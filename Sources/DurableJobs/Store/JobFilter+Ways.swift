@@ -16,25 +16,21 @@ extension JobFilter {
     }
   }
 
-  /// The only states that can match; nil if states are not restricted.
-  package var states: Set<JobState>? {
+  package var onlyIDs: Set<JobID>? { only { if case .ids(let ids) = $0 { ids } else { nil } } }
+  package var states: Set<JobState>? { only { if case .states(let states) = $0 { states } else { nil } } }
+
+  /// The only values that can match, where `named` gives those of one condition; nil if they are not restricted.
+  private func only<T>(_ named: (Condition) -> Set<T>?) -> Set<T>? {
     switch condition {
-    case .states(let states): states
-    case .and(let all): Self.states(ofAll: all)
+    case .and(let all): all.compactMap { $0.only(named) }.reduce(nil) { $0?.intersection($1) ?? $1 }
     case .or(let any):
-      any.reduce([] as Set<JobState>?) { known, one in
-        if let known, let states = one.states { known.union(states) } else { nil }
+      any.reduce([] as Set<T>?) { known, one in
+        if let known, let values = one.only(named) { known.union(values) } else { nil }
       }
-    case .ids, .queues, .kinds, .tag, .key, .lane, .requires, .batch, .not, .tooLarge: nil
+    default: named(condition)
     }
   }
 
-  package static func states(ofAll parts: [JobFilter]) -> Set<JobState>? {
-    parts.compactMap(\.states).reduce(nil) { $0?.intersection($1) ?? $1 }
-  }
-}
-
-extension JobFilter {
   package var exactIDs: Set<JobID>? { if case .ids(let ids) = condition { ids } else { nil } }
   package var exactKey: String? { if case .key(let key) = condition { key } else { nil } }
   package var exactBatch: BatchID? { if case .batch(let id) = condition { id } else { nil } }
@@ -43,5 +39,8 @@ extension JobFilter {
 }
 
 extension [JobFilter] {
+  /// The only states that match all of these; nil if states are not restricted.
+  package var states: Set<JobState>? { compactMap(\.states).reduce(nil) { $0?.intersection($1) ?? $1 } }
+
   package func firstNonNil<T>(_ value: (JobFilter) -> T?) -> T? { lazy.compactMap(value).first }
 }

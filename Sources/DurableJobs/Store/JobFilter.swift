@@ -90,24 +90,9 @@ public struct JobFilter: Hashable, Sendable {
   /// The operands, if this is a disjunction.
   private var disjuncts: [JobFilter]? { if case .or(let any) = condition { any } else { nil } }
 
-  /// The only ids that can match; nil if ids are not restricted.
-  package var onlyIDs: Set<JobID>? {
-    switch condition {
-    case .ids(let ids): ids
-    case .and(let all): all.compactMap(\.onlyIDs).min { $0.count < $1.count }
-    case .or(let any):
-      any.reduce([] as Set<JobID>?) { known, one in
-        if let known, let ids = one.onlyIDs { known.union(ids) } else { nil }
-      }
-    case .queues, .kinds, .states, .tag, .key, .lane, .requires, .batch, .not, .tooLarge: nil
-    }
-  }
-
   /// The filter without unfinished schedules, unless it asks for them by id, kind or key: bulk changes are not meant
   /// for those.
-  package var sparingSchedules: JobFilter {
-    saysWhich ? self : self && !(.kind("durable.schedule") && .unfinished)
-  }
+  package var sparingSchedules: JobFilter { saysWhich ? self : self && !(.kind("durable.schedule") && .unfinished) }
 
   private var saysWhich: Bool {
     switch condition {

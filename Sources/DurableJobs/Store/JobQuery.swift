@@ -33,11 +33,8 @@ public struct JobQuery: Hashable, Sendable {
     _ filter: JobFilter = .all, detail: Detail = [], order: Order = .oldestFirst, after: JobID? = nil,
     limit: Int = 100
   ) {
-    self.filter = filter
-    self.detail = detail
-    self.order = order
-    self.after = after
-    self.limit = limit
+    (self.filter, self.detail, self.order) = (filter, detail, order)
+    (self.after, self.limit) = (after, limit)
   }
 }
 

@@ -113,9 +113,7 @@ public enum StoreSetting: Hashable, Sendable {
   case limits(queue: String, JobLimits?)
   /// Whether a condition holds for every worker, whatever they say; nil, the default, leaves it to the workers.
   case constraint(JobConstraint, satisfied: Bool?)
-}
 
-extension StoreSetting {
   /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   package func check() throws {
     switch self {

@@ -17,10 +17,7 @@ public struct JobWaits: Hashable, Sendable {
       _ target: JobEdge.Target, _ condition: JobEdge.Condition = .succeeded, state: JobState? = nil,
       hasUniqueKey: Bool = false
     ) {
-      self.target = target
-      self.condition = condition
-      self.state = state
-      self.hasUniqueKey = hasUniqueKey
+      (self.target, self.condition, self.state, self.hasUniqueKey) = (target, condition, state, hasUniqueKey)
     }
 
     package var edge: JobEdge { JobEdge(target, condition) }
@@ -107,13 +104,7 @@ public struct StoredWorker: Hashable, Sendable {
     process: Int64, since: Date, queues: Set<String>, kinds: Set<String>, satisfied: Set<JobConstraint> = [],
     absent: Set<JobConstraint> = [], jobs: Set<JobID> = [], standing: Standing
   ) {
-    self.process = process
-    self.since = since
-    self.queues = queues
-    self.kinds = kinds
-    self.satisfied = satisfied
-    self.absent = absent
-    self.jobs = jobs
-    self.standing = standing
+    (self.process, self.since, self.queues, self.kinds) = (process, since, queues, kinds)
+    (self.satisfied, self.absent, self.jobs, self.standing) = (satisfied, absent, jobs, standing)
   }
 }

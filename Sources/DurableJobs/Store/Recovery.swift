@@ -32,11 +32,7 @@ public struct RecoveryReport: Hashable, Sendable {
     recovered: Int = 0, overdue: Int = 0, pruned: Int = 0, unreadable: [JobID] = [], hasMore: Bool = false,
     comeAgain: Duration? = nil
   ) {
-    self.recovered = recovered
-    self.overdue = overdue
-    self.pruned = pruned
-    self.unreadable = unreadable
-    self.hasMore = hasMore
-    self.comeAgain = comeAgain
+    (self.recovered, self.overdue, self.pruned, self.unreadable) = (recovered, overdue, pruned, unreadable)
+    (self.hasMore, self.comeAgain) = (hasMore, comeAgain)
   }
 }

@@ -41,12 +41,8 @@ public struct JobTransition: Hashable, Sendable {
   public init(
     id: JobID, queue: String, kind: String, state: JobState, concernsClaim: Bool = false, isRemoved: Bool = false
   ) {
-    self.id = id
-    self.queue = queue
-    self.kind = kind
-    self.state = state
-    self.concernsClaim = concernsClaim
-    self.isRemoved = isRemoved
+    (self.id, self.queue, self.kind, self.state) = (id, queue, kind, state)
+    (self.concernsClaim, self.isRemoved) = (concernsClaim, isRemoved)
   }
 }
 

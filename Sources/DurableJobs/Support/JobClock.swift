@@ -34,9 +34,7 @@ public struct SystemClock: JobClock {
 }
 
 extension Duration {
-  package var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
-  }
+  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
   /// Whole milliseconds, rounded up so that a wait is never cut short.
   package var milliseconds: Int64 {
@@ -59,7 +57,5 @@ extension Date {
     return Int64(min(max(value, -Double(Self.latest)), Double(Self.latest)))
   }
 
-  package init(milliseconds: Int64) {
-    self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
-  }
+  package init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

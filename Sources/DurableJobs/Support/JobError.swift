@@ -51,9 +51,7 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
   }
 
   public var description: String { message }
-}
 
-extension JobError {
   /// Whether the same request may succeed later unchanged: the store is busy, full or unavailable.
   package var isPassing: Bool {
     switch code {

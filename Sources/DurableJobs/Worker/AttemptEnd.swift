@@ -4,8 +4,7 @@ import Foundation
 enum AttemptEnd {
   static func result(ofOutput output: Data?) -> ClaimSettlement.Result {
     if let output, output.count > Limits.payloadBytes {
-      return .failed(
-        message: "its output has \(output.count) bytes; at most \(Limits.payloadBytes) can be stored")
+      return .failed(message: "its output has \(output.count) bytes; at most \(Limits.payloadBytes) can be stored")
     }
     return .succeeded(output: output)
   }

@@ -364,8 +364,7 @@ public final class JobWorker: Sendable {
       throw JobError(.invalidArgument, "a worker needs a queue, and queues of one store only")
     }
     for (name, limit) in limits where limit < 1 {
-      throw JobError(
-        .invalidArgument, "maxConcurrentJobs is \(limit) for the queue '\(name)'; it must be at least 1")
+      throw JobError(.invalidArgument, "maxConcurrentJobs is \(limit) for the queue '\(name)'; it must be at least 1")
     }
   }
 }

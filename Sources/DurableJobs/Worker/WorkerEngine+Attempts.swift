@@ -28,8 +28,7 @@ extension WorkerEngine {
       }
       end(attempt, AttemptEnd.result(ofOutput: output))
     } catch {
-      let result = AttemptEnd.result(
-        ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
+      let result = AttemptEnd.result(ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
       tell(of: error, claim, result)
       // An attempt that timed out threw whatever its cancellation caused.
       end(attempt, result, code: attempt.stopReason == .timedOut ? "TimedOut" : error.codeToKeep)

@@ -53,10 +53,7 @@ final class WorkerEngine: Sendable {
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
     only: JobID?, logger: Logger, onEnd: @escaping @Sendable (JobID) -> Void = { _ in }
   ) {
-    self.onEnd = onEnd
-    self.store = store
-    self.only = only
-    self.id = id
+    (self.onEnd, self.store, self.only, self.id) = (onEnd, store, only, id)
     var logger = logger
     logger[metadataKey: "worker"] = "\(id)"
     self.logger = logger
@@ -384,8 +381,7 @@ final class WorkerEngine: Sendable {
       defer { troubles[error.briefly, default: []].insert(trouble) }
       return troubles[error.briefly] == nil
     }
-    logger.log(
-      level: isNew ? .warning : .debug, "\(trouble.rawValue)", metadata: ["error": "\(error.briefly)"])
+    logger.log(level: isNew ? .warning : .debug, "\(trouble.rawValue)", metadata: ["error": "\(error.briefly)"])
   }
 
   private func isOver(_ trouble: Trouble) {

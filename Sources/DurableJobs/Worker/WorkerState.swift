@@ -188,8 +188,7 @@ struct WorkerState: Sendable {
   }
 
   private var mayAskIfIdle: Bool {
-    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !mayClaim
-      && constraints.isKnown
+    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !mayClaim && constraints.isKnown
   }
 
   /// Whether there may be work that this worker could claim.

@@ -99,9 +99,7 @@ enum StoreCheck {
     SET (\(list { name, _ in name }))=(SELECT \(list { name, _ in "ifnull(max(n.\(name)),0)" }) FROM n WHERE n.route=durable_route.id)
     """
 
-  private static func list(_ text: (String, String) -> String) -> String {
-    numbers.map(text).joined(separator: ",")
-  }
+  private static func list(_ text: (String, String) -> String) -> String { numbers.map(text).joined(separator: ",") }
 
   static func findings(on connection: OpaquePointer) throws -> [StoreFinding] {
     var findings: [StoreFinding] = []
@@ -156,8 +154,7 @@ extension WriteTransaction {
       FROM durable_mend m WHERE m.id=durable_job.id AND state BETWEEN 2 AND 4
       """)
     try run("DROP TABLE durable_mend")
-    try run(
-      "INSERT OR IGNORE INTO durable_uniq(key,job,until) SELECT name,id,until FROM(\(StoreCheck.missingKeys))")
+    try run("INSERT OR IGNORE INTO durable_uniq(key,job,until) SELECT name,id,until FROM(\(StoreCheck.missingKeys))")
     for id in try Statement(StoreCheck.missingNames, on: connection.handle).map({ $0.id(0) }) {
       guard let row = try load(id) else { continue }
       if let key = row.key { try self.run(.insertKey, key.composed, id) }

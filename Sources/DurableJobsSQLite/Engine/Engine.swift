@@ -137,7 +137,7 @@ final class Engine: Sendable {
   var session: String? { presence.name }
 
   /// Of the file and its log, in bytes.
-  var fileSize: Int64 { [resolvedPath, resolvedPath + "-wal"].reduce(0) { $0 + (FileStatus($1)?.size ?? 0) } }
+  var fileSize: Int64 { [resolvedPath, resolvedPath + "-wal"].reduce(0) { $0 + (FileStat($1)?.size ?? 0) } }
 
   /// Shuts down once pending requests are written.
   func close() {

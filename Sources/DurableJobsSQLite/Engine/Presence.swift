@@ -14,9 +14,7 @@ final class Presence: Sendable {
     var hasWorkers = false
   }
 
-  private struct Weak {
-    weak let presence: Presence?
-  }
+  private struct Weak { weak let presence: Presence? }
 
   /// What to clean up when the process exits normally.
   private static let atExit = Lock<[Weak]>([])

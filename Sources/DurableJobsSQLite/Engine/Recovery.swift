@@ -18,9 +18,7 @@ extension Engine {
 
     var report = RecoveryReport()
     if !plan.isNothing {
-      report = try await write(.other) {
-        try $0.run(RecoverVerb(plan, limit: limit, policy: $0.policy, now: $0.now))
-      }
+      report = try await write(.other) { try $0.run(RecoverVerb(plan, limit: limit, policy: $0.policy, now: $0.now)) }
     }
     pruning.withLock { $0 = expired.cursor }
     // The files of a dead process stay until all its jobs are recovered, so that no other process misses the rest.
@@ -54,9 +52,7 @@ extension Engine {
     }
     let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
     let workers = census.workers.map(\.row)
-    let verdict = doubts.withLock {
-      $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval)
-    }
+    let verdict = doubts.withLock { $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval) }
     for worker in census.workers where verdict.asked.contains(worker.row.id ?? 0) {
       if worker.session == session {
         signals.post(.changedElsewhere(.doubt))

@@ -5,7 +5,7 @@ import GRDB
 /// A store's share in the engine of its file. A process has one engine per file, whatever paths lead to it.
 final class SharedEngine: Sendable {
   let engine: Engine
-  private let key: FileStatus.Key
+  private let key: FileStat.Key
   private let isOpen = Lock(true)
 
   private struct Entry {
@@ -13,11 +13,11 @@ final class SharedEngine: Sendable {
     var shares: Int
   }
 
-  private static let engines = Lock<[FileStatus.Key: Entry]>([:])
+  private static let engines = Lock<[FileStat.Key: Entry]>([:])
 
   init(path: String, configuration: SQLiteStore.Configuration, lent: DatabasePool? = nil) throws {
     (engine, key) = try Self.engines.withLock { engines in
-      if let key = FileStatus(path)?.key, let entry = engines[key] {
+      if let key = FileStat(path)?.key, let entry = engines[key] {
         try entry.engine.checkProcess()
         guard lent == nil || lent === entry.engine.pool else {
           throw JobError(
@@ -29,7 +29,7 @@ final class SharedEngine: Sendable {
         return (entry.engine, key)
       }
       let engine = try Engine(path: path, configuration: configuration, lent: lent)
-      guard let key = FileStatus(path)?.key else {
+      guard let key = FileStat(path)?.key else {
         engine.close()
         throw JobError(.unusableFile, "the store \(path) vanished while it was opened")
       }

@@ -46,8 +46,7 @@ extension WriteTransaction: JobLedger {
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) throws -> JobID {
     FaultPoint.insertBegun.reach()
     let (job, terms) = (new.job, new.job.terms)
-    let route = try memory.routes.intern(
-      queue: job.queue, kind: job.kind, requires: terms.requires, on: connection)
+    let route = try memory.routes.intern(queue: job.queue, kind: job.kind, requires: terms.requires, on: connection)
     let runAt = new.course.runAt?.milliseconds
     let rank = new.course.state == .scheduled ? runAt ?? now : terms.priority.rank
     let unique = terms.unique.map { KeyHold($0, storedAt: now) }

@@ -236,9 +236,7 @@ enum StoreInspection {
     let known = Schema.migrator.migrations.map { "'\($0)'" }.joined(separator: ",")
     let unknown =
       isShared ? 0 : try number("SELECT count(*) FROM grdb_migrations WHERE identifier NOT IN(\(known))", handle)
-    guard version <= Schema.version, unknown == 0 else {
-      throw newer(path, version)
-    }
+    guard version <= Schema.version, unknown == 0 else { throw newer(path, version) }
   }
 
   static func newer(_ path: String, _ version: Int64) -> JobError {

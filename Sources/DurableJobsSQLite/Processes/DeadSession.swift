@@ -51,9 +51,7 @@ enum FileLock {
   static func giveBack(_ file: Descriptor) { _ = lock(file, LOCK_UN) }
 
   /// Whether the path still names this file.
-  static func isFile(_ file: Descriptor, at path: String) -> Bool {
-    FileStatus(file)?.key == FileStatus(path)?.key
-  }
+  static func isFile(_ file: Descriptor, at path: String) -> Bool { FileStat(file)?.key == FileStat(path)?.key }
 
   private static func lock(_ file: Descriptor, _ operation: Int32) -> Bool {
     while flock(file.number, operation) != 0 {

@@ -14,7 +14,7 @@ package struct MeetingFolder: Sendable {
   ///
   /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be created or is not private.
   package init(databasePath: String) throws {
-    guard let resolved = resolvedPath(databasePath), let file = FileStatus(resolved)?.key else {
+    guard let resolved = resolvedPath(databasePath), let file = FileStat(resolved)?.key else {
       throw JobError(
         .unusableFile, "There is no database at \(databasePath) (\(SystemError.words())). Create it first."
       )
@@ -24,8 +24,7 @@ package struct MeetingFolder: Sendable {
     path =
       longest.utf8.count <= UnixSocket.longestPath
       ? beside
-      : Self.temporaryFolder
-        + "durable-\(geteuid())-\(String(file.device, radix: 16))-\(String(file.file, radix: 16))"
+      : Self.temporaryFolder + "durable-\(geteuid())-\(String(file.device, radix: 16))-\(String(file.file, radix: 16))"
     postbox = Postbox(folder: path)
     try Self.makePrivateFolder(path)
   }

@@ -2,7 +2,7 @@
 /// by the session's listener thread.
 struct PeerWatch {
   private let folder: MeetingFolder
-  private let ring: PeerRing
+  private let own: String
   private let onDeath: (String) -> Void
   private var neighbour: (name: String, connection: Descriptor)?
   private var reported: Set<String> = []
@@ -10,16 +10,26 @@ struct PeerWatch {
   private var looks: Int?
 
   init(folder: MeetingFolder, own: String, onDeath: @escaping (String) -> Void) {
-    self.folder = folder
-    self.ring = PeerRing(own: own)
-    self.onDeath = onDeath
+    (self.folder, self.own, self.onDeath) = (folder, own, onDeath)
   }
+
+  /// The sessions watch each other in a ring: they are ordered by name, and each watches the next. The others in the order
+  /// in which `own` tries to watch them: its neighbour first, then around the ring.
+  static func ring(_ names: some Sequence<String>, after own: String) -> [String] {
+    let others = Set(names).subtracting([own]).sorted()
+    return others.filter { $0 > own } + others.filter { $0 < own }
+  }
+
+  /// How many milliseconds to wait before looking again, after this many looks, at a peer that is neither reachable nor
+  /// dead. That state lasts as long as the system takes to end a process; if it lasts longer, the wait ends, and the
+  /// leases decide.
+  static func pause(afterLooks looks: Int) -> Int32? { (0..<10).contains(looks) ? 1 << Int32(looks) : nil }
 
   /// Becomes readable when the neighbour is gone.
   var connection: Descriptor? { neighbour?.connection }
 
   /// Milliseconds until the next look, if nothing happens before.
-  var pause: Int32? { looks.flatMap(PeerRing.pause(afterLooks:)) }
+  var pause: Int32? { looks.flatMap(Self.pause(afterLooks:)) }
 
   /// Finds sessions that died before this one started, and joins the ring of living ones.
   mutating func join() {
@@ -65,7 +75,7 @@ struct PeerWatch {
   private mutating func lookForDead() {
     let names = folder.sessions()
     reported.formIntersection(names)
-    for name in names where name != ring.own { reportIfDead(name) }
+    for name in names where name != own { reportIfDead(name) }
   }
 
   /// Connects to the neighbour, the next session that can be reached, unless already connected. Returns false if a
@@ -73,7 +83,7 @@ struct PeerWatch {
   @discardableResult
   private mutating func findNeighbour() -> Bool {
     var hasMissed = false
-    for name in ring.others(among: folder.sessions()) where !reported.contains(name) {
+    for name in Self.ring(folder.sessions(), after: own) where !reported.contains(name) {
       if name == neighbour?.name { return !hasMissed }
       if let connection = UnixSocket.connected(to: SessionFile.life.path(of: name, in: folder.path)) {
         watch((name, connection))

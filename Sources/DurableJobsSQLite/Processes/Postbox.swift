@@ -44,7 +44,7 @@ final class Postbox: Sendable {
   private func sessions(_ state: inout State) -> [String] {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    let found = FileStatus(folder)?.modified
+    let found = FileStat(folder)?.modified
     guard let found, found == state.listing else {
       state.sessions = MeetingFolder.files(in: folder).compactMap(SessionFile.lock.session(ofFile:))
       state.listing = found?.isSettled(at: now) == true ? found : nil

@@ -24,12 +24,8 @@ final class SessionListener: Sendable {
     guard let (bell, ear) = UnixSocket.pair() else {
       throw JobError(.unusableFile, "No more sockets can be opened (\(SystemError.words())).")
     }
-    self.folder = folder
-    self.files = files
-    self.onSignal = onSignal
-    self.onDeath = onDeath
-    self.bell = bell
-    self.ear = ear
+    (self.folder, self.files, self.onSignal, self.onDeath) = (folder, files, onSignal, onDeath)
+    (self.bell, self.ear) = (bell, ear)
   }
 
   func start() {

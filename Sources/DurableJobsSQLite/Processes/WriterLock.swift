@@ -11,8 +11,7 @@ package final class WriterLock: Sendable {
   package init(folder: MeetingFolder) throws {
     let path = folder.path + "/turn"
     guard let file = FileLock.file(at: path, creating: O_CREAT) else {
-      throw JobError(
-        .unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
+      throw JobError(.unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
     }
     waiter = LockWaiter(file: file)
   }
@@ -66,11 +65,11 @@ private final class LockWaiter: Sendable {
       return nil
     }
     if let atOnce { return atOnce }
-    var (sign, deadline) = (FileStatus(file)?.modified, DispatchTime.now() + patience.seconds)
+    var (sign, deadline) = (FileStat(file)?.modified, DispatchTime.now() + patience.seconds)
     while true {
       let isTimedOut = outcome.wait(timeout: deadline) == .timedOut
-      let isLate = isTimedOut && sign == FileStatus(file)?.modified
-      if isTimedOut { (sign, deadline) = (FileStatus(file)?.modified, .now() + patience.seconds) }
+      let isLate = isTimedOut && sign == FileStat(file)?.modified
+      if isTimedOut { (sign, deadline) = (FileStat(file)?.modified, .now() + patience.seconds) }
       // The signal may be an old one, of a lock that came as its caller gave up.
       let answer = state.withLock { state -> Bool? in
         if state.isTaken { return true }

@@ -16,7 +16,7 @@ struct JobPage {
     self.order = order
     self.limit = limit
     let parts = filter.conjuncts ?? [filter]
-    routes = try RouteTotals.read(isCounting: parts.contains { $0.states != nil }, on: connection)
+    routes = try RouteTotals.read(isCounting: filter.states != nil, on: connection)
     sql = ""
 
     let comparison = (order == .oldestFirst ? ">" : "<") + (after == nil ? "=" : "")
@@ -28,7 +28,7 @@ struct JobPage {
     if let ids = parts.firstNonNil(\.exactIDs) {
       from = "durable_job j WHERE \(isOne(of: ids))"
       held = .ids(ids)
-    } else if JobFilter.states(ofAll: parts) == [.running], let running = indexed(parts) {
+    } else if filter.states == [.running], let running = indexed(parts) {
       // There are never more than workers have slots, however many jobs have the key, tag or batch.
       from = "durable_job j WHERE j.id IN(\(running))"
     } else if let key = parts.firstNonNil(\.exactKey) {
@@ -41,7 +41,7 @@ struct JobPage {
       from = "durable_batch_job b CROSS JOIN durable_job j ON j.id=b.job WHERE b.batch=\(batch.rawValue)"
       (id, held) = ("b.job", .batch(batch))
     } else if let lane = parts.firstNonNil(\.exactLane),
-      JobFilter.states(ofAll: parts)?.isDisjoint(with: ended) ?? false
+      filter.states?.isDisjoint(with: ended) ?? false
     {
       // Each unfinished job of a lane has a seat there or waits for one.
       from = "durable_lane l CROSS JOIN durable_job j ON j.id=l.job WHERE l.name=\(value(lane))"

@@ -15,9 +15,7 @@ extension SQLiteStore {
   /// The workers on this file, oldest first. Changes nothing: cleaning up after dead ones is left to ``recover(_:)``.
   package func workers() async throws -> [StoredWorker] {
     let now = engine.time.now
-    let (rows, claims) = try await engine.read {
-      (try Census.readWorkers(on: $0), try Census.readClaims(on: $0))
-    }
+    let (rows, claims) = try await engine.read { (try Census.readWorkers(on: $0), try Census.readClaims(on: $0)) }
     return workers(rows, claims, now)
   }
 

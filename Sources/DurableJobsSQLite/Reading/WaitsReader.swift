@@ -40,9 +40,7 @@ struct WaitsReader {
     }
     let needs = needs.with(job.id, (job.uniqueKey ?? "").composed)
     while try needs.step() {
-      guard let edge = Edge(parent: needs.id(0), child: job.id, need: needs.int(2), slot: -1) else {
-        continue
-      }
+      guard let edge = Edge(parent: needs.id(0), child: job.id, need: needs.int(2), slot: -1) else { continue }
       let hasKey = needs.int(4) != 0
       if hasKey { all.uniqueKey = job.uniqueKey }
       all.needs.append(

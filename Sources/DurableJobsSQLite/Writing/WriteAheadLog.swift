@@ -17,7 +17,7 @@ struct WriteAheadLog {
 
   init(path: String) { self.path = path }
 
-  private var size: Int64 { FileStatus(path)?.size ?? 0 }
+  private var size: Int64 { FileStat(path)?.size ?? 0 }
 
   var isTooLarge: Bool { size > limit }
 

@@ -31,11 +31,8 @@ final class WriteTransaction {
     connection: WriterConnection, memory: WriterMemory, policy: StorePolicy, process: OwnProcess, now: Int64,
     isHeard: Bool
   ) {
-    self.connection = connection
-    self.memory = memory
-    self.policy = policy
-    self.process = process
-    self.now = now
+    (self.connection, self.memory, self.policy) = (connection, memory, policy)
+    (self.process, self.now) = (process, now)
     news = LedgerNews(isHeard: isHeard)
     workersBefore = memory.workers
     epochBefore = memory.epoch
@@ -96,8 +93,7 @@ final class WriteTransaction {
         set = try connection[.setLimits]
           .with(name.composed, limits?.running, rate?.count, rate?.period.milliseconds, rate?.burst)
       case .constraint(let constraint, let isSatisfied):
-        set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint]
-          .with(constraint.rawValue.composed)
+        set = try connection[isSatisfied == nil ? .clearConstraint : .setConstraint].with(constraint.rawValue.composed)
         if let isSatisfied { set.bind(2, isSatisfied) }
         told.insert(.settings)
       }

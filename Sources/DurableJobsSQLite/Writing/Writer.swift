@@ -38,7 +38,7 @@ final class Writer: @unchecked Sendable {
   private let process: OwnProcess
   private let path: String
   /// The file, and where it was when it was opened.
-  private let file: (key: FileStatus.Key?, path: String)
+  private let file: (key: FileStat.Key?, path: String)
   private let isHeard: @Sendable () -> Bool
   private let tell: @Sendable (News) -> Void
   private let waiting = Lock(Waiting())
@@ -63,7 +63,7 @@ final class Writer: @unchecked Sendable {
     self.lock = lock
     self.path = path
     let resolved = resolvedPath(path) ?? path
-    file = (FileStatus(resolved)?.key, resolved)
+    file = (FileStat(resolved)?.key, resolved)
     self.configuration = configuration
     self.process = process
     memory = WriterMemory(epoch: epoch)
@@ -207,7 +207,7 @@ final class Writer: @unchecked Sendable {
 
   /// The path still names the file that is open: what is written into one that was deleted or moved, nobody would find.
   private var hasFile: Bool {
-    guard let there = FileStatus(file.path) else { return errno != ENOENT && errno != ENOTDIR }
+    guard let there = FileStat(file.path) else { return errno != ENOENT && errno != ENOTDIR }
     return there.key == file.key
   }
 

@@ -3,12 +3,10 @@ import Foundation
 /// A change by a person, or a callback from outside: to all of the jobs at once. The ids are those that matched, one
 /// more than requested if there are more.
 package struct ChangeVerb: Verb {
-  private enum Phase { case begin, loaded, decide, follow }
-
   private let change: JobChange
   private let ids: [JobID]
   private var book: Book
-  private var phase = Phase.begin
+  private var isDecided = false
   /// The jobs that are removed.
   private var going: Set<JobID> = []
   package private(set) var reply = ChangeReport()
@@ -22,29 +20,19 @@ package struct ChangeVerb: Verb {
 
   package mutating func next(_ answer: LedgerReply) throws -> LedgerRequest? {
     book.add(answer)
-    switch phase {
-    case .begin:
-      phase = .loaded
-      return book.lacking(Needs(jobs: ids)).map { LedgerRequest(load: $0) }
-    case .loaded:
-      phase = .decide
-      if let needs = book.lacking(wanted) { return LedgerRequest(load: needs) }
-      fallthrough
-    case .decide:
-      phase = .follow
-      if change == .remove { going = goingTogether }
-      for id in ids {
-        do {
-          try decide(id)
-          reply.changed.append(id)
-        } catch let refusal as JobError where refusal.code == .wrongState {
-          reply.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
-        }
+    if isDecided { return book.conclude() }
+    if let needs = book.lacking(Needs(jobs: ids)) ?? book.lacking(wanted) { return LedgerRequest(load: needs) }
+    isDecided = true
+    if change == .remove { going = goingTogether }
+    for id in ids {
+      do {
+        try decide(id)
+        reply.changed.append(id)
+      } catch let refusal as JobError where refusal.code == .wrongState {
+        reply.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
       }
-      fallthrough
-    case .follow:
-      return book.conclude()
     }
+    return book.conclude()
   }
 
   /// A reopened job takes its unique key again, and needs what it needed. For a removed one, the jobs that need it are
@@ -68,9 +56,7 @@ package struct ChangeVerb: Verb {
     let wasRunning = course.state == .running
     // Nobody holds it who could end it as requested.
     if change == .reset, !row.isHeld, [.overdue, .cancelled].contains(course.stopAsked) {
-      return book.end(id, concernsClaim: true) {
-        $0.settle(.interrupted, now: now, policy: StorePolicy(), random: 0)
-      }
+      return book.end(id, concernsClaim: true) { $0.settle(.interrupted, now: now, policy: StorePolicy(), random: 0) }
     }
     if change == .retry, mayReopen(row) {
       course.reopen(now: now)

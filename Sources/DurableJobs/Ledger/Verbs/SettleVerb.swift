@@ -22,8 +22,7 @@ package struct SettleVerb: Verb {
     self.settlements = settlements
     self.policy = policy
     book = Book(now: now)
-    reply = Reply(
-      replies: Array(repeating: SettlementReply(isAccepted: false, state: nil), count: settlements.count))
+    reply = Reply(replies: Array(repeating: SettlementReply(isAccepted: false, state: nil), count: settlements.count))
   }
 
   package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {
@@ -82,8 +81,7 @@ package struct SettleVerb: Verb {
     let (now, policy) = (book.date, policy)
     book.change(row.id) { change in
       if let progress = settlement.progress { change.store(progress) }
-      let failure = change.after.course.settle(
-        settlement.result, now: now, policy: policy, random: .random(in: 0...1))
+      let failure = change.after.course.settle(settlement.result, now: now, policy: policy, random: .random(in: 0...1))
       // A deadline that passed meanwhile, or a process death, is not the handler's error.
       let code = failure == settlement.result.message ? settlement.code : nil
       change.failure = failure.map { AttemptFailure(attempt: row.course.attempt, at: now, message: $0, code: code) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the system says of a file or a folder.
-struct FileStatus {
+struct FileStat {
   /// The file, whatever path leads to it.
   struct Key: Hashable {
     let device: UInt64
@@ -21,8 +21,7 @@ struct FileStatus {
   private init?(_ look: (inout stat) -> Int32) {
     var status = stat()
     guard look(&status) == 0 else { return nil }
-    key = Key(
-      device: UInt64(truncatingIfNeeded: status.st_dev), file: UInt64(truncatingIfNeeded: status.st_ino))
+    key = Key(device: UInt64(truncatingIfNeeded: status.st_dev), file: UInt64(truncatingIfNeeded: status.st_ino))
     size = Int64(status.st_size)
     #if canImport(Darwin)
       modified = Modification(time: status.st_mtimespec)

@@ -283,7 +283,7 @@ import Testing
     configuration.busyTimeout = .milliseconds(300)
     let queue = JobQueue(store: try SQLiteStore(path: campaign.storePath, configuration: configuration))
     try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
-    let stopped = try campaign.start("work", ["idle"], fault: "commit.before:2:stop")
+    let stopped = try campaign.start("work", ["idle"], fault: "commitBefore:2:stop")
     await stopped.stopped()
     await #expect { try await queue.enqueue(kind: "work", payload: Data("{}".utf8)) } throws: { error in
       (error as? JobError)?.code == .locked

@@ -135,7 +135,7 @@
       let content = Content(size)
       server.serve("/a.bin", .file(content))
       let sum = hasChecksum ? content.sha256 : nil
-      let first = try await probe("/a.bin", sha256: sum, fault: "settle.begun:1").end()
+      let first = try await probe("/a.bin", sha256: sum, fault: "settleBegun:1").end()
       #expect(first.wasKilled)
       #expect(try folder.holds(content, as: "a.bin"))
       #expect(folder.names.count == 2, "what knows it is beside it: \(folder.names)")

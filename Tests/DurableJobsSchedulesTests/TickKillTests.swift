@@ -64,7 +64,7 @@ import Testing
   private struct Tick: JobPayload { static let kind = "tick" }
 
   private static let faults = [
-    "insert.begun", "insert.job", "claim.marked", "settle.begun", "settle.marked", "settle.result", "commit.before",
-    "commit.after",
+    "insertBegun", "insertJob", "claimMarked", "settleBegun", "settleMarked", "settleResult", "commitBefore",
+    "commitAfter",
   ]
 }

@@ -5,28 +5,16 @@
 
 /// Places where a test can kill the process: between statements that belong together.
 ///
-/// `DURABLE_FAULT=claim.marked:3` in the environment kills the process with SIGKILL when it reaches that place for the
-/// third time; without a number, the first time. `claim.marked:3:stop` stops it there with SIGSTOP. Only compiled with
+/// `DURABLE_FAULT=claimMarked:3` in the environment kills the process with SIGKILL when it reaches that place for the
+/// third time; without a number, the first time. `claimMarked:3:stop` stops it there with SIGSTOP. Only compiled with
 /// the trait `FaultPoints`.
 enum FaultPoint: String, CaseIterable {
-  case migrateBegun = "migrate.begun"
-  case migrateEnded = "migrate.ended"
-  case insertBegun = "insert.begun"
-  case insertJob = "insert.job"
-  case insertSpec = "insert.spec"
-  case claimPromoted = "claim.promoted"
-  case claimPicked = "claim.picked"
-  case claimWorker = "claim.worker"
-  case claimMarked = "claim.marked"
-  case settleBegun = "settle.begun"
-  case settleMarked = "settle.marked"
-  case settleResult = "settle.result"
-  case recoverTaken = "recover.taken"
-  case recoverJob = "recover.job"
-  case recoverBuried = "recover.buried"
-  case countsWritten = "counts.written"
-  case commitBefore = "commit.before"
-  case commitAfter = "commit.after"
+  case migrateBegun, migrateEnded
+  case insertBegun, insertJob, insertSpec
+  case claimPromoted, claimPicked, claimWorker, claimMarked
+  case settleBegun, settleMarked, settleResult
+  case recoverTaken, recoverJob, recoverBuried
+  case countsWritten, commitBefore, commitAfter
 
   #if FaultPoints
     private static let chosen: (name: String, countdown: Lock<Int>, signal: Int32)? = {

@@ -48,9 +48,7 @@ public struct JobRate: Hashable, Codable, Sendable, CustomStringConvertible {
   public var burst: Int
 
   public init(_ count: Int, per period: Duration, burst: Int = 1) {
-    self.count = count
-    self.period = period
-    self.burst = burst
+    (self.count, self.period, self.burst) = (count, period, burst)
   }
 
   /// Microseconds between two starts.

@@ -9,9 +9,7 @@ public struct RetryPolicy: Sendable {
     public let error: any Error
 
     public init(number: Int, maxAttempts: Int, error: any Error) {
-      self.number = number
-      self.maxAttempts = maxAttempts
-      self.error = error
+      (self.number, self.maxAttempts, self.error) = (number, maxAttempts, error)
     }
   }
 

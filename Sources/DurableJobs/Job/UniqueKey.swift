@@ -39,9 +39,7 @@ public struct UniqueKey: Hashable, Codable, Sendable, ExpressibleByStringInterpo
   public var scope: Scope
 
   public init(_ key: String, policy: Policy = .keep, scope: Scope = .whileUnfinished) {
-    self.key = key
-    self.policy = policy
-    self.scope = scope
+    (self.key, self.policy, self.scope) = (key, policy, scope)
   }
 
   public init(stringLiteral key: String) { self.init(key) }

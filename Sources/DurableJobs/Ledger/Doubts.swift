@@ -11,9 +11,7 @@ package struct Doubts {
     package let isDead: Bool
 
     package init(row: WorkerRow, isIdle: Bool, isDead: Bool) {
-      self.row = row
-      self.isIdle = isIdle
-      self.isDead = isDead
+      (self.row, self.isIdle, self.isDead) = (row, isIdle, isDead)
     }
   }
 

@@ -37,9 +37,7 @@ package struct PruningPass: Sendable {
   /// `setBacks`: how often the clock has been set back so far.
   package init(from cursor: PruningCursor, setBacks: Int, policy: StorePolicy, now: Int64, limit: Int) {
     self.cursor = cursor.setBacks == setBacks ? cursor : PruningCursor(setBacks: setBacks)
-    self.policy = policy
-    self.now = now
-    self.limit = limit
+    (self.policy, self.now, self.limit) = (policy, now, limit)
     isDue = self.cursor.id > .min || now >= self.cursor.nextPass
     // What ends from now on can't expire before this.
     if isDue, self.cursor.id == .min { self.cursor.earliest = now + policy.leastRetention.milliseconds }

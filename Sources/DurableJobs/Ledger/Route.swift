@@ -32,9 +32,7 @@ extension String {
 
 /// Names as they are stored, in one text.
 package func nameList(_ names: Set<String>) -> String {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.withoutEscapingSlashes]
-  return (try? encoder.encode(names.sorted())).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+  (try? JobCoding.encode(names.sorted())).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
 }
 
 /// The names that ``nameList(_:)`` wrote; none if the text can't be read.

@@ -9,9 +9,7 @@ package struct RouteTotals: Sendable {
   package var isSound: Bool
 
   package init(_ route: Route, counts: JobCounts, isSound: Bool = true) {
-    self.route = route
-    self.counts = counts
-    self.isSound = isSound
+    (self.route, self.counts, self.isSound) = (route, counts, isSound)
   }
 
   package subscript<T>(dynamicMember member: KeyPath<Route, T>) -> T { route[keyPath: member] }

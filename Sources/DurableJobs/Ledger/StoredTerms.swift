@@ -49,9 +49,7 @@ package struct StoredTerms: Codable, Equatable {
   package var text: String? {
     get throws {
       guard self != StoredTerms() else { return nil }
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
+      return String(decoding: try JobCoding.encode(self), as: UTF8.self)
     }
   }
 

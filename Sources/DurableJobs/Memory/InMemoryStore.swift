@@ -68,10 +68,7 @@ public final class InMemoryStore: JobStore {
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
     try checked(limit: request.limit)
-    let unreadable = content.withLock { content in
-      defer { content.unreadable = [] }
-      return content.unreadable
-    }
+    let unreadable = content.exchange(\.unreadable, [])
     return try commit { table in
       let verdict = table.judge(except: request.worker, uptime: clock.uptime)
       var plan = RecoveryPlan()

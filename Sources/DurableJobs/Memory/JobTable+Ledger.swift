@@ -152,14 +152,13 @@ extension JobTable: JobLedger {
     setTimed(&record, job.terms.deadline != nil && !course.state.isFinished)
     records.append(record)
     for edge in new.edges {
+      func from(_ parent: JobID, _ state: JobState? = nil) -> Edge {
+        Edge(parent: parent, child: id, condition: edge.condition, slot: edge.slot, parentState: state)
+      }
       switch edge.parent {
-      case .known(let parent): connect(Edge(parent: parent, child: id, condition: edge.condition, slot: edge.slot))
-      case .added(let index):
-        connect(Edge(parent: added[index], child: id, condition: edge.condition, slot: edge.slot))
-      case .key(let key):
-        let nobody = JobID(rawValue: 0)
-        keyEdges[key, default: []].append(
-          Edge(parent: nobody, child: id, condition: edge.condition, slot: edge.slot, parentState: .blocked))
+      case .known(let parent): connect(from(parent))
+      case .added(let index): connect(from(added[index]))
+      case .key(let key): keyEdges[key, default: []].append(from(JobID(rawValue: 0), .blocked))
       }
     }
     if let key = job.terms.key, !course.state.isFinished { bind(key, records.count - 1) }

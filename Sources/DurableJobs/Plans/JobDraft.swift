@@ -13,9 +13,7 @@ struct JobDraft: Sendable {
   var options: JobOptions
 
   init(kind: String, payload: Data, inputs: [JobDependency] = [], after: [any JobReference], options: JobOptions) {
-    self.kind = kind
-    self.payload = payload
-    self.options = options
+    (self.kind, self.payload, self.options) = (kind, payload, options)
     var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
     var known = Set(inputs.map(\.anywhere))
     for dependency in after.map(\.dependency) where known.insert(dependency.anywhere).inserted {

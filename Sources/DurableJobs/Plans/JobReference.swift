@@ -22,9 +22,7 @@ public struct JobDependency: JobReference, Hashable {
   let store: ObjectIdentifier?
 
   init(_ source: Source, _ condition: JobEdge.Condition = .succeeded, in store: ObjectIdentifier? = nil) {
-    self.source = source
-    self.condition = condition
-    self.store = store
+    (self.source, self.condition, self.store) = (source, condition, store)
   }
 
   public var dependency: JobDependency { self }

@@ -87,8 +87,7 @@ public struct JobBatch: Sendable, Identifiable {
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
-    let reply = try await queue.insert(jobs, options: options, in: .join(id))
-    return reply.jobs.map { queue.handle($0, as: P.self) }
+    try await queue.insert(jobs, options: options, in: .join(id)).jobs.map { queue.handle($0, as: P.self) }
   }
 }
 

@@ -20,8 +20,7 @@ extension JobExplanation.Reason: CustomStringConvertible {
     case .held(.request, let reason): "It is suspended" + (reason.map { ": \($0)" } ?? "")
     case .held(.handler, let reason): "Its handler suspended it" + (reason.map { ": \($0)" } ?? "")
     case .held(.undecodable, let reason): "Its payload could not be read" + (reason.map { ": \($0)" } ?? "")
-    case .uniqueKey(let key, let job, .failed):
-      "Job \(job) has its unique key '\(key)'; it failed and holds their lane"
+    case .uniqueKey(let key, let job, .failed): "Job \(job) has its unique key '\(key)'; it failed and holds their lane"
     case .uniqueKey(let key, let job, let state):
       "Job \(job) has its unique key '\(key)' and goes first; it \(state.verdict)"
     case .needs(let job, let state, let condition): "It waits for \(condition.words)job \(job), which \(state.verdict)"

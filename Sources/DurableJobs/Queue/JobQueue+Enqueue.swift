@@ -14,8 +14,7 @@ extension JobQueue {
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> JobHandle<P.Output> {
     let new = try prepare(job, after: after, options: options)
-    let reply = try await store.insert(JobInsertion([new]))
-    return handle(reply.jobs[0], as: P.self)
+    return handle(try await store.insert(JobInsertion([new])).jobs[0], as: P.self)
   }
 
   /// Stores jobs in one transaction, all or none, durably when this returns, with ids in their order. Where another job

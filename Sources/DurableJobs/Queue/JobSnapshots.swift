@@ -14,13 +14,8 @@ public struct JobSnapshots<Value: Equatable & Sendable>: AsyncSequence, Sendable
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     let lookout: Lookout<Value>
     let isLast: @Sendable (Value) -> Bool
-    private var place = Lookout<Value>.Place()
-    private var isOver = false
-
-    init(lookout: Lookout<Value>, isLast: @escaping @Sendable (Value) -> Bool) {
-      self.lookout = lookout
-      self.isLast = isLast
-    }
+    var place = Lookout<Value>.Place()
+    var isOver = false
 
     public mutating func next() async throws -> Value? {
       guard !isOver else { return nil }
@@ -88,9 +83,7 @@ extension TypedJobSnapshot: Equatable {
 extension [JobSnapshot] {
   /// The jobs whose payloads decode.
   func typed<P: JobPayload>() -> [TypedJobSnapshot<P>] {
-    compactMap { job in
-      (try? job.payload(as: P.self)).map { TypedJobSnapshot(job: job, payload: $0) }
-    }
+    compactMap { job in (try? job.payload(as: P.self)).map { TypedJobSnapshot(job: job, payload: $0) } }
   }
 }
 

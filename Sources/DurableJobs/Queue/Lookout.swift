@@ -53,9 +53,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
     _ store: any JobStore, pause: Duration, concerns: @escaping @Sendable (JobTransition) -> Bool,
     _ read: @escaping @Sendable (any JobStore) async throws -> Answer
   ) {
-    self.store = store
-    self.pause = pause
-    self.read = read
+    (self.store, self.pause, self.read) = (store, pause, read)
     // Subscribe before reading, so that a change in between is noticed.
     let heard = store.signals.listen { [weak self] signal in
       switch signal {
@@ -107,8 +105,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
 
   private func goOn() {
     switch state.withLock({ next(&$0) }) {
-    case .look:
-      Task { await look() }  // ends with its one read
+    case .look: Task { await look() }  // ends with its one read
     case .setTimer(let due):
       let timer = store.clock.schedule(at: due) { [weak self] in
         self?.state.withLock { if $0.timer?.due == due { $0.timer = nil } }

@@ -124,8 +124,7 @@ package final class StoreWatch: Sendable {
           }
         }
         state.withLock { $0.means.timer = timer }
-      case .rest:
-        return
+      case .rest: return
       case .letGo(let means):
         means.timer?.cancel()
         return

@@ -10,9 +10,7 @@ public struct BackOff: Hashable, Sendable {
   private static let longest = 1e12
 
   public init(base: Duration, factor: Double, cap: Duration) {
-    self.base = base
-    self.factor = factor
-    self.cap = cap
+    (self.base, self.factor, self.cap) = (base, factor, cap)
   }
 
   /// The delay after failure `number`, counted from 1; `random` is between 0 and 1.

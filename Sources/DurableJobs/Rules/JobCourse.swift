@@ -109,8 +109,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
       state = .failed
       endFromOutside()
       return words
-    case .suspended:
-      state = .suspended
+    case .suspended: state = .suspended
     default:
       if state != .suspended { reason = nil }
     }
@@ -233,15 +232,12 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.retry, .suspended), (.retry, .scheduled):
       reason = nil
       wait(.now, now)
-    case (.retry, .ready):
-      break
-    case (.retry, .running):
-      throw refusal("is running; cancel it first, or wait until it ends")
+    case (.retry, .ready): break
+    case (.retry, .running): throw refusal("is running; cancel it first, or wait until it ends")
     case (.retry, .skipped):
       throw refusal(
         "was skipped: \(reason ?? "a job that it needs ended otherwise"); retry \(cause.map { "job \($0)" } ?? "that")")
-    case (.retry, _):
-      throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
+    case (.retry, _): throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
 
     case (.cancel(let why), .ready), (.cancel(let why), .scheduled), (.cancel(let why), .blocked),
       (.cancel(let why), .suspended):
@@ -251,10 +247,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.cancel(let why), .running):
       stopAsked = .cancelled
       reason = why?.cutToMessage
-    case (.cancel, .cancelled):
-      break
-    case (.cancel, _):
-      throw refusal("has ended already: \(state)")
+    case (.cancel, .cancelled): break
+    case (.cancel, _): throw refusal("has ended already: \(state)")
 
     case (.suspend(let why), .ready), (.suspend(let why), .scheduled), (.suspend(let why), .blocked):
       state = .suspended
@@ -265,10 +259,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
       guard stopAsked != .overdue else { throw refusal("is being given up: \(reason ?? "its deadline has passed")") }
       stopAsked = .suspended
       reason = why?.cutToMessage
-    case (.suspend, .suspended):
-      break
-    case (.suspend, _):
-      throw refusal("has ended already: \(state)")
+    case (.suspend, .suspended): break
+    case (.suspend, _): throw refusal("has ended already: \(state)")
 
     case (.resume, .suspended):
       reason = nil
@@ -276,47 +268,37 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.resume, .running) where stopAsked == .suspended:
       stopAsked = nil
       reason = nil
-    case (.resume, _):
-      throw refusal("is \(state); only a suspended job can be resumed")
+    case (.resume, _): throw refusal("is \(state); only a suspended job can be resumed")
 
-    case (.complete, .succeeded), (.fail, .failed):
-      break  // a callback that comes twice
+    case (.complete, .succeeded), (.fail, .failed): break  // a callback that comes twice
     case (.complete, _) where !state.isFinished:
       state = .succeeded
       endFromOutside()
     case (.fail, _) where !state.isFinished:
       state = .failed
       endFromOutside()
-    case (.replacePayload, .running):
-      throw refusal("is running; cancel it first, or wait until it ends")
-    case (.progress, _) where !state.isFinished, (.replacePayload, _) where !state.isFinished:
-      break
-    case (.complete, _), (.fail, _), (.progress, _), (.replacePayload, _):
-      throw refusal("has ended already: \(state)")
+    case (.replacePayload, .running): throw refusal("is running; cancel it first, or wait until it ends")
+    case (.progress, _) where !state.isFinished, (.replacePayload, _) where !state.isFinished: break
+    case (.complete, _), (.fail, _), (.progress, _), (.replacePayload, _): throw refusal("has ended already: \(state)")
 
-    case (.setPriority, _) where !state.isFinished:
-      break  // no part of its course
+    case (.setPriority, _) where !state.isFinished: break  // no part of its course
     case (.setStart(let time), .ready), (.setStart(let time), .scheduled), (.setStart(let time), .blocked):
       let isBlocked = state == .blocked
       wait(time, now)
       if isBlocked { state = .blocked }
     case (.setStart, .running), (.setStart, .suspended):
       throw refusal("is \(state); only one that waits can be given another start")
-    case (.setPriority, _), (.setStart, _):
-      throw refusal("has ended already: \(state)")
+    case (.setPriority, _), (.setStart, _): throw refusal("has ended already: \(state)")
 
-    case (.remove, .running):
-      throw refusal("is running; cancel it first, or wait until it ends")
-    case (.remove, _):
-      break
+    case (.remove, .running): throw refusal("is running; cancel it first, or wait until it ends")
+    case (.remove, _): break
 
     case (.wake(let window), .scheduled) where isBackOff:
       let latest = now.milliseconds + window.milliseconds
       guard let runAt, runAt.milliseconds > latest else { break }
       wait(.after(window * random), now)
       isBackOff = state == .scheduled
-    case (.wake, _):
-      throw refusal("is in no back-off")
+    case (.wake, _): throw refusal("is in no back-off")
 
     case (.reset, .running) where stopAsked == .overdue:
       throw refusal("is being given up: \(reason ?? "its deadline has passed")")
@@ -325,8 +307,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
       stopAsked = nil
       reason = nil
       wait(.now, now)
-    case (.reset, _):
-      throw refusal("is \(state); only a running or suspended job can be reset")
+    case (.reset, _): throw refusal("is \(state); only a running or suspended job can be reset")
     }
   }
 

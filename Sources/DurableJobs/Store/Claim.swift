@@ -50,9 +50,7 @@ public struct ClaimBatch: Sendable {
   public var full: Set<String> = []
 
   public init(jobs: [ClaimedJob] = [], hasMore: Bool = false, nextDue: Duration? = nil) {
-    self.jobs = jobs
-    self.hasMore = hasMore
-    self.nextDue = nextDue
+    (self.jobs, self.hasMore, self.nextDue) = (jobs, hasMore, nextDue)
   }
 }
 
@@ -128,9 +126,7 @@ public struct ClaimRenewal: Hashable, Sendable {
   public var steps: [String: Data]
 
   public init(token: ClaimToken, progress: JobProgress? = nil, steps: [String: Data] = [:]) {
-    self.token = token
-    self.progress = progress
-    self.steps = steps
+    (self.token, self.progress, self.steps) = (token, progress, steps)
   }
 }
 

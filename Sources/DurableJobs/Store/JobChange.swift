@@ -51,8 +51,6 @@ public struct ChangeReport: Hashable, Sendable {
   }
 
   public init(changed: [JobID] = [], refused: [Refusal] = [], next: JobID? = nil) {
-    self.changed = changed
-    self.refused = refused
-    self.next = next
+    (self.changed, self.refused, self.next) = (changed, refused, next)
   }
 }

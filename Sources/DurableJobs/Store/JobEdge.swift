@@ -25,9 +25,7 @@ public struct JobEdge: Hashable, Codable, Sendable {
   public var slot: Int?
 
   public init(_ target: Target, _ condition: Condition = .succeeded, slot: Int? = nil) {
-    self.target = target
-    self.condition = condition
-    self.slot = slot
+    (self.target, self.condition, self.slot) = (target, condition, slot)
   }
 
   package var job: JobID? { if case .job(let id) = target { id } else { nil } }

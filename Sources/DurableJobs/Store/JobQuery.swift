@@ -74,8 +74,6 @@ public struct OutstandingWork: Hashable, Sendable {
   public var isIdle: Bool { active == 0 && !isReturning }
 
   public init(active: Int, isReturning: Bool, left: JobCounts) {
-    self.active = active
-    self.isReturning = isReturning
-    self.left = left
+    (self.active, self.isReturning, self.left) = (active, isReturning, left)
   }
 }

@@ -8,9 +8,7 @@ public struct RecoveryRequest: Sendable {
   public var limit: Int
 
   public init(worker: WorkerID? = nil, isRetiring: Bool = false, limit: Int = 1000) {
-    self.worker = worker
-    self.isRetiring = isRetiring
-    self.limit = limit
+    (self.worker, self.isRetiring, self.limit) = (worker, isRetiring, limit)
   }
 }
 

@@ -61,11 +61,7 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
       for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
       for timer in due { timer.fire() }
       guard jobs.isEmpty, due.isEmpty else { continue }
-      if let next {
-        _ = bell.wait(timeout: .now() + (next - now).seconds)
-      } else {
-        bell.wait()
-      }
+      if let next { _ = bell.wait(timeout: .now() + (next - now).seconds) } else { bell.wait() }
       waiting.withLock { $0.isAsleep = false }
     }
   }

@@ -45,9 +45,7 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
   public let cause: (any Error)?
 
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
-    self.code = code
-    self.message = message
-    self.cause = cause
+    (self.code, self.message, self.cause) = (code, message, cause)
   }
 
   public var description: String { message }

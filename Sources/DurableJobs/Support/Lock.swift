@@ -24,4 +24,12 @@ package final class Lock<State>: @unchecked Sendable {
       return state
     }
   }
+
+  /// The same for a part of it.
+  package func exchange<Part>(_ part: WritableKeyPath<State, Part>, _ new: Part) -> Part {
+    withLock { state in
+      defer { state[keyPath: part] = new }
+      return state[keyPath: part]
+    }
+  }
 }

@@ -27,10 +27,8 @@ enum AttemptEnd {
       case .suspend(let reason): return .suspended(reason: reason.cutToMessage)
       case .crash: return .crashed
       }
-    case let error as Undecodable:
-      return .suspended(reason: error.reason.cutToMessage, by: .undecodable)
-    default:
-      break
+    case let error as Undecodable: return .suspended(reason: error.reason.cutToMessage, by: .undecodable)
+    default: break
     }
     var error = error
     switch stopReason {

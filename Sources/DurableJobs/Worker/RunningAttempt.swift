@@ -109,12 +109,7 @@ final class RunningAttempt: Sendable {
   }
 
   /// Takes those who wait for the result of the renewal that starts now.
-  func takeAskers() -> [CheckedContinuation<Void, Never>] {
-    state.withLock { state in
-      defer { state.askers = [] }
-      return state.askers
-    }
-  }
+  func takeAskers() -> [CheckedContinuation<Void, Never>] { state.exchange(\.askers, []) }
 
   /// Resumes them after that renewal; nil if it failed, and they wait for the next.
   func renewed(at time: Duration?, _ askers: [CheckedContinuation<Void, Never>]) {
@@ -128,21 +123,10 @@ final class RunningAttempt: Sendable {
   /// The time since the handler was asked to stop.
   func sinceStop(_ now: Duration) -> Duration? { state.withLock { $0.stopAskedAt.map { now - $0 } } }
 
-  func report(_ progress: JobProgress) {
-    let isFirst = state.withLock { state in
-      defer { state.progress = progress }
-      return state.progress == nil
-    }
-    if isFirst { onNews(false) }
-  }
+  func report(_ progress: JobProgress) { if state.exchange(\.progress, progress) == nil { onNews(false) } }
 
   /// Takes the latest progress, if there is any that is not stored.
-  func takeProgress() -> JobProgress? {
-    state.withLock { state in
-      defer { state.progress = nil }
-      return state.progress
-    }
-  }
+  func takeProgress() -> JobProgress? { state.exchange(\.progress, nil) }
 
   /// Puts back progress that could not be stored, unless there is newer.
   func restore(_ progress: JobProgress) {

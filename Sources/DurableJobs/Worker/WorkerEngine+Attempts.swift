@@ -64,12 +64,8 @@ extension WorkerEngine {
         token: attempt.claim.token, result: result, code: code, progress: progress,
         followUps: isSuccess ? followUps : [])
     }
-    shared.withLock { $0.state.ended(attempt, settlement) }
-    gate.open()
+    tell { $0.state.ended(attempt, settlement) }
   }
 
-  func hasNews(isUrgent: Bool) {
-    shared.withLock { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) }
-    gate.open()
-  }
+  func hasNews(isUrgent: Bool) { tell { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) } }
 }

@@ -73,12 +73,9 @@ final class WorkerEngine: Sendable {
       switch step {
       case .turn(let settlements, let free):
         if try await turn(settlements, free) { summary.hasRun = true }
-      case .renew:
-        await renew()
-      case .recover:
-        await recover()
-      case .wake(let bite):
-        await wake(bite)
+      case .renew: await renew()
+      case .recover: await recover()
+      case .wake(let bite): await wake(bite)
       case .interrupt:
         for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
       case .giveBack(let unstored):
@@ -89,8 +86,7 @@ final class WorkerEngine: Sendable {
       case .askIfIdle:
         let work = try await store.outstanding(scope)
         shared.withLock { $0.state.askedIfIdle(work.isIdle) }
-      case .wait(let time):
-        await wait(until: time)
+      case .wait(let time): await wait(until: time)
       case .done:
         if let closed = shared.withLock({ $0.closed }) { throw closed }
         if shared.withLock({ $0.state.goal }) == .idle { try? await tellOfUnknownKinds() }
@@ -105,19 +101,21 @@ final class WorkerEngine: Sendable {
 
   // MARK: What others tell it
 
-  func stop(grace: Duration) {
-    shared.withLock { $0.state.stop(graceEnd: uptime + grace) }
+  /// Changes what it knows, and wakes it.
+  func tell(_ change: (inout Shared) -> Void) {
+    shared.withLock(change)
     gate.open()
   }
+
+  func stop(grace: Duration) { tell { $0.state.stop(graceEnd: uptime + grace) } }
 
   /// Gives all jobs back without waiting for their handlers, because the store is about to close; returns once that is
   /// done. The run ends with that error when the handlers have returned.
   func giveBack() async {
-    shared.withLock { shared in
+    tell { shared in
       shared.closed = closedError
       shared.state.storeCloses(uptime)
     }
-    gate.open()
     await gaveBack.pass()
   }
 
@@ -137,17 +135,13 @@ final class WorkerEngine: Sendable {
 
   func worksOn(_ other: any JobStore) -> Bool { store.signals.watch === other.signals.watch }
 
-  func change(_ body: (inout WorkerState) -> Void) {
-    shared.withLock { body(&$0.state) }
-    gate.open()
-  }
+  func change(_ body: (inout WorkerState) -> Void) { tell { body(&$0.state) } }
 
   func set(handlers: HandlerTable) {
-    shared.withLock { shared in
+    tell { shared in
       shared.handlers = handlers
       shared.state.learnedKinds()
     }
-    gate.open()
   }
 
   /// Follows the monitors, including those that are added later, until the task is cancelled.
@@ -156,10 +150,7 @@ final class WorkerEngine: Sendable {
       for await (constraint, monitor) in monitors {
         group.addTask { [self] in
           await monitor { self.told(constraint, $0) }
-          if !Task.isCancelled {
-            shared.withLock { $0.state.monitorEnded(constraint) }
-            gate.open()
-          }
+          if !Task.isCancelled { tell { $0.state.monitorEnded(constraint) } }
         }
       }
     }
@@ -230,10 +221,7 @@ final class WorkerEngine: Sendable {
 
   /// A claimed job may require what was lost meanwhile; and who waits for idleness must learn what can be served now.
   private func hasClaimed(with satisfied: Set<JobConstraint>) {
-    let isNews = shared.withLock { shared in
-      defer { shared.satisfied = satisfied }
-      return shared.satisfied != satisfied
-    }
+    let isNews = shared.exchange(\.satisfied, satisfied) != satisfied
     if !satisfied.isEmpty { interrupt { $0.interrupted(without: satisfied) } }
     if isNews { store.signals.lookouts.workersChanged() }
   }
@@ -313,10 +301,8 @@ final class WorkerEngine: Sendable {
         case .lost:
           logger.warning("claim lost; its handler is cancelled", metadata: ["job": "\(attempt.claim.token.job)"])
           attempt.stop(.claimLost, at: uptime)
-        case .stopRequested(let reason):
-          attempt.stop(reason, at: uptime)
-        case .held, nil:
-          break
+        case .stopRequested(let reason): attempt.stop(reason, at: uptime)
+        case .held, nil: break
         }
         if let waited = attempt.sinceStop(uptime), waited >= Defaults.grace {
           logger.warning(

@@ -84,9 +84,7 @@ struct WorkerState: Sendable {
   /// `spread`: from 0 to 1. Makes workers that started at the same moment sweep at different times.
   init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration, spread: Double = 0) {
     sweepInterval = Defaults.sweepInterval * (1 - spread / 5)
-    self.goal = goal
-    self.limits = limits
-    self.knowsKinds = knowsKinds
+    (self.goal, self.limits, self.knowsKinds) = (goal, limits, knowsKinds)
     nextRecovery = now
   }
 
@@ -314,8 +312,7 @@ struct WorkerState: Sendable {
 
   /// The next claim reports the change, also to those who wait for idleness.
   private mutating func conditionsChanged() {
-    workMayWait = true
-    mayBeIdle = true
+    (workMayWait, mayBeIdle) = (true, true)
   }
 
   /// Attempts to interrupt because one of these conditions, or any if nil, no longer holds.
@@ -342,8 +339,7 @@ struct WorkerState: Sendable {
     stuck.remove(token)
     slotsTaken[attempt.claim.queue]! -= 1
     if lost.remove(token) == nil, let settlement { results.append(settlement) }
-    workMayWait = true
-    mayBeIdle = true
+    (workMayWait, mayBeIdle) = (true, true)
   }
 
   /// Replaces a result that the store refused.
@@ -379,8 +375,7 @@ struct WorkerState: Sendable {
           guard limits[transition.queue] != nil else { continue }
           workMayWait = true
           isNews = true
-        case .running:
-          break
+        case .running: break
         default:
           if goal == .idle {
             mayBeIdle = true
@@ -422,9 +417,7 @@ struct WorkerState: Sendable {
   }
 
   mutating func learnedKinds() {
-    knowsKinds = true
-    workMayWait = true
-    mayBeIdle = true
+    (knowsKinds, workMayWait, mayBeIdle) = (true, true, true)
   }
 
   /// Stops claiming. On a repeated call, the earlier end of the grace counts.

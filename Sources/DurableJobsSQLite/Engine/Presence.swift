@@ -50,10 +50,7 @@ final class Presence: Sendable {
   func begin(
     onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void
   ) {
-    state.withLock { state in
-      state.onSignal = onSignal
-      state.onDeath = onDeath
-    }
+    state.withLock { ($0.onSignal, $0.onDeath) = (onSignal, onDeath) }
   }
 
   /// The name of the session, which is opened if necessary.

@@ -196,13 +196,11 @@ extension WriteTransaction {
       }
       switch read(cursor) {
       case _ where memory.untouchable.contains(cursor.id): break
-      case .success(let job) where job.isOverdue(at: now):
-        overdue.append(job.id)
+      case .success(let job) where job.isOverdue(at: now): overdue.append(job.id)
       case .success(let job):
         picked.append(job)
         free[cursor.route.queue] = left - 1
-      case .failure(let damage):
-        damaged.append((cursor.id, damage.reason))
+      case .failure(let damage): damaged.append((cursor.id, damage.reason))
       }
       if try cursor.statement.step() {
         cursors[first].id = cursor.statement.id(0)

@@ -31,9 +31,7 @@ final class SessionFiles: Sendable {
 
   init(in folder: String) throws {
     let (name, lock) = try Self.lockedName(in: folder)
-    self.folder = folder
-    self.name = name
-    self.lock = lock
+    (self.folder, self.name, self.lock) = (folder, name, lock)
     guard let mail = UnixSocket.bound(.datagram, to: SessionFile.mail.path(of: name, in: folder)),
       let life = UnixSocket.bound(.stream, to: SessionFile.life.path(of: name, in: folder)),
       rename(SessionFile.beginning.path(of: name, in: folder), SessionFile.lock.path(of: name, in: folder)) == 0

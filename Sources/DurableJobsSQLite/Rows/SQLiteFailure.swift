@@ -29,8 +29,7 @@ struct SQLiteFailure: Error {
     case .SQLITE_IOERR_LOCK, .SQLITE_IOERR_RDLOCK, .SQLITE_IOERR_UNLOCK, .SQLITE_IOERR_CHECKRESERVEDLOCK,
       .SQLITE_IOERR_SHMLOCK:
       "the store \(path) can't be locked: its file system refused. Keep the store on a local disk"
-    case .SQLITE_IOERR_NOMEM, .SQLITE_NOMEM:
-      "there was not enough memory for the store \(path). Try again"
+    case .SQLITE_IOERR_NOMEM, .SQLITE_NOMEM: "there was not enough memory for the store \(path). Try again"
     default:
       "the store \(path) can't be written: its disk refused, or a limit on the size of files. Free some space, check "
         + "that the disk is there and whole, and try again"

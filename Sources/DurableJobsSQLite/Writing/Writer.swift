@@ -68,9 +68,7 @@ final class Writer: @unchecked Sendable {
     self.process = process
     memory = WriterMemory(epoch: epoch)
     log = WriteAheadLog(path: resolved + "-wal")
-    self.isHeard = isHeard
-    self.tell = tell
-    self.time = time
+    (self.isHeard, self.tell, self.time) = (isHeard, tell, time)
     let thread = Thread { self.loop() }  // keeps the writer until it is closed
     thread.name = "durable-writer"
     thread.start()

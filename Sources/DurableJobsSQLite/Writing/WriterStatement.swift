@@ -74,8 +74,7 @@ enum WriterStatement: Int, CaseIterable {
       SELECT u.job,j.id NOT NULL AND (j.state<7 OR ifnull(u.until>?2,0)),ifnull(j.state<7,0)
       FROM durable_uniq u LEFT JOIN durable_job j ON j.id=u.job WHERE u.key=?1 ORDER BY u.job DESC
       """
-    case .takeKey:
-      "INSERT OR REPLACE INTO durable_uniq(key,job,until) VALUES(?1,?2,?3)"
+    case .takeKey: "INSERT OR REPLACE INTO durable_uniq(key,job,until) VALUES(?1,?2,?3)"
     case .releaseKey: "DELETE FROM durable_uniq WHERE key=?1 AND job=?2"
 
     case .findQueue: "SELECT id,paused FROM durable_queue WHERE name=?1"
@@ -276,8 +275,7 @@ enum WriterStatement: Int, CaseIterable {
       INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,host,pid,started_at,satisfied,absent)
       VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8,?9,?10)
       """
-    case .grantLease:
-      "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4,satisfied=?5,absent=?6 WHERE id=?1"
+    case .grantLease: "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4,satisfied=?5,absent=?6 WHERE id=?1"
     case .workerLease: "SELECT lease_until FROM durable_worker WHERE id=?1"
     case .renewLease: "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1 RETURNING asked"
     case .askStop: "UPDATE durable_worker SET asked=(asked&\(Self.ring))+1 WHERE id=?1"

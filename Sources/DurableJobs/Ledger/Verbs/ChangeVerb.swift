@@ -78,18 +78,13 @@ package struct ChangeVerb: Verb {
       saved.after.course = course
       saved.concernsClaim = endsClaim || asksToStop
       switch change {
-      case .complete(let output):
-        saved.output = output
+      case .complete(let output): saved.output = output
       case .fail(let message, let code):
         saved.failure = AttemptFailure(attempt: course.attempt, at: now, message: message.cutToMessage, code: code)
-      case .progress(let progress):
-        saved.store(progress)
-      case .replacePayload(let payload):
-        saved.payload = payload
-      case .setPriority(let priority):
-        saved.after.priority = priority
-      case .retry, .cancel, .suspend, .resume, .setStart, .remove, .wake, .reset:
-        break
+      case .progress(let progress): saved.store(progress)
+      case .replacePayload(let payload): saved.payload = payload
+      case .setPriority(let priority): saved.after.priority = priority
+      case .retry, .cancel, .suspend, .resume, .setStart, .remove, .wake, .reset: break
       }
     }
   }

@@ -35,8 +35,7 @@ package struct ClaimVerb: Verb {
       var next = overdue?.next(LedgerReply())
       next?.save = save
       return next
-    case .overdue:
-      return overdue?.next(answer)
+    case .overdue: return overdue?.next(answer)
     }
   }
 

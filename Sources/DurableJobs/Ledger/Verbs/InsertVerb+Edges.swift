@@ -80,8 +80,7 @@ extension InsertVerb {
     while let parent = level.popLast() {
       guard seen.insert(parent).inserted, try look(parent) else { continue }
       switch parent {
-      case .added(let place):
-        level += request.add[place].edges.map(\.parent)
+      case .added(let place): level += request.add[place].edges.map(\.parent)
       case .known(let id):
         level += book.needed(by: id).map { .known($0) }
         level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
@@ -169,8 +168,7 @@ extension InsertVerb {
   private func need(_ parent: NewEdge.Parent) -> BrokenNeed {
     switch parent {
     case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)
-    case .added(let index):
-      BrokenNeed(of: request.add[index].course)
+    case .added(let index): BrokenNeed(of: request.add[index].course)
     case .key(let key): BrokenNeed(removed: named[key] ?? JobID(rawValue: 0))
     }
   }

@@ -32,9 +32,7 @@ package struct RecoverVerb: Verb {
   package private(set) var reply = RecoveryReport()
 
   package init(_ plan: RecoveryPlan, limit: Int, policy: StorePolicy, now: Int64) {
-    self.plan = plan
-    self.limit = limit
-    self.policy = policy
+    (self.plan, self.limit, self.policy) = (plan, limit, policy)
     book = Book(now: now)
   }
 
@@ -65,8 +63,7 @@ package struct RecoverVerb: Verb {
       for id in overdue.prefix(limit) where book.passDeadline(of: id) { reply.overdue += 1 }
       giveBack(answer.held)
       fallthrough
-    case .follow:
-      return book.conclude()
+    case .follow: return book.conclude()
     }
   }
 

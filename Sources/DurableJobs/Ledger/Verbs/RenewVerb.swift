@@ -47,8 +47,7 @@ package struct RenewVerb: Verb {
       book.changes.goneWorkers = rows.dropLast().compactMap(\.id).filter { !held.contains($0) }
       decide()
       fallthrough
-    case .follow:
-      return book.conclude()
+    case .follow: return book.conclude()
     }
   }
 

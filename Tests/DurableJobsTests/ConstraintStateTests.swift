@@ -47,7 +47,7 @@ import Testing
     #expect(state.nextTime == nil)
     let isNews = [state.told("a", true, .seconds(2)), state.told("a", true, .seconds(2))]
     #expect(isNews == [true, false])
-    #expect(state.nextBite(.seconds(2)) == .init(constraint: "a", after: nil, window: .seconds(1), due: .seconds(2)))
+    #expect(state.nextBite(.seconds(2)) == .init(constraint: "a", after: nil, window: .seconds(1), since: .seconds(2)))
     _ = state.set(["b": true, "c": true, "a": true], .seconds(3))
     #expect(state.nextTime == .seconds(2), "it held already when it was set")
     state.woke(state.nextBite(.seconds(3))!, next: nil, .seconds(3))
@@ -107,7 +107,7 @@ import Testing
     _ = state.told("a", false, .seconds(1))
     _ = state.told("a", true, .seconds(2))
     state.woke(bite, next: nil, .seconds(3))
-    #expect(state.nextBite(.seconds(3))?.due == .seconds(2))
+    #expect(state.nextBite(.seconds(3))?.since == .seconds(2))
   }
 
   @Test("A bite that the store refuses is tried again a second later, from where it was")

@@ -8,11 +8,12 @@ struct ConstraintState: Sendable {
     let constraint: JobConstraint
     let after: JobID?
     let window: Duration
-    /// Of the return that it belongs to: there may be another by the time it is answered.
-    let due: Duration
+    /// When the condition returned: it may have gone and returned again by the time that this is answered.
+    let since: Duration
   }
 
   private struct Return: Sendable {
+    let since: Duration
     /// When its next chunk is due.
     var due: Duration
     var after: JobID?
@@ -81,7 +82,7 @@ struct ConstraintState: Sendable {
     guard holds(constraint) else { return returns[constraint] = nil }
     guard !held else { return }
     let earliest = lastReturns[constraint].map { $0 + Self.interval }
-    returns[constraint] = Return(due: max(now, earliest ?? now))
+    returns[constraint] = Return(since: now, due: max(now, earliest ?? now))
   }
 
   // MARK: Returns
@@ -91,7 +92,7 @@ struct ConstraintState: Sendable {
     guard let (constraint, next) = returns.filter({ $0.value.due <= now }).min(by: { $0.key < $1.key }) else {
       return nil
     }
-    return Bite(constraint: constraint, after: next.after, window: Self.window(bite: next.bites + 1), due: next.due)
+    return Bite(constraint: constraint, after: next.after, window: Self.window(bite: next.bites + 1), since: next.since)
   }
 
   var nextTime: Duration? { returns.values.map(\.due).min() }
@@ -99,7 +100,7 @@ struct ConstraintState: Sendable {
   /// `next`: where to continue, if there may be more jobs.
   mutating func woke(_ bite: Bite, next: JobID?, _ now: Duration) {
     if bite.after == nil { lastReturns[bite.constraint] = now }
-    guard returns[bite.constraint]?.due == bite.due else { return }
+    guard returns[bite.constraint]?.since == bite.since else { return }
     returns[bite.constraint]?.bites += 1
     if let next { returns[bite.constraint]?.after = next } else { returns[bite.constraint] = nil }
   }

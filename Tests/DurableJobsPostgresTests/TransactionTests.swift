@@ -82,6 +82,48 @@
       withExtendedLifetime(subscription) {}
     }
 
+    @Test(
+      "What a program does to its session is gone with its transaction",
+      arguments: [
+        "SET synchronous_commit TO off", "/* all */ set SESSION statement_timeout = 1234", "DEALLOCATE ALL",
+        "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", "CREATE TEMP TABLE left_behind(id int)", "LISTEN it",
+        "DO $$ BEGIN PERFORM set_config('lock_timeout','1234',false); END $$",
+      ])
+    func session(sql: String) async throws {
+      let store = try await server.store(schema) { $0.connections = 1 }
+      let queue = JobQueue(store: store)
+      try await store.transaction { transaction in
+        try transaction.execute(sql)
+        try queue.enqueue(Order(number: 1), in: transaction)
+      }
+      let settings = try await store.transaction {
+        try $0.execute(
+          """
+          SELECT current_setting('synchronous_commit'),current_setting('statement_timeout'),
+            current_setting('lock_timeout'),current_setting('default_transaction_read_only'),to_regclass('left_behind'),
+            (SELECT count(*) FROM pg_listening_channels())
+          """)
+      }
+      #expect(settings == [["on", "0", "0", "off", nil, "0"]])
+      #expect(try await store.counts(where: .all).total == 1)
+    }
+
+    @Test("What belongs to the transaction leaves its connection to the next one")
+    func sameSession() async throws {
+      let store = try await server.store(schema) { $0.connections = 1 }
+      var sessions: Set<String?> = []
+      for sql in [
+        "SELECT 1", "SET LOCAL lock_timeout=1000", "set constraints all deferred", " WITH a AS (SELECT 1) TABLE a",
+      ] {
+        sessions.insert(
+          try await store.transaction { transaction in
+            try transaction.execute(sql)
+            return try transaction.execute("SELECT pg_backend_pid()")[0][0]
+          })
+      }
+      #expect(sessions.count == 1)
+    }
+
     @Test("A rollback takes a job back with what the program wrote, be it to a savepoint")
     func rollback() async throws {
       let kept = try await store.transaction { transaction in

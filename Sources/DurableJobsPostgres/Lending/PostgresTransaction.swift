@@ -42,6 +42,9 @@
     ///
     ///     try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
     ///
+    /// What it changes beyond the transaction, such as a setting or a temporary table, is gone with the connection, which
+    /// is not used again; but what a function does to its session stays.
+    ///
     /// Throws a ``Refusal`` if the server refuses it. Nothing can be done after that, except outside a
     /// ``savepoint(_:)`` around it, and the transaction is rolled back whatever the closure returns.
     @discardableResult
@@ -50,9 +53,12 @@
       try Self.check(sql, values)
       do {
         use(settingsOf: .caller)
+        let leavesSession = SQLText.leavesSession(sql)
+        if !leavesSession { transaction.endsSession = true }
         var rows: [[String?]] = []
         transaction.connection.send(callers: sql, values) { rows = $0.texts }
         try transaction.sync()
+        if !leavesSession { transaction.connection.forgetPrepared() }
         return rows
       } catch let error as PostgresFailure {
         let told: any Error = Refusal(error) ?? error

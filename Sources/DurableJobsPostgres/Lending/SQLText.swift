@@ -1,8 +1,32 @@
 /// What can be told about a statement without the server.
 enum SQLText {
   /// Its first word, in capitals, after spaces, comments and empty statements.
-  static func firstWord(of sql: String) -> String {
+  static func firstWord(of sql: String) -> String { firstWords(1, of: sql)[0] }
+
+  /// Whether a session is certainly the same after it, once its transaction has ended; a function's doing is not seen.
+  static func leavesSession(_ sql: String) -> Bool {
+    let words = firstWords(2, of: sql)
+    return passing.contains(words[0])
+      || words[0] == "SET" && ["CONSTRAINTS", "LOCAL", "TRANSACTION"].contains(words[1])
+  }
+
+  private static let passing: Set = [
+    "DELETE", "EXPLAIN", "INSERT", "LOCK", "MERGE", "NOTIFY", "SELECT", "SHOW", "TABLE", "TRUNCATE", "UPDATE", "VALUES",
+    "WITH",
+  ]
+
+  private static func firstWords(_ count: Int, of sql: String) -> [String] {
     var rest = sql.unicodeScalars[...]
+    return (0..<count).map { _ in
+      rest = begin(rest)
+      let word = rest.prefix { $0.properties.isAlphabetic || $0 == "_" }
+      rest = rest[word.endIndex...]
+      return String(word).uppercased()
+    }
+  }
+
+  private static func begin(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
+    var rest = text
     while let first = rest.first {
       if first.properties.isWhitespace || first == ";" {
         rest = rest.dropFirst()
@@ -14,7 +38,7 @@ enum SQLText {
         break
       }
     }
-    return String(rest.prefix { $0.properties.isAlphabetic || $0 == "_" }).uppercased()
+    return rest
   }
 
   /// Comments of this kind can be nested.

@@ -122,44 +122,7 @@ final class Campaign {
 
   // MARK: What they did
 
-  struct Deeds {
-    /// Acknowledged to a producer.
-    var stored: Set<JobID> = []
-    /// The lives that began each job, in order, and at which line of the record.
-    var runs: [JobID: [(life: Int, attempt: Int, line: Int)]] = [:]
-    /// The line in which a handler last said that it was through with the job.
-    var ends: [JobID: Int] = [:]
-    /// The last line of each life.
-    var lastLine: [Int: Int] = [:]
-    /// Why a handler that was told to stop was told so.
-    var stopped: [JobID: String] = [:]
-    /// Steps that were begun, in order.
-    var steps: [JobID: [Int]] = [:]
-    /// By each process that only recovered.
-    var recovered: [Int] = []
-  }
-
-  func deeds() throws -> Deeds {
-    var deeds = Deeds()
-    let text = (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
-    for (number, line) in text.split(separator: "\n").enumerated() {
-      let words = line.split(separator: " ")
-      let life = try #require(Int(words[0]))
-      deeds.lastLine[life] = number
-      switch words[1] {
-      case "stored": deeds.stored.formUnion(words[2...].compactMap { JobID(String($0)) })
-      case "run":
-        let id = try #require(JobID(String(words[2])))
-        deeds.runs[id, default: []].append((life, Int(words[3])!, number))
-      case "end": deeds.ends[try #require(JobID(String(words[2])))] = number
-      case "stopped": deeds.stopped[try #require(JobID(String(words[2])))] = String(words[3])
-      case "step": deeds.steps[try #require(JobID(String(words[2]))), default: []].append(Int(words[3])!)
-      case "recovered": deeds.recovered.append(Int(words[2])!)
-      default: Issue.record("what is '\(line)'?")
-      }
-    }
-    return deeds
-  }
+  func deeds() throws -> Deeds { try Deeds((try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? "") }
 
   func store(clock: any JobClock = SystemClock()) throws -> SQLiteStore {
     var configuration = SQLiteStore.Configuration()

@@ -11,9 +11,22 @@ import Testing
 #endif
 
 /// Background time, and what an app lets go of when it is suspended.
-@Suite struct BackgroundTests {
+@Suite final class BackgroundTests: Sendable {
   let clock = ManualClock()
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)").path
+
+  init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// A store in the folder, and a worker that does nothing with its jobs.
+  private func storeWithWorker() throws -> (SQLiteStore, JobQueue, JobWorker) {
+    let store = try SQLiteStore(path: path + "/jobs.sqlite")
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    return (store, queue, worker)
+  }
 
   @Test func `A run that has a deadline gives back what is not done by then, and costs it no attempt`() async throws {
     let queue = JobQueue(store: InMemoryStore(clock: clock))
@@ -33,8 +46,6 @@ import Testing
   }
 
   @Test func `A run that has nothing to do is over before its deadline, and says when there is more`() async throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     var configuration = SQLiteStore.Configuration()
     configuration.clock = clock
     for store: any JobStore in [
@@ -76,12 +87,7 @@ import Testing
 
   @Test func `A store that is suspended holds no lock, keeps who comes waiting, and goes on where it was`() async throws
   {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try SQLiteStore(path: path + "/jobs.sqlite")
-    let queue = JobQueue(store: store)
-    let worker = JobWorker(queue)
-    worker.register(kind: "k") { _, _ in nil }
+    let (store, queue, worker) = try storeWithWorker()
     try await queue.enqueue(kind: "k", payload: Data())
     try await worker.runUntilIdle()
     #expect(try !locked().isEmpty, "else nothing is shown")
@@ -107,12 +113,7 @@ import Testing
   }
 
   @Test func `A store that is resumed while it is being suspended is whole, and its worker stays known`() async throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try SQLiteStore(path: path + "/jobs.sqlite")
-    let queue = JobQueue(store: store)
-    let worker = JobWorker(queue)
-    worker.register(kind: "k") { _, _ in nil }
+    let (store, queue, worker) = try storeWithWorker()
     worker.start()
     for _ in 1...50 {
       async let suspension: Void = store.suspendForBackground()
@@ -128,21 +129,15 @@ import Testing
   }
 
   @Test func `A suspended store that has a worker can be closed`() async throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try SQLiteStore(path: path + "/jobs.sqlite")
-    let worker = JobWorker(JobQueue(store: store))
-    worker.register(kind: "k") { _, _ in nil }
+    let (store, queue, worker) = try storeWithWorker()
     worker.start()
-    try await JobQueue(store: store).waitUntilIdle()
+    try await queue.waitUntilIdle()
     await store.suspendForBackground()
     await store.close()
     await worker.stop()
   }
 
   @Test func `A store that is closed while it is suspended keeps nobody waiting`() async throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try SQLiteStore(path: path + "/jobs.sqlite")
     await store.suspendForBackground()
     let waiting = Task { try await JobQueue(store: store).enqueue(kind: "k", payload: Data()) }

@@ -10,6 +10,19 @@ struct ProcessSessionTests {
 
   init() throws { meeting = try ProcessMeeting() }
 
+  @Test("A presence that was resumed while it was to be suspended stays")
+  func resumedMeanwhile() throws {
+    let presence = Presence(folder: meeting.folder)
+    let before = presence.resumptions
+    let name = try presence.session()
+    presence.resume()
+    presence.suspend(unlessResumedSince: before)
+    #expect(try presence.session() == name)
+    presence.suspend(unlessResumedSince: presence.resumptions)
+    #expect(throws: JobError.self) { try presence.session() }
+    presence.end()
+  }
+
   // MARK: Signals
 
   @Test("A change that one process posts reaches another, and not itself")

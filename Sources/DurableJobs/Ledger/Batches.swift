@@ -23,6 +23,9 @@ package struct BatchRow: Sendable {
   package let isOpen: Bool
   package let whenDone: NewJob?
 
+  /// Whether it is deleted with the last of its jobs: not while it is open, or has yet to be completed.
+  package var goesWithItsJobs: Bool { isDone || !isOpen && whenDone == nil }
+
   package init(id: BatchID, live: Int64, isDone: Bool, isOpen: Bool, whenDone: NewJob?) {
     (self.id, self.live, self.isDone, self.isOpen, self.whenDone) = (id, live, isDone, isOpen, whenDone)
   }

@@ -37,6 +37,12 @@ package struct LedgerNews {
   /// A batch was made.
   package mutating func touch(_ batch: BatchID) { batches[batch] = batches[batch] ?? BatchTally() }
 
+  /// A batch was closed, which may complete it although no job moves.
+  package mutating func closed(_ batch: BatchID) {
+    touch(batch)
+    tell(.results)
+  }
+
   package mutating func takeBatches() -> [BatchID: BatchTally] {
     defer { batches = [:] }
     return batches

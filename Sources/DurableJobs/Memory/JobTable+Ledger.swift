@@ -110,8 +110,7 @@ extension JobTable: JobLedger {
     if case .join(let id) = membership { return id }
     if case .close(let id) = membership {
       kept.batches[id]?.snapshot.isOpen = false
-      news.touch(id)
-      news.tell(.results)
+      news.closed(id)
       return id
     }
     let (name, whenDone, isOpen) = membership.made!
@@ -130,9 +129,9 @@ extension JobTable: JobLedger {
     batch.snapshot.unfinished += Int(tally.live)
     batch.snapshot.succeeded += Int(tally.succeeded)
     batch.jobs += tally.jobs
-    let isOver = batch.snapshot.isDone || batch.whenDone == nil && !batch.snapshot.isOpen
-    kept.batches[id] = tally.jobs < 0 && batch.jobs == 0 && isOver ? nil : batch
-    reply.batches.append(row(batch))
+    let row = row(batch)
+    kept.batches[id] = tally.jobs < 0 && batch.jobs == 0 && row.goesWithItsJobs ? nil : batch
+    reply.batches.append(row)
   }
 
   private func row(_ batch: Batch) -> BatchRow {

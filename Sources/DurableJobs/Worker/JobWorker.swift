@@ -134,7 +134,7 @@ public final class JobWorker: Sendable {
       try Self.check(limits)
       setup.limits = limits
       // A run of one job keeps its own.
-      if let run = setup.run, run.goal != .oneJob { run.engine.change { $0.set(limits: limits) } }
+      if let run = setup.run, run.goal != .oneJob { run.engine.tell { $0.state.set(limits: limits) } }
     }
   }
 
@@ -171,7 +171,7 @@ public final class JobWorker: Sendable {
   package func hold(_ isHeld: Bool) {
     setup.withLock { setup in
       setup.isHeld = isHeld
-      setup.run?.engine.change { $0.set(held: isHeld) }
+      setup.run?.engine.tell { $0.state.set(held: isHeld) }
     }
   }
 
@@ -294,7 +294,7 @@ public final class JobWorker: Sendable {
         goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), only: only, logger: logger,
         onEnd: { if hasObservers { ends.continuation.yield($0) } })
-      if setup.isHeld { engine.change { $0.set(held: true) } }
+      if setup.isHeld { engine.tell { $0.state.set(held: true) } }
       let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
       engine.provides(setup.monitors.keys)
       for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }

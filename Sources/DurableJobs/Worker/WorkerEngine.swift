@@ -135,8 +135,6 @@ final class WorkerEngine: Sendable {
 
   func worksOn(_ other: any JobStore) -> Bool { store.signals.watch === other.signals.watch }
 
-  func change(_ body: (inout WorkerState) -> Void) { tell { body(&$0.state) } }
-
   func set(handlers: HandlerTable) {
     tell { shared in
       shared.handlers = handlers

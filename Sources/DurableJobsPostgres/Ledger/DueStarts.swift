@@ -25,8 +25,7 @@
       lines.withLock { lines in
         var rests: [Int64] = []
         let starts = routes.map { route -> Int64 in
-          // A clock that was set back also makes it due.
-          guard let line = lines[route], case let rest = line.wholeAt - now, 1...5000 ~= rest else { return .min }
+          guard let line = lines[route], let rest = LineStarts.rest(until: line.wholeAt, now: now) else { return .min }
           rests.append(rest)
           return line.start
         }

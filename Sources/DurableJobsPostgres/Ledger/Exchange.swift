@@ -117,8 +117,7 @@
       answer.reply.batch = membership.known
       if case .close(let id) = membership {
         connection.send(Self.closeBatchSQL, [.int(id.rawValue)])
-        news.touch(id)
-        news.tell(.results)
+        news.closed(id)
       }
       guard let (name, whenDone, isOpen) = membership.made else { return }
       let completion = try whenDone.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }

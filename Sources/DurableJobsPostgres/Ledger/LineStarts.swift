@@ -41,13 +41,16 @@
     private static let mostRanks = 16
 
     /// In milliseconds. Passing 10,000 entries takes one or two: so at most a tenth of the time is spent on that.
-    static func pause(after passed: Int64) -> Int64 { min(max(passed / 500, 50), 5000) }
+    static func pause(after passed: Int64) -> Int64 { min(max(passed / 500, 50), longest) }
+    private static let longest: Int64 = 5000
+
+    /// How soon that time is; nil if it has come. A clock that was set back also makes it due.
+    static func rest(until time: Int64, now: Int64) -> Int64? { 1...longest ~= time - now ? time - now : nil }
 
     /// In order. A line known only in part has several, and is searched whole again in `wholeIn` milliseconds.
     func stretches(of route: Int64, now: Int64) -> (all: [Stretch], wholeIn: Int64?) {
       let line = lines.withLock { $0[route] }
-      // A clock that was set back also makes it due.
-      guard let line, case let rest = line.wholeAt - now, 1...5000 ~= rest else {
+      guard let line, let rest = Self.rest(until: line.wholeAt, now: now) else {
         return ([Stretch(route: route, rank: .min, id: .min, top: .max)], nil)
       }
       var all: [Stretch] = []

@@ -24,13 +24,16 @@
     init(share: Int64) { (usual, self.share) = (share, share) }
 
     private static let met = "pg_stat_get_xact_tuples_returned('§tally_pkey'::regclass)"
+    private static let adding = """
+      ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+excluded.jobs,blocked=t.blocked+excluded.blocked,
+        scheduled=t.scheduled+excluded.scheduled,suspended=t.suspended+excluded.suspended,
+        succeeded=t.succeeded+excluded.succeeded,failed=t.failed+excluded.failed,
+        cancelled=t.cancelled+excluded.cancelled,skipped=t.skipped+excluded.skipped
+      """
     static let countSQL = """
       WITH b AS MATERIALIZED(SELECT \(met) AS met),i AS(
         INSERT INTO §tally AS t SELECT u.* FROM b,unnest($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) u WHERE b.met>=0
-        ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+excluded.jobs,blocked=t.blocked+excluded.blocked,
-          scheduled=t.scheduled+excluded.scheduled,suspended=t.suspended+excluded.suspended,
-          succeeded=t.succeeded+excluded.succeeded,failed=t.failed+excluded.failed,
-          cancelled=t.cancelled+excluded.cancelled,skipped=t.skipped+excluded.skipped RETURNING 1)
+        \(adding) RETURNING 1)
       SELECT n,(SELECT \(met)-met FROM b) FROM(SELECT count(*) AS n FROM i) c
       """
     /// Nobody waits for those that others are changing.
@@ -42,10 +45,7 @@
         WHERE t.route=o.route AND t.share=o.share RETURNING t.*)
       INSERT INTO §tally AS t SELECT route,$2,sum(jobs),sum(blocked),sum(scheduled),sum(suspended),sum(succeeded),
         sum(failed),sum(cancelled),sum(skipped) FROM d GROUP BY route ORDER BY route
-      ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+excluded.jobs,blocked=t.blocked+excluded.blocked,
-        scheduled=t.scheduled+excluded.scheduled,suspended=t.suspended+excluded.suspended,
-        succeeded=t.succeeded+excluded.succeeded,failed=t.failed+excluded.failed,
-        cancelled=t.cancelled+excluded.cancelled,skipped=t.skipped+excluded.skipped
+      \(adding)
       """
 
     /// Adds these changes to the counts, by route.

@@ -7,8 +7,7 @@ extension WriteTransaction {
     if case .join(let id) = membership { return id }
     if case .close(let id) = membership {
       try run(.closeBatch, id.rawValue)
-      news.touch(id)
-      news.tell(.results)
+      news.closed(id)
       return id
     }
     let (name, whenDone, isOpen) = membership.made!
@@ -23,13 +22,10 @@ extension WriteTransaction {
     try read(try connection[.batch].with(id.rawValue), id).map(\.row)
   }
 
-  /// A batch is deleted with the last of its jobs, unless it is open or has yet to be completed.
   func count(_ tally: BatchTally, of id: BatchID) throws -> BatchRow? {
     let statement = try connection[.tally].with(id.rawValue, tally.total, tally.live, tally.succeeded, tally.jobs)
     let batch = try read(statement, id)
-    if tally.jobs < 0, let batch, batch.jobs <= 0, batch.row.isDone || batch.row.whenDone == nil {
-      try run(.deleteBatch, id.rawValue)
-    }
+    if tally.jobs < 0, let batch, batch.jobs <= 0, batch.row.goesWithItsJobs { try run(.deleteBatch, id.rawValue) }
     return batch?.row
   }
 

@@ -158,11 +158,17 @@
       }
     }
 
-    /// Waits until a timer is set that is due exactly so long from now, as a download sets them, and lets time pass.
+    /// Waits until a timer is set that is due exactly so long from now, as a download sets them, and lets time pass. One
+    /// that was set while time passed may be due sooner: it comes first.
     func pass(
       _ wait: Duration, onTimerOf timers: Set<Duration>, unless isOver: () -> Bool = { false }
     ) async throws {
-      try await soon { isOver() || !timers.isDisjoint(with: jobs.clock.timers) }
+      try await soon {
+        let set = jobs.clock.timers
+        if isOver() || !timers.isDisjoint(with: set) { return true }
+        if let first = set.first, let least = timers.min(), first < least { jobs.clock.advance(by: first) }
+        return false
+      }
       if !isOver() { jobs.clock.advance(by: wait) }
     }
 

@@ -331,7 +331,10 @@ extension Oracle {
       if end == .succeeded { batches[batch]?.succeededAndGone += 1 }
       if wrong == .removedIsNotCounted { batches[batch]?.total -= 1 }
       let isLast = !jobs.contains { $0.batch == batch && $0.id != id }
-      if isLast, batches[batch]?.isOpen == false { batches[batch]?.isGone = true }
+      // One that is to be followed is done first.
+      if isLast, let log = batches[batch], log.isDone || !log.isOpen && log.whenDone == nil {
+        batches[batch]?.isGone = true
+      }
     }
     for (child, all) in needs {
       needs[child] = all.compactMap { need in

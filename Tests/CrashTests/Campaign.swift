@@ -47,15 +47,16 @@ final class Campaign {
   func life(of process: ChildProcess) -> Int? { lives[ObjectIdentifier(process)] }
 
   /// Three workers and two producers, of which one after the other is killed and replaced; then all are, and what they left
-  /// is worked off.
+  /// is worked off. A long campaign has a hundred jobs and more pass between two kills.
   func kill(_ count: Int, producing mode: String) async throws {
     let produce = { (fault: String?) in try self.start(mode, ["100000", "3"], fault: fault) }
     var workers = try (0..<3).map { _ in try start("work") }
     var producers = try (0..<2).map { _ in try produce(nil) }
+    let most = count < 1000 ? 3000 : 8000
     while killed.count < count {
       // Every other process gets a place to die in; the others are killed at a moment of no choosing of theirs.
       let fault = Bool.random() ? "\(FaultPoint.allCases.randomElement()!.rawValue):\(Int.random(in: 1...40))" : nil
-      await said(more: .random(in: 0...3000), workers + producers)
+      await said(more: .random(in: 0...most), workers + producers)
       let deadProducer = producers.firstIndex { !$0.isRunning }
       let deadWorker = workers.firstIndex { !$0.isRunning }
       if deadProducer != nil || deadWorker == nil && Int.random(in: 0..<4) == 0 {

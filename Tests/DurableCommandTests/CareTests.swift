@@ -12,7 +12,8 @@
 
     @Test("a store is checked, put right, salvaged and pruned")
     func care() async throws {
-      #expect(try await durable("check").line == "nothing was found")
+      let none = try await durable("check")
+      #expect(none.status == .exited(5) && none.stderr.contains("does not exist"))
       let id = try await durable.add("--", "true")
       #expect(try await durable("check").line == "nothing was found")
       let store = try SQLiteStore(path: durable.store)
@@ -31,6 +32,11 @@
       let copy = durable.folder + "/new.sqlite"
       #expect(try await durable("repair", copy).text.hasPrefix("1 job whole in "))
       #expect(try await durable("repair", copy).status == .exited(5))
+      let text = durable.folder + "/text"
+      try "no store".write(toFile: text, atomically: true, encoding: .utf8)
+      let wrong = try await durable("repair", durable.folder + "/other.sqlite", "--store", text)
+      #expect(wrong.status == .exited(5) && wrong.stderr.contains("\(text) is no store"))
+      #expect(!FileManager.default.fileExists(atPath: durable.folder + "/other.sqlite"))
       #expect(try await durable("show", "\(id)", "--store", copy).status == .exited(0))
 
       try await durable("cancel", "\(id)")

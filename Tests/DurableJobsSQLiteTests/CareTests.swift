@@ -159,13 +159,7 @@ import Testing
     _ = try await store.insert(JobInsertion((0..<2000).map { .plain(payload: "{\"n\":\($0)}") }))
     let pages = try await store.numbers("SELECT pageno FROM dbstat WHERE name='durable_spec' AND pagetype='leaf'")
     await store.close()
-    let size = 4096
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path()))
-    for page in pages[(pages.count / 2)..<(pages.count / 2 + 2)] {
-      try file.seek(toOffset: UInt64(page - 1) * UInt64(size))
-      try file.write(contentsOf: Data(repeating: 0xEE, count: size))
-    }
-    try file.close()
+    try overwrite(pages[(pages.count / 2)..<(pages.count / 2 + 2)])
     let damaged = try Data(contentsOf: URL(fileURLWithPath: folder.path()))
     let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
     #expect(salvage.cutTables == ["durable_spec"])
@@ -184,6 +178,52 @@ import Testing
     #expect(try await new.counts(where: .all) == JobCounts([.succeeded: ran, .suspended: salvage.damaged.count]))
   }
 
+  @Test(arguments: [false, true])
+  func `Jobs whose queue and kind can't be read are found by the names in an index, or else under lost ones`(
+    isIndexGone: Bool
+  ) async throws {
+    let store = try folder.store()
+    let job = NewJob(queue: "photos", kind: "upload", payload: Data("{}".utf8))
+    let ids = try await store.insert(JobInsertion([job, job])).ids
+    let isGone = isIndexGone ? "tbl_name" : "name"
+    let pages = try await store.numbers(
+      "SELECT rootpage FROM sqlite_master WHERE \(isGone) IN('durable_queue','durable_route')")
+    await store.close()
+    try overwrite(pages)
+    let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
+    #expect(salvage.cutTables == ["durable_queue", "durable_route"])
+    let found = try await folder.store("new.sqlite").jobs(JobQuery(detail: .all))
+    #expect(found.map(\.id) == ids && found.map(\.payload) == [job.payload, job.payload])
+    if isIndexGone {
+      #expect((salvage.jobs, salvage.damaged) == (0, ids))
+      #expect(found.map(\.queue) == ["lost", "lost"] && found.allSatisfy { $0.kind.hasPrefix("lost-") })
+    } else {
+      #expect((salvage.jobs, salvage.damaged) == (2, []))
+      #expect(found.map(\.queue) == ["photos", "photos"] && found.map(\.kind) == ["upload", "upload"])
+    }
+  }
+
+  @Test func `Jobs whose own rows can't be read are told as lost, and none of them as whole`() async throws {
+    let store = try folder.store()
+    let ids = try await store.insert(.plain(), .plain(), .plain())
+    let page = try await store.numbers("SELECT rootpage FROM sqlite_master WHERE name='durable_job'")
+    await store.close()
+    try overwrite(page)
+    let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
+    #expect((salvage.jobs, salvage.damaged, salvage.lost) == (0, [], ids))
+  }
+
+  /// Pages that are what a broken disk may give.
+  private func overwrite(_ pages: some Sequence<Int64>) throws {
+    let size = 4096
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path()))
+    for page in pages {
+      try file.seek(toOffset: UInt64(page - 1) * UInt64(size))
+      try file.write(contentsOf: Data(repeating: 0xEE, count: size))
+    }
+    try file.close()
+  }
+
   @Test func `Nothing is salvaged into a file that is there, nor out of what is no store`() async throws {
     let store = try await filledStore()
     await store.close()
@@ -194,7 +234,9 @@ import Testing
     ] {
       let error = await #expect(throws: JobError.self) { try await SQLiteStore.repair(from: from, to: to) }
       #expect(error?.code == code)
+      #expect(error?.message.contains(to == folder.path("other") ? to : from) == true)
     }
+    #expect(!FileManager.default.fileExists(atPath: folder.path("new")))
     #expect(try String(contentsOfFile: folder.path("other"), encoding: .utf8) == "no store")
   }
 }

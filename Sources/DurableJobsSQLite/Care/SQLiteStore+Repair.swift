@@ -6,9 +6,11 @@ import GRDBSQLite
 public struct StoreSalvage: Hashable, Sendable {
   /// How many jobs are complete in the new store.
   public var jobs = 0
-  /// Jobs of which some part can't be read, as far as their ids are known. If a job's own row was readable, it is in
-  /// the new store, and is suspended with the reason once a worker claims it.
+  /// Jobs in the new store of which some part could not be read. A worker that claims one suspends it with the reason.
+  /// One whose queue or kind is lost keeps its payload, and waits under a name such as `lost-3` in place of the lost one.
   public var damaged: [JobID] = []
+  /// Jobs that are not in the new store, since their own rows could not be read, as far as their ids are known.
+  public var lost: [JobID] = []
   /// Tables that could not be read to the end.
   public var cutTables: [String] = []
   /// Inconsistencies that were corrected in the new store.
@@ -23,20 +25,22 @@ extension SQLiteStore {
   /// Throws `JobError.Code.unusableFile` if there is a file at `to` or none at `from`, `JobError.Code.notAStore` if
   /// that has no trace of jobs, and else what opening a store throws; delete an incomplete new file in that case.
   public static func repair(from damaged: String, to path: String) async throws -> StoreSalvage {
-    guard access(damaged, R_OK) == 0, access(path, F_OK) != 0 else {
-      throw JobError(
-        .unusableFile, "\(damaged) must be a file that can be read, and nothing may be at \(path) yet: it is made anew")
+    guard access(damaged, R_OK) == 0 else {
+      throw JobError(.unusableFile, "\(damaged) can't be read: \(String(cString: strerror(errno)))")
     }
+    guard access(path, F_OK) != 0 else {
+      throw JobError(.unusableFile, "\(path) exists already; give the new store a path of its own")
+    }
+    let source = try Result { try Salvager.Source(damaged) }.mapError { JobError($0, path: damaged) }.get()
     let store = try SQLiteStore(path: path)
     do {
       var salvage = try await store.engine.write(.other) { transaction in
-        var salvager = try Salvager(from: damaged, to: transaction.connection.handle)
+        var salvager = Salvager(from: source, to: transaction.connection.handle)
         try salvager.copyAll()
         transaction.memory.routes.forget()
         return salvager.salvage
       }
       salvage.mended = try await store.check(mending: true)
-      salvage.jobs = try await store.counts(where: .all).total - salvage.damaged.count
       await store.close()
       return salvage
     } catch {
@@ -53,25 +57,33 @@ private struct Salvager {
   private(set) var salvage = StoreSalvage()
 
   /// A read-only connection.
-  private final class Source {
-    private(set) var handle: OpaquePointer?
+  final class Source: @unchecked Sendable {
+    let handle: OpaquePointer
 
+    /// Throws if there is no trace of jobs at `path`, or nothing of it can be read.
     init(_ path: String) throws {
+      var handle: OpaquePointer?
       let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, nil)
-      guard code == SQLITE_OK else { throw SQLiteFailure(code: code, on: handle) }
+      guard code == SQLITE_OK, let handle else {
+        defer { sqlite3_close_v2(handle) }
+        throw SQLiteFailure(code: code, on: handle)
+      }
+      self.handle = handle
+      guard try Statement("SELECT 1 FROM pragma_table_info('durable_job')", on: handle).step() else {
+        throw SQLiteFailure(code: SQLITE_NOTADB, on: nil)
+      }
     }
 
     deinit { sqlite3_close_v2(handle) }
   }
 
-  init(from path: String, to target: OpaquePointer) throws {
-    source = try Source(path)
+  init(from source: Source, to target: OpaquePointer) {
+    self.source = source
     self.target = target
   }
 
-  private func texts(_ sql: String, on handle: OpaquePointer?) throws -> [String] {
-    guard let handle else { return [] }
-    return try Statement(sql, on: handle).map { $0.text(0) ?? "" }
+  private func texts(_ sql: String, on handle: OpaquePointer) throws -> [String] {
+    try Statement(sql, on: handle).map { $0.text(0) ?? "" }
   }
 
   mutating func copyAll() throws {
@@ -87,21 +99,37 @@ private struct Salvager {
       UPDATE sqlite_sequence SET seq=max(seq,ifnull((SELECT max(abs(claim)>>\(ClaimNumber.bits)) FROM durable_job
         WHERE abs(claim)>>\(ClaimNumber.bits)<\(ClaimNumber.highestWorker)),0)) WHERE name='durable_worker'
       """)
-    let halves = """
-      SELECT id FROM durable_job WHERE state<>\(stubCode) AND id NOT IN(SELECT id FROM durable_spec)
-      UNION SELECT id FROM durable_spec WHERE id NOT IN(SELECT id FROM durable_job) ORDER BY 1
+    let isWhole = """
+      state BETWEEN 2 AND 10 AND id IN(SELECT id FROM durable_spec)
+        AND route IN(SELECT r.id FROM durable_route r JOIN durable_queue q ON q.id=r.queue)
       """
-    salvage.damaged = try texts(halves, on: target).compactMap { JobID($0) }
+    let jobs = "FROM durable_job WHERE state<>\(stubCode)"
+    salvage.jobs = try Statement("SELECT count(*) \(jobs) AND \(isWhole)", on: target).first { $0.count(0) } ?? 0
+    func ids(_ sql: String) throws -> [JobID] {
+      try Statement("SELECT id \(sql) ORDER BY id", on: target).map { $0.id(0) }
+    }
+    salvage.damaged = try ids("\(jobs) AND NOT(\(isWhole))")
+    salvage.lost = try ids("FROM durable_spec WHERE id NOT IN(SELECT id FROM durable_job)")
+    // A job without a queue or a kind would be seen by nobody.
+    let lost = "SELECT DISTINCT route \(jobs) AND route NOT IN(SELECT id FROM durable_route)"
+    try run(
+      """
+      INSERT INTO durable_queue(id,name) SELECT DISTINCT queue,'lost-'||queue FROM durable_route
+        WHERE queue NOT IN(SELECT id FROM durable_queue)
+      """)
+    try run("INSERT OR IGNORE INTO durable_queue(name) SELECT 'lost' WHERE EXISTS(\(lost))")
+    try run(
+      """
+      INSERT INTO durable_route(id,queue,kind)
+        SELECT route,(SELECT id FROM durable_queue WHERE name='lost'),'lost-'||route FROM(\(lost))
+      """)
   }
 
   private mutating func copy(_ table: String) throws {
     let columns = "SELECT name FROM pragma_table_info('\(table)')"
     let theirs = Set(try texts(columns, on: source.handle))
     let names = try texts(columns, on: target).filter(theirs.contains).joined(separator: ",")
-    guard !names.isEmpty else {
-      if table == "durable_job" { throw SQLiteFailure(code: SQLITE_NOTADB, on: nil) }
-      return
-    }
+    guard !names.isEmpty else { return }
     let order = try texts("SELECT name FROM pragma_table_info('\(table)') WHERE pk>0 ORDER BY pk", on: target)
     for direction in ["ASC", "DESC"] {
       let terms = order.map { "\($0) \(direction)" }.joined(separator: ",")
@@ -110,11 +138,17 @@ private struct Salvager {
       }
     }
     salvage.cutTables.append(table)
+    // An index has the names, and what else is in these rows is counted anew, or a setting.
+    let named = ["durable_queue": "id,name", "durable_route": "id,queue,kind,requires"]
+    guard let columns = named[table] else { return }
+    _ = try copy(
+      "SELECT \(columns) FROM \(table) INDEXED BY sqlite_autoindex_\(table)_1 ORDER BY \(columns.dropFirst(3))",
+      "INSERT OR IGNORE INTO \(table)(\(columns))")
   }
 
   /// Returns false if reading stops before the end.
   private func copy(_ select: String, _ insert: String) throws -> Bool {
-    guard let handle = source.handle, let rows = try? Statement(select, on: handle) else { return false }
+    guard let rows = try? Statement(select, on: source.handle) else { return false }
     let count = sqlite3_column_count(rows.handle)
     let marks = (1...max(count, 1)).map { "?\($0)" }.joined(separator: ",")
     let row = try Statement("\(insert) VALUES(\(marks))", on: target)

@@ -18,7 +18,10 @@
 
     func run() async throws {
       Screen.goOnWithoutReader()
-      let findings = try await options.existing()?.store.check(mending: mend) ?? []
+      guard let store = try await options.existing() else {
+        throw JobError(.unusableFile, "nothing to check: \(try options.missing)")
+      }
+      let findings = try await store.store.check(mending: mend)
       if options.json {
         Screen.out.json(
           findings.map {
@@ -41,7 +44,7 @@
       commandName: "repair", abstract: "Save what can be read of a damaged store into a new file.",
       discussion: """
         The old file stays as it is. First end all programs that use it. The logs of commands and the bodies of requests, which \
-        are in files beside it, are copied too.
+        are in files beside it, are copied too. Exits with 0 if all was saved, and else with 5.
         """)
 
     @Argument(help: ArgumentHelp("The new file.", valueName: "path")) var path: String
@@ -65,12 +68,17 @@
       }
       if options.json {
         Screen.out.json(
-          SalvageRecord(jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), cutTables: salvage.cutTables))
+          SalvageRecord(
+            jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), lost: salvage.lost.map(\.rawValue),
+            cutTables: salvage.cutTables))
       } else {
-        Screen.out.line("\(salvage.jobs) job\(salvage.jobs == 1 ? "" : "s") whole in \(path.withVisibleControls)")
+        Screen.out.line("\(amount(salvage.jobs)) whole in \(path.withVisibleControls)")
         if !salvage.damaged.isEmpty {
-          let count = salvage.damaged.count == 1 ? "1 job is" : "\(salvage.damaged.count) jobs are"
-          Talk.line("\(count) damaged; what is left of it is suspended once a worker comes to it")
+          Talk.line(
+            "\(amount(salvage.damaged.count)) saved in part; 'durable show' has what is left: \(some(salvage.damaged))")
+        }
+        if !salvage.lost.isEmpty {
+          Talk.line("\(amount(salvage.lost.count)) lost, whose rows can't be read: \(some(salvage.lost))")
         }
         if !salvage.cutTables.isEmpty {
           Talk.line("These tables could not be read to their end: \(salvage.cutTables.joined(separator: ", "))")
@@ -82,6 +90,15 @@
         Talk.line("Copy \(folders) yourself before a worker begins: logs and bodies of requests are there")
         throw ExitCode(.storeNotUsable)
       }
+      if !(salvage.damaged.isEmpty && salvage.lost.isEmpty && salvage.cutTables.isEmpty) {
+        throw ExitCode(.storeNotUsable)
+      }
+    }
+
+    private func amount(_ count: Int) -> String { "\(count) job\(count == 1 ? "" : "s")" }
+
+    private func some(_ ids: [JobID]) -> String {
+      ids.prefix(20).map(\.description).joined(separator: ", ") + (ids.count > 20 ? " …" : "")
     }
   }
 
@@ -95,6 +112,7 @@
   private struct SalvageRecord: Encodable {
     var jobs: Int
     var damaged: [Int64]
+    var lost: [Int64]
     var cutTables: [String]
   }
 #endif

@@ -12,7 +12,7 @@
       abstract: "Delete jobs that have ended, with their logs.",
       discussion: """
         Those that succeeded, were cancelled or were skipped; with --failed those that failed, too. By itself a store deletes \
-        the first after a day, and the last after 30.
+        those that succeeded or were cancelled after a day, and those that failed or were skipped after 30.
         """)
 
     @Flag(help: "Those that failed, too.") var failed = false
@@ -31,7 +31,10 @@
     func run() async throws {
       if compact { _ = try options.place.file(instead: "There it is VACUUM that gives room back; leave out --compact") }
       let age = try olderThan.map { try DurationArgument.parse($0).duration }
-      guard let store = try await options.existing() else { return tell([], refused: 0, freed: nil) }
+      guard let store = try await options.existing() else {
+        Talk.line("Nothing to delete: \(try options.missing)")
+        return tell([], refused: 0, freed: nil)
+      }
       var states: Set<JobState> = [.succeeded, .cancelled, .skipped]
       if failed { states.insert(.failed) }
       let filter =

@@ -71,30 +71,3 @@ extension JobTerms {
       requires: options.requires, whenLost: options.whenLost ?? .goesOn)
   }
 }
-
-extension Error {
-  /// The error in one line for a person. Coding errors include the path to the value.
-  package var briefly: String {
-    switch self {
-    case let error as EncodingError:
-      switch error {
-      case .invalidValue(let value, let context): "\(value) at \(context.codingPath.path): \(context.debugDescription)"
-      @unknown default: "\(error)"
-      }
-    case let error as DecodingError:
-      switch error {
-      case .keyNotFound(let key, let context): "no '\(key.stringValue)' at \(context.codingPath.path)"
-      case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-        "no \(type) at \(context.codingPath.path)"
-      case .dataCorrupted(let context): "\(context.debugDescription) at \(context.codingPath.path)"
-      @unknown default: "\(error)"
-      }
-    case let error as any LocalizedError where error.errorDescription != nil: error.errorDescription!
-    default: "\(self)"
-    }
-  }
-}
-
-extension [any CodingKey] {
-  fileprivate var path: String { isEmpty ? "the top" : map(\.stringValue).joined(separator: ".") }
-}

@@ -8,4 +8,15 @@ package struct SystemError: Error, CustomStringConvertible {
 
   /// The system's text for a code, such as "No space left on device".
   package static func words(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }
+
+  /// What helps, where that is known.
+  static func remedy(_ code: Int32) -> String? {
+    switch code {
+    case ENOSPC, EDQUOT: "free some space"
+    case EACCES, EPERM: "check to whom it belongs, and what others may do"
+    case ENOENT, ENOTDIR: "check the path"
+    case EROFS: "choose a place that can be written"
+    default: nil
+    }
+  }
 }

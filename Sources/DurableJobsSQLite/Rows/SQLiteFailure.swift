@@ -44,7 +44,7 @@ extension JobError {
     case let error as JobError: self = error
     case let error as SQLiteFailure: self.init(failure: error, path: path)
     case let error as DatabaseError: self.init(failure: SQLiteFailure(error), path: path)
-    default: self.init(.storeFailed, "the store \(path) failed: \(error)", cause: error)
+    default: self.init(.storeFailed, "the store \(path) failed: \(error.briefly)", cause: error)
     }
   }
 

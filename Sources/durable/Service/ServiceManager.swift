@@ -89,7 +89,7 @@
         status = result.terminationStatus
         complaint = result.standardError
       } catch {
-        throw JobError(.storeFailed, "\(Self.program) can't be run here: \(error)")
+        throw JobError(.storeFailed, "\(Self.program) can't be run here: \(error.briefly)")
       }
       guard status.isSuccess else {
         let said = complaint.trimmingCharacters(in: .whitespacesAndNewlines)

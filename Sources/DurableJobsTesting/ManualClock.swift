@@ -7,6 +7,7 @@ public final class ManualClock: JobClock {
     /// Since 1970.
     var wall: Duration
     var uptime = Duration.zero
+    var asleep = Duration.zero
     var timers: [Timer] = []  // the earliest first; of two at one moment, the one that was scheduled first
     var lastKey = 0
     var waiters: [Waiter] = []
@@ -33,6 +34,7 @@ public final class ManualClock: JobClock {
 
   public var now: Date { Date(timeIntervalSince1970: state.withLock(\.wall).seconds) }
   public var uptime: Duration { state.withLock(\.uptime) }
+  public var continuous: Duration { state.withLock { $0.uptime + $0.asleep } }
 
   /// The time left until each timer that is set, earliest first.
   public var timers: [Duration] { state.withLock { state in state.timers.map { $0.due - state.uptime } } }
@@ -61,6 +63,14 @@ public final class ManualClock: JobClock {
 
   /// Sets the calendar forward or back, as a person or a time server does. Timers are not affected.
   public func stepWallClock(by duration: Duration) { state.withLock { $0.wall += duration } }
+
+  /// Lets time pass while the machine sleeps: no timer fires, and ``uptime`` stands still.
+  public func sleep(for duration: Duration) {
+    state.withLock { state in
+      state.wall += duration
+      state.asleep += duration
+    }
+  }
 
   /// Waits until a timer is due within `limit`, or any if there is no limit. Returns at once if there is one.
   public func timerScheduled(within limit: Duration? = nil) async {

@@ -243,6 +243,28 @@ import Testing
     await worker.stop()
   }
 
+  @Test func `a handler that slept with its machine for a lease's length asks whether its claim holds`() async throws {
+    let (began, go) = (Gate(), Gate())
+    let held = Recorder<Bool>()
+    let worker = JobWorker(queue, maxConcurrentJobs: 1)
+    worker.register(kind: "k") { _, context in
+      began.open()
+      await Task { await go.pass() }.value
+      held.add(await context.isHeld())
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    clock.sleep(for: Defaults.lease)
+    #expect(store.calls(of: .renew) == 0, "no timer goes off while the machine sleeps")
+    go.open()
+    _ = try await store.whenFinished(id)
+    #expect(held.all == [true])
+    #expect(store.calls(of: .renew) > 0)
+    await worker.stop()
+  }
+
   @Test func `a run for one job takes no other`() async throws {
     let worker = JobWorker(queue)
     let ran = Recorder<JobID>()

@@ -6,12 +6,16 @@ public protocol JobClock: Sendable {
   var now: Date { get }
   /// The time since some fixed moment. It never steps.
   var uptime: Duration { get }
+  /// Like ``uptime``, but it goes on while the machine sleeps. By default the same.
+  var continuous: Duration { get }
   /// Calls `action` once when ``uptime`` reaches `due`, or at once if it has, unless the timer is cancelled first.
   /// `action` must not block.
   func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer
 }
 
 extension JobClock {
+  public var continuous: Duration { uptime }
+
   /// Calls `action` once after a delay.
   public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
     schedule(at: uptime + max(delay, .zero), action)
@@ -28,6 +32,8 @@ public struct SystemClock: JobClock {
   public init() {}
   public var now: Date { Date() }
   public var uptime: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+  public var continuous: Duration { Self.start.duration(to: .now) }
+  private static let start = ContinuousClock.now
   public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
     EngineThread.shared.schedule(at: due, action)
   }

@@ -62,9 +62,7 @@ public final class JobWorker: Sendable {
   // MARK: Handlers
 
   /// Runs jobs of this kind, and of its former kinds, with the type's `run` method.
-  public func register<J: Job>(_ type: J.Type) {
-    register(type) { try await $0.run(in: $1) }
-  }
+  public func register<J: Job>(_ type: J.Type) { register(type) { try await $0.run(in: $1) } }
 
   /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy.
   /// Registering a kind again replaces its handler; if the type is another one, a warning is logged.
@@ -123,14 +121,10 @@ public final class JobWorker: Sendable {
   public func setMaxConcurrentJobs(_ limit: Int, for queue: JobQueue? = nil) throws {
     try setup.withLock { setup in
       var limits = setup.limits
-      if let queue {
-        guard limits[queue.name] != nil, queue.store === store else {
-          throw JobError(.invalidArgument, "this worker does not serve the queue '\(queue.name)'")
-        }
-        limits[queue.name] = limit
-      } else {
-        for name in limits.keys { limits[name] = limit }
+      if let queue, limits[queue.name] == nil || queue.store !== store {
+        throw JobError(.invalidArgument, "this worker does not serve the queue '\(queue.name)'")
       }
+      for name in queue.map({ [$0.name] }) ?? Array(limits.keys) { limits[name] = limit }
       try Self.check(limits)
       setup.limits = limits
       // A run of one job keeps its own.
@@ -160,7 +154,7 @@ public final class JobWorker: Sendable {
     let handlers = setup.withLock(\.handlers)
     guard let handler = handlers[kind] else { return nil }
     return { [logger] claim, worker, store in
-      let attempt = RunningAttempt(claim, at: store.clock.uptime) { _ in }
+      let attempt = RunningAttempt(claim, at: store.clock.continuous) { _ in }
       let context = JobContext(
         attempt, in: handlers.queue(of: claim, in: store), by: worker, output: handler.output, logger: logger)
       let output = try await handler.run(claim, within: context)
@@ -183,9 +177,7 @@ public final class JobWorker: Sendable {
   /// Cancelling stops gracefully: no more jobs are claimed, and running ones have ``Defaults/grace`` before they are
   /// interrupted and become ready again, keeping their attempt. Throws ``JobError/Code/alreadyRunning``, or what the
   /// store throws if it can't be used at all; while a store is merely busy, full or unavailable, the worker waits.
-  public func run() async throws {
-    _ = try await run(.none, limits: nil)
-  }
+  public func run() async throws { _ = try await run(.none, limits: nil) }
 
   /// Runs until this worker has nothing left to do, or is stopped, and returns how many jobs of its queues are then in
   /// each state. ``JobCounts/unfinished`` ones wait for a later start, are suspended or paused, are of an unknown kind,
@@ -194,9 +186,7 @@ public final class JobWorker: Sendable {
   /// Back-offs are waited for: a job that fails is retried, as its policy says, until it succeeds or has failed
   /// permanently. With ten attempts, the default, that can take hours.
   @discardableResult
-  public func runUntilIdle() async throws -> JobCounts {
-    try await run(.idle, limits: nil).counts
-  }
+  public func runUntilIdle() async throws -> JobCounts { try await run(.idle, limits: nil).counts }
 
   /// Runs like ``runUntilIdle()``, but at most until `deadline` or until the task is cancelled: then running jobs are
   /// interrupted at once and become ready again, keeping their attempt. For background time: give a deadline some
@@ -238,9 +228,7 @@ public final class JobWorker: Sendable {
     do {
       let run = try begin(.none, limits: nil)
       Task {  // ends with the run, which `stop` ends
-        do {
-          _ = try await finish(run)
-        } catch {
+        do { _ = try await finish(run) } catch {
           logger.error("the worker ended", metadata: ["error": "\(error.briefly)"])
         }
       }

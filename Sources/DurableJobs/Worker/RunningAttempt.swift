@@ -6,7 +6,7 @@ final class RunningAttempt: Sendable {
     var stopReason: StopReason?
     var stopAskedAt: Duration?
     var progress: JobProgress?
-    /// When the claim was last known to hold, and who waits to learn whether it does now.
+    /// When the claim was last known to hold, by a clock that no sleep stops; and who waits to learn whether it does now.
     var heldAt: Duration
     var askers: [CheckedContinuation<Void, Never>] = []
     var followUps: [NewJob] = []
@@ -23,8 +23,7 @@ final class RunningAttempt: Sendable {
 
   /// `onNews` makes the worker renew soon, or at once.
   init(_ claim: ClaimedJob, at now: Duration, onNews: @escaping @Sendable (_ isUrgent: Bool) -> Void) {
-    self.claim = claim
-    self.onNews = onNews
+    (self.claim, self.onNews) = (claim, onNews)
     state = Lock(State(heldAt: now))
   }
 
@@ -129,7 +128,5 @@ final class RunningAttempt: Sendable {
   func takeProgress() -> JobProgress? { state.exchange(\.progress, nil) }
 
   /// Puts back progress that could not be stored, unless there is newer.
-  func restore(_ progress: JobProgress) {
-    state.withLock { if $0.progress == nil { $0.progress = progress } }
-  }
+  func restore(_ progress: JobProgress) { state.withLock { if $0.progress == nil { $0.progress = progress } } }
 }

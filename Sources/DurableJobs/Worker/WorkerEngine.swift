@@ -71,13 +71,11 @@ final class WorkerEngine: Sendable {
     while true {
       let step = shared.withLock { $0.state.next(uptime) }
       switch step {
-      case .turn(let settlements, let free):
-        if try await turn(settlements, free) { summary.hasRun = true }
+      case .turn(let settlements, let free): if try await turn(settlements, free) { summary.hasRun = true }
       case .renew: await renew()
       case .recover: await recover()
       case .wake(let bite): await wake(bite)
-      case .interrupt:
-        for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+      case .interrupt: for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
       case .giveBack(let unstored):
         for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
         if !unstored.isEmpty { complainOfLoss(unstored, closedError) }
@@ -184,7 +182,7 @@ final class WorkerEngine: Sendable {
       ClaimRequest(worker: id, queues: queues, kinds: kinds, satisfied: satisfied, absent: absent, free: $0)
     }
     request?.only = only
-    let now = uptime
+    let now = store.clock.continuous
     do {
       let batch: SettlementBatch
       if settlements.isEmpty, let request {
@@ -282,7 +280,7 @@ final class WorkerEngine: Sendable {
   }
 
   private func renew() async {
-    let (attempts, now) = (attemptsAtWork, uptime)
+    let (attempts, now) = (attemptsAtWork, store.clock.continuous)
     let askers = attempts.map { $0.takeAskers() }
     // All claims that are held, including those with unsaved results: what is not listed is given back.
     let renewals =
@@ -382,9 +380,7 @@ final class WorkerEngine: Sendable {
   }
 
   private func retire() async {
-    do {
-      _ = try await store.recover(RecoveryRequest(worker: id, isRetiring: true))
-    } catch {
+    do { _ = try await store.recover(RecoveryRequest(worker: id, isRetiring: true)) } catch {
       logger.warning("the worker could not say good-bye; its lease will lapse", metadata: ["error": "\(error.briefly)"])
     }
   }

@@ -98,4 +98,26 @@ import Testing
     #expect(skip.runs <= 4_050)
     #expect(open.runs <= 5_050)
   }
+
+  @Test func `A chain of jobs that wait is removed at a cost by the job, however long it is`() async throws {
+    var works: [StatementWork] = []
+    for count in [2_000, 8_000] {
+      var last: JobID?
+      for _ in 0..<count / 1000 {
+        let chain = (0..<1000).map { index in
+          var job = NewJob.plain()
+          job.edges = index > 0 ? [JobEdge(.sibling(index - 1))] : last.map { [JobEdge(.job($0))] } ?? []
+          return job
+        }
+        last = try await store.insert(JobInsertion(chain)).ids.last
+      }
+      let (work, removed) = try await store.work { try await JobQueue(store: store).removeAll(where: .all) }
+      #expect(removed == count)
+      works.append(work)
+    }
+    print("a chain of 2,000 is removed by \(works[0].runs) statements, of 8,000 by \(works[1].runs)")
+    #expect(works[1].runs < 5 * works[0].runs)
+    #expect(works[1].commits <= 2 * 8_000 / 500 + 2)
+    #expect(try await store.check() == [])
+  }
 }

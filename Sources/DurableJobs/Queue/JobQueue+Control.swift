@@ -34,9 +34,7 @@ extension JobQueue {
   /// Ends an unfinished job with success, whatever its handler does. `output` must be what the kind decodes: nil fits
   /// only `Void` and optional outputs; for others, reading the value then throws ``JobError/Code/notDecodable``. Throws
   /// ``JobError/Code/notEncodable`` if `output` is larger than ``Limits/payloadBytes``.
-  public func complete(_ id: JobID, output: Data? = nil) async throws {
-    try await store.complete(id, output)
-  }
+  public func complete(_ id: JobID, output: Data? = nil) async throws { try await store.complete(id, output) }
 
   /// Ends an unfinished job with failure, whatever its handler does. For `code` see ``AttemptFailure/code``.
   public func fail(_ id: JobID, message: String, code: String? = nil) async throws {
@@ -101,9 +99,7 @@ extension JobQueue {
 
   /// Deletes all matching jobs of this queue that are not running.
   @discardableResult
-  public func removeAll(where filter: JobFilter) async throws -> Int {
-    try await changeAll(.remove, where: filter)
-  }
+  public func removeAll(where filter: JobFilter) async throws -> Int { try await changeAll(.remove, where: filter) }
 
   /// Makes all running and suspended jobs of this queue ready, whoever holds them, as a queue without leases does at
   /// launch. Includes jobs of living workers: their reports are refused from then on, their handlers are cancelled, and
@@ -124,9 +120,7 @@ extension JobQueue {
   /// Limits how many jobs of this queue run or start, over all processes and in addition to the workers' own limits;
   /// nil removes the limits. Running jobs continue. Every attempt counts, retries included. Throws
   /// ``JobError/Code/invalidArgument`` for numbers below 1.
-  public func setLimits(_ limits: JobLimits?) async throws {
-    try await store.configure([.limits(queue: name, limits)])
-  }
+  public func setLimits(_ limits: JobLimits?) async throws { try await store.configure([.limits(queue: name, limits)]) }
 
   /// The limits that are set for every process; nil if there are none.
   public var limits: JobLimits? {
@@ -163,19 +157,28 @@ extension JobQueue {
 extension JobStore {
   /// Changes all matching jobs that allow it, page by page, and returns their ids.
   package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
-    var changed: [JobID] = []
+    var (changed, refused): ([JobID], [JobID]) = ([], [])
     var after: JobID?
-    var (filter, refused, count) = (filter, Set<JobID>(), 0)
     repeat {
       let report = try await self.change(change, where: filter, after: after, limit: bite)
       changed += report.changed
-      refused.formUnion(report.refused.map(\.job))
+      refused += report.refused.map(\.job)
       after = report.next
-      // What the refused jobs were needed for may be gone now, so try those again. Each round there are fewer of them.
-      if after == nil, change == .remove, !refused.isEmpty, changed.count > count {
-        (filter, refused, count, after) = (filter && .ids(refused), [], changed.count, JobID(rawValue: 0))
-      }
     } while after != nil
+    // What the refused jobs were needed for may be gone now, so try those again. What needs a job mostly came after it:
+    // from the last to the first, a chain of any length goes in one round.
+    var count = 0
+    while change == .remove, !refused.isEmpty, changed.count > count {
+      count = changed.count
+      var left = refused
+      refused = []
+      while !left.isEmpty {
+        let report = try await self.change(change, where: filter && .ids(left.suffix(bite)), after: nil, limit: bite)
+        changed += report.changed
+        refused += report.refused.map(\.job).reversed()
+        left.removeLast(min(bite, left.count))
+      }
+    }
     return changed
   }
 

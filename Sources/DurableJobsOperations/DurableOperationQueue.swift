@@ -76,8 +76,13 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     _ kind: String, retry: RetryPolicy = .exponential(),
     handler: @escaping @Sendable (DurableOperation, JobContext) async throws -> Void
   ) {
-    worker.register(kind: kind, retry: retry) { [board] job, context in
+    worker.register(kind: kind, retry: retry) { [board, jobs] job, context in
       let operation = try await board.operation(of: job, context)
+      if operation.isCancelled {
+        // Its job was not told yet, or could not be; if it can't be now, this is tried again.
+        try? await jobs.cancel(context.id)
+        throw .snooze(for: .seconds(1))
+      }
       guard operation.begin(context) else { throw .snooze(for: .seconds(1)) }
       defer { operation.end() }
       try await handler(operation, context)

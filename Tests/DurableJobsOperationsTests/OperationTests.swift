@@ -329,6 +329,23 @@ import Testing
     await bench.queue.stop()
   }
 
+  @Test func `C55 An operation whose cancel did not reach its job does not begin`() async throws {
+    let (store, ran) = (FaultyStore(InMemoryStore()), Record())
+    let queue = DurableOperationQueue(name: "q", store: store)
+    queue.isSuspended = true
+    queue.register("work") { operation, _ in ran.add(operation.id) }
+    let one = Bench.work("one")
+    await queue.add(one)
+    store.fail(.change, with: JobError(.locked, "away"))
+    one.cancel()
+    while store.calls(of: .change) == 0 { await Task.yield() }
+    queue.isSuspended = false
+    await one.finished()
+    #expect(ran.all == [])
+    #expect((one.error as? JobFailure)?.message == "cancelled")
+    await queue.stop()
+  }
+
   @Test func `A cancelled handler is told, in either form`() async throws {
     let bench = Bench(maxConcurrency: 2)
     let begun = Record()

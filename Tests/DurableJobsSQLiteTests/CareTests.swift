@@ -94,6 +94,28 @@ import Testing
     #expect(try await store.check() == [])
   }
 
+  @Test func `A job that waited again while it ran, and ended, waits for nothing any more`() async throws {
+    let store = try folder.store()
+    let parent = try await store.insert(.plain("other"))[0]
+    var child = NewJob.plain()
+    child.edges = [JobEdge(.job(parent), .ended)]
+    for result in [ClaimSettlement.Result.succeeded(output: nil), .failed(message: "no")] {
+      _ = try await store.change(.cancel(reason: nil), where: .id(parent), after: nil, limit: 1)
+      try await store.insert(child)
+      let claimed = try #require(try await store.claim(.of(1)).jobs.first)
+      _ = try await store.change(.retry, where: .id(parent), after: nil, limit: 1)
+      #expect(try await store.numbers("SELECT count(*) FROM durable_wait") == [1])
+      #expect(try await store.settle([claimed.settled(result)], thenClaim: nil).replies.first?.isAccepted == true)
+      #expect(try await store.numbers("SELECT count(*) FROM durable_wait") == [0])
+    }
+    #expect(try await store.check() == [])
+    // As it was left by earlier versions.
+    try await store.execute("INSERT INTO durable_wait SELECT id,1 FROM durable_job WHERE state IN(7,8)")
+    #expect(try await store.check(mending: true).map(\.subject) == [.waits])
+    #expect(try await store.check() == [])
+    #expect(try await store.numbers("SELECT count(*) FROM durable_wait") == [0])
+  }
+
   // MARK: Room
 
   @Test func `What was deleted gives its room back when that is asked for, and what is left is whole`() async throws {

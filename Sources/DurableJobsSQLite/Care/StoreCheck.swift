@@ -36,7 +36,10 @@ enum StoreCheck {
       ifnull((SELECT n FROM durable_wait WHERE job=j.id),0) known
     FROM durable_job j WHERE j.state BETWEEN 2 AND 6
     """
-  static let wrongWaits = "SELECT id,n FROM (\(waits)) WHERE n<>known OR (state=2)<>(n>0) AND state BETWEEN 2 AND 4"
+  static let wrongWaits = """
+    SELECT id,n FROM (\(waits)) WHERE n<>known OR (state=2)<>(n>0) AND state BETWEEN 2 AND 4
+    UNION ALL SELECT job,0 FROM durable_wait JOIN durable_job j ON j.id=job WHERE j.state BETWEEN 7 AND 9
+    """
   /// Places without a job, and jobs without their place.
   static let strayPlaces = """
     SELECT x.job FROM durable_lane x JOIN durable_job j ON j.id=x.job WHERE x.seat<>(j.links&\(Links.seated.rawValue)<>0)

@@ -35,6 +35,7 @@ extension WriteTransaction: JobLedger {
     FaultPoint.settleMarked.reach()
     if let unique = held.unique { try release(unique, in: .succeeded, job) }
     if let deadline = held.deadline { try run(.deleteDeadline, deadline, job) }
+    if held.hasParents { try run(.deleteWait, job) }
     if let output = finish.output { try store(output, of: job) }
     news.moved(in: held.batch, from: .running, to: .succeeded)
     FaultPoint.settleResult.reach()
@@ -116,7 +117,5 @@ extension WriteTransaction: JobLedger {
     try connection[name].with(repeat each values).run()
   }
 
-  func store(_ output: Data, of job: JobID) throws {
-    try connection[.insertOutput].with(job).run(with: output, at: 2)
-  }
+  func store(_ output: Data, of job: JobID) throws { try connection[.insertOutput].with(job).run(with: output, at: 2) }
 }

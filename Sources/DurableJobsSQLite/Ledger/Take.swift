@@ -29,9 +29,7 @@ extension WriteTransaction {
     let claim = ClaimNumber(worker: row, count: own[last].row.claims)
     batch.jobs.reserveCapacity(picked.count)
     for job in picked {
-      do {
-        try run(.mark, job.id, claim.rawValue, now)
-      } catch let failure as SQLiteFailure where failure.concernsRow {
+      do { try run(.mark, job.id, claim.rawValue, now) } catch let failure as SQLiteFailure where failure.concernsRow {
         batch.hasMore = true
         try seize(job.id, because: failure.message)
         continue
@@ -41,7 +39,8 @@ extension WriteTransaction {
       let deadline = job.links.contains(.deadline) ? job.terms.deadline : nil
       let held = WriterMemory.Held(
         claim: claim, route: job.route.id, unique: job.terms.keyHold, deadline: deadline?.date.milliseconds,
-        batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow))
+        batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow),
+        hasParents: job.links.contains(.parents))
       self.claimed.append((job.id, held))
       var claimed = ClaimedJob(
         token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
@@ -101,9 +100,7 @@ extension WriteTransaction {
     batch.nextDue = min(batch.nextDue ?? .milliseconds(wait), .milliseconds(wait))
   }
 
-  private func nextDue(_ route: Int64) throws -> Int64? {
-    try connection[.nextDue].with(route).first { $0.int(0) }
-  }
+  private func nextDue(_ route: Int64) throws -> Int64? { try connection[.nextDue].with(route).first { $0.int(0) } }
 
   /// Makes at most `limit` due jobs of a route ready, earliest first. Returns how many there were.
   private func promote(_ route: Int64, limit: Int) throws -> Int {

@@ -21,6 +21,8 @@ final class WriterMemory {
     let batch: BatchID?
     /// Whether the job was ``Links/slow`` when it was claimed.
     let isSlow: Bool
+    /// It may wait again while it runs, if what it needed is retried.
+    let hasParents: Bool
     /// Whether a stop may have been requested or the claim lost, so that its row must be read.
     var isDoubtful = false
   }

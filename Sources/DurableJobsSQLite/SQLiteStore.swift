@@ -29,9 +29,9 @@ public final class SQLiteStore: JobStore {
 
   /// Opens the store at `path`. If the file does not exist but its folder does, creates it, private to the user.
   ///
-  /// Changes nothing if it throws: `JobError.Code.unusableFile` for a folder, a missing folder or missing permissions;
-  /// `JobError.Code.readOnly`; `JobError.Code.notAStore`; `JobError.Code.damaged`; `JobError.Code.newerVersion`;
-  /// `JobError.Code.locked` if another process did not release it within the busy time-out;
+  /// Changes nothing if it throws: `JobError.Code.unusableFile` for a folder, a missing folder, missing permissions, or
+  /// beside another file's `-wal`; `JobError.Code.readOnly`; `JobError.Code.notAStore`; `JobError.Code.damaged`;
+  /// `JobError.Code.newerVersion`; `JobError.Code.locked` if another process did not release it within the busy time-out;
   /// `JobError.Code.weakDurability` if a commit might not survive a power cut.
   ///
   /// If another store of this process has the file open, that one's configuration applies.
@@ -161,7 +161,5 @@ public final class SQLiteStore: JobStore {
     try await engine.read { try readBatches(query, on: $0) }
   }
 
-  public func settings() async throws -> [StoreSetting] {
-    try await engine.read { try readSettings(on: $0) }
-  }
+  public func settings() async throws -> [StoreSetting] { try await engine.read { try readSettings(on: $0) } }
 }

@@ -45,5 +45,26 @@
       #expect(pruned["removed"] as? [Int] == [1] && pruned["freedBytes"] is Int)
       #expect(try await durable("status").text == "no jobs\n")
     }
+
+    @Test("a store that took another's place beside that one's log takes no jobs, and nor does one that is gone")
+    func strayLog() async throws {
+      for _ in 0..<3 { _ = try await durable.add("--", "true") }
+      let (log, other) = (durable.store + "-wal", durable.folder + "/other.sqlite")
+      for _ in 0..<2 { _ = try await durable.add("--store", other, "--", "true") }
+      try await durable("status", "--store", other)
+      let files = FileManager.default
+      #expect(files.fileExists(atPath: log) && !files.fileExists(atPath: other + "-wal"))
+      let before = files.contents(atPath: log)
+      try files.moveItem(atPath: durable.store, toPath: durable.folder + "/moved.sqlite")
+      for isThere in [false, true] {
+        if isThere { try files.copyItem(atPath: other, toPath: durable.store) }
+        let refused = try await durable("add", "--", "true")
+        #expect(refused.status != .exited(0) && refused.stderr.contains(log), "\(refused)")
+        #expect(files.fileExists(atPath: durable.store) == isThere && files.contents(atPath: log) == before)
+      }
+      try files.removeItem(atPath: durable.store)
+      try files.moveItem(atPath: durable.folder + "/moved.sqlite", toPath: durable.store)
+      #expect(try await durable.add("--", "true") == 4)
+    }
   }
 #endif

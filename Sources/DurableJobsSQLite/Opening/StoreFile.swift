@@ -18,6 +18,7 @@ struct StoreFile {
       var patience = Patience(busyTimeout)
       try StoreInspection.checkFile(path)
       isFile = true
+      try patience.wait { try StoreMark.checkLog(of: path, $0) }
       let look = try patience.wait { try StoreInspection.look(path, $0) }
       // Closed once the pool is open: the last connection of all to close moves the log into the file.
       defer { sqlite3_close_v2(look) }
@@ -26,6 +27,7 @@ struct StoreFile {
       // Two processes that create the same file must not do so at the same time.
       let hasLock = patience.wait { lock.take(within: $0) }
       defer { if hasLock { lock.giveBack() } }
+      if FileStat(path)?.size == 0 { try StoreMark.begin(on: look) }
       try self.init(Self.open(path, Self.configuration(busyTimeout)), folder, lock, patience)
     } catch {
       let error = JobError(error, path: path)
@@ -133,10 +135,17 @@ enum StoreInspection {
     guard !path.isEmpty, path != ":memory:" else {
       throw unusable(path, "it names no file; for a store in memory use InMemoryStore")
     }
+    // Looked for before the file is, as who makes a store fills that first. SQLite would delete it beside an empty file.
+    let hasLog = FileStat(log(of: path)) != nil
     var status = stat()
     if stat(path, &status) != 0 {
       guard errno == ENOENT else { throw unusable(path, SystemError.words()) }
-      return try create(path)
+      if !hasLog { return try create(path) }
+    }
+    guard !hasLog || status.st_size > 0 else {
+      throw strayLog(
+        of: path, "is the log of a file that is not here",
+        "Put that file back beside it; for a new store, move the log away once no process has the old one open")
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
@@ -148,6 +157,13 @@ enum StoreInspection {
       throw unusable(path, "it has \(status.st_nlink) names (hard links); keep one of them, and use symbolic links")
     }
     guard access(path, R_OK) == 0 else { throw unusable(path, "you may not read it") }
+  }
+
+  static func log(of path: String) -> String { (resolvedPath(path) ?? path) + "-wal" }
+
+  static func strayLog(of path: String, _ what: String, _ remedy: String) -> JobError {
+    let log = log(of: path)
+    return unusable(path, "\(log) \(what). Nothing was changed; it may have jobs that are nowhere else. \(remedy)")
   }
 
   /// Checks the folder where a path leads: SQLite's files and the session folder are created there.

@@ -49,6 +49,8 @@ final class Writer: @unchecked Sendable {
   private let memory: WriterMemory
   private var hasLockLapsed = false
   private var log: WriteAheadLog
+  /// The log that is known to have the store's mark.
+  private var markedLog: Int64?
   /// What to report once the app's own transaction is committed.
   private var told: News?
 
@@ -57,15 +59,12 @@ final class Writer: @unchecked Sendable {
     process: OwnProcess, time: StoreTime, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
   ) throws {
-    self.pool = pool
-    self.isLent = isLent
+    (self.pool, self.isLent) = (pool, isLent)
     connection = try pool.writeWithoutTransaction { WriterConnection(handle: try $0.handle(of: path)) }
-    self.lock = lock
-    self.path = path
+    (self.lock, self.path) = (lock, path)
     let resolved = resolvedPath(path) ?? path
     file = (FileStat(resolved)?.key, resolved)
-    self.configuration = configuration
-    self.process = process
+    (self.configuration, self.process) = (configuration, process)
     memory = WriterMemory(epoch: epoch)
     log = WriteAheadLog(path: resolved + "-wal")
     (self.isHeard, self.tell, self.time) = (isHeard, tell, time)
@@ -236,6 +235,8 @@ final class Writer: @unchecked Sendable {
         connection: connection, memory: memory, policy: configuration.policy, process: process,
         now: moment.now, isHeard: isHeard)
       do {
+        let isNewLog = StoreMark.log(on: handle) != markedLog
+        if isNewLog { try StoreMark.copy(on: handle) }
         try transaction.rebaseWaits(by: time.setBack(at: moment))
         for order in WriteRequest.Order.allCases {
           for request in requests where request.order == order { try request.act(transaction) }
@@ -247,6 +248,7 @@ final class Writer: @unchecked Sendable {
         // GRDB notifies observers of the app's pool of each commit.
         if isLent { try db.commit() } else { try connection[.commit].run() }
         FaultPoint.commitAfter.reach()
+        if isNewLog { markedLog = StoreMark.log(on: handle) }
       } catch {
         // After some errors, SQLite has already rolled back.
         if connection.isInTransaction { try? connection[.rollback].run() }

@@ -96,8 +96,9 @@
     func open() async throws -> OpenStore {
       let place = try place
       if case .file(let path) = place {
-        // What stands beside a store that is gone belongs to nobody; a new one counts from 1 again.
-        if access(path, F_OK) != 0, errno == ENOENT {
+        // What stands beside a store that is gone belongs to nobody, unless its log is still there; a new one counts from 1
+        // again.
+        if access(path, F_OK) != 0, errno == ENOENT, access(path + "-wal", F_OK) != 0 {
           for id in JobFolder.ids(beside: path) { JobFolder(store: path, id: id).removeIfFree() }
         }
         if store == nil, Self.variable == nil {

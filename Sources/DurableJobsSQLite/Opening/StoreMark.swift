@@ -1,0 +1,67 @@
+import DurableJobs
+import GRDBSQLite
+
+/// Tells whether the log beside a file is the file's own.
+///
+/// SQLite takes any `-wal` file of the right name for the database's, and would damage a file that took the place of
+/// another. So each store has a random number as SQLite's `user_version`, in page 1 of its file, and that page is copied
+/// into each new log. Copies of a store have its number, but SQLite gives them another `schema_version`: one more, or 1.
+enum StoreMark {
+  /// Marks a new store before it has a log.
+  static func begin(on connection: OpaquePointer) throws {
+    try Statement("BEGIN IMMEDIATE", on: connection).run()
+    try Statement("PRAGMA application_id = \(Schema.applicationID)", on: connection).run()
+    try copy(on: connection)
+    try Statement("COMMIT", on: connection).run()
+  }
+
+  /// Copies page 1 into the log with the current transaction. A store from before there were marks gets one; an app's own
+  /// database keeps its `user_version`.
+  static func copy(on connection: OpaquePointer) throws {
+    guard try number("application_id", connection) == Schema.applicationID else { return }
+    let mark = try number("user_version", connection)
+    try Statement("PRAGMA user_version = \(mark == 0 ? .random(in: 1...0x7fff_ffff) : mark)", on: connection).run()
+  }
+
+  /// A number that changes when SQLite begins the log anew; 0 for an empty log.
+  static func log(on connection: OpaquePointer) -> Int64 {
+    number(at: 16, of: SQLITE_FCNTL_JOURNAL_POINTER, connection) ?? 0
+  }
+
+  /// Throws ``JobError/Code/unusableFile`` if the log belongs to another file. Both stay as they are: a connection that
+  /// may only read moves no log into its file when it closes.
+  static func checkLog(of path: String, _ busyTimeout: Duration) throws {
+    guard let size = FileStat(StoreInspection.log(of: path))?.size, size > 0 else { return }
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let handle
+    else { return }
+    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
+    // As they are in the file, without the log. No log changes the schema 32 times but the one that makes all tables.
+    let (pages, schema, mark) = (inFile(28, handle), inFile(40, handle), inFile(60, handle))
+    guard mark != 0, inFile(68, handle) == Schema.applicationID else { return }
+    let age = try number("schema_version", handle) - schema
+    guard try number("user_version", handle) != mark || age < 0 || age > 32 && pages > 4 else { return }
+    throw StoreInspection.strayLog(
+      of: path, "is the log of another file, whose place this one took",
+      "To use this file, move the log away; for the jobs in the log, put its own file back")
+  }
+
+  private static func number(_ pragma: String, _ connection: OpaquePointer) throws -> Int64 {
+    try Statement("PRAGMA \(pragma)", on: connection).first { $0.int(0) } ?? 0
+  }
+
+  private static func inFile(_ offset: Int64, _ connection: OpaquePointer) -> Int64 {
+    number(at: offset, of: SQLITE_FCNTL_FILE_POINTER, connection) ?? 0
+  }
+
+  private static func number(at offset: Int64, of file: Int32, _ connection: OpaquePointer) -> Int64? {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(connection, nil, file, &pointer) == SQLITE_OK, let pointer,
+      let methods = pointer.pointee.pMethods
+    else { return nil }
+    var number: Int32 = 0
+    guard methods.pointee.xRead(pointer, &number, 4, offset) == SQLITE_OK else { return nil }
+    return Int64(Int32(bigEndian: number))
+  }
+}

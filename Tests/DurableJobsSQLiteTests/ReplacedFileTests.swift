@@ -1,0 +1,167 @@
+import DurableJobs
+import Foundation
+import GRDBSQLite
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// A log beside a file that it does not belong to: SQLite would put the two together, and damage the store.
+@Suite struct ReplacedFileTests {
+  let folder: StoreFolder
+
+  init() throws { folder = try StoreFolder() }
+
+  private func copy(_ from: String, to path: String) throws {
+    try? FileManager.default.removeItem(atPath: path)
+    try FileManager.default.copyItem(atPath: from, toPath: path)
+  }
+
+  /// Leaves at `name` what a process that is killed now would leave.
+  private func kill(_ store: SQLiteStore, as name: String) throws {
+    for end in ["", "-wal"] { try copy(try #require(store.path) + end, to: folder.path(name) + end) }
+  }
+
+  /// A store that was killed after `checkpoints` rounds of writing, each of which began the log anew.
+  private func killedStore(as name: String, checkpoints: Int) async throws {
+    let store = try folder.store("living-\(name)")
+    for _ in 0..<checkpoints {
+      try await store.insert(.plain("old"), .plain("old"))
+      try await store.engine.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    }
+    try await store.insert(.plain("old"))
+    try await store.insert(.plain("old"))
+    try kill(store, as: name)
+    await store.close()
+  }
+
+  private func closedStore(_ name: String, jobs: Int) async throws {
+    let store = try folder.store(name)
+    for _ in 0..<jobs { try await store.insert(.plain("new")) }
+    await store.close()
+  }
+
+  /// Expects that the store is refused with words that name its log, and that neither file is touched.
+  private func expectRefusal(_ name: String) throws {
+    let (path, log) = (folder.path(name), folder.path(name) + "-wal")
+    func content() -> [Data?] { [path, log].map { FileManager.default.contents(atPath: $0) } }
+    let before = content()
+    for _ in 0..<2 {
+      let error = #expect(throws: JobError.self) { try folder.store(name) }
+      #expect(error?.code == .unusableFile)
+      #expect(error?.message.contains(log) == true, "\(error?.message ?? "")")
+      #expect(content() == before)
+    }
+  }
+
+  private func kinds(_ name: String) async throws -> [String] {
+    let store = try folder.store(name)
+    defer { _ = store }
+    let kinds = try await store.jobs(JobQuery()).map(\.kind)
+    #expect(try await store.check() == [])
+    await store.close()
+    return kinds
+  }
+
+  @Test("The log of an earlier file is not read into another store that took its place", arguments: [0, 1, 3])
+  func replaced(checkpoints: Int) async throws {
+    try await killedStore(as: "old", checkpoints: checkpoints)
+    try await closedStore("new", jobs: 5)
+    let old = try Data(contentsOf: URL(fileURLWithPath: folder.path("old")))
+    try copy(folder.path("new"), to: folder.path("old"))
+    try expectRefusal("old")
+
+    // Each of the two is whole once they are apart.
+    try old.write(to: URL(fileURLWithPath: folder.path("apart")))
+    try FileManager.default.moveItem(atPath: folder.path("old") + "-wal", toPath: folder.path("apart") + "-wal")
+    #expect(try await kinds("old") == Array(repeating: "new", count: 5))
+    #expect(try await kinds("apart") == Array(repeating: "old", count: checkpoints * 2 + 2))
+  }
+
+  @Test("A backup that was put back beside the log of what came later is not read with it", arguments: [true, false])
+  func backup(isVacuumed: Bool) async throws {
+    let store = try folder.store()
+    for _ in 0..<10 { try await store.insert(.plain()) }
+    let backup = folder.path("backup")
+    if isVacuumed {
+      try await store.engine.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO '\(backup)'") }
+    } else {
+      try await store.engine.pool.read { db in
+        var target: OpaquePointer?
+        defer { sqlite3_close_v2(target) }
+        try #require(sqlite3_open(backup, &target) == SQLITE_OK)
+        let copying = try #require(sqlite3_backup_init(target, "main", db.sqliteConnection, "main"))
+        try #require(sqlite3_backup_step(copying, -1) == SQLITE_DONE)
+        sqlite3_backup_finish(copying)
+      }
+    }
+    for _ in 0..<10 { try await store.insert(.plain()) }
+    try kill(store, as: "killed")
+    await store.close()
+    try copy(backup, to: folder.path("killed"))
+    try expectRefusal("killed")
+    try FileManager.default.removeItem(atPath: folder.path("killed") + "-wal")
+    #expect(try await kinds("killed").count == 10)
+  }
+
+  @Test func `A log whose file is gone is left alone, and no new store is made beside it`() async throws {
+    try await killedStore(as: "old", checkpoints: 1)
+    let path = folder.path("old")
+    for content in [nil, Data()] {
+      try? FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+      if let content { try content.write(to: URL(fileURLWithPath: path)) }
+      try expectRefusal("old")
+    }
+    try copy(path + ".away", to: path)
+    #expect(try await kinds("old").count == 4)
+  }
+
+  @Test func `A store that was moved away while it is open is not begun anew by somebody else`() async throws {
+    let store = try folder.store()
+    try await store.insert(.plain())
+    let path = folder.path()
+    try FileManager.default.moveItem(atPath: path, toPath: folder.path("moved"))
+    try expectRefusal("jobs.sqlite")
+    #expect(!FileManager.default.fileExists(atPath: path))
+    await store.close()
+    try FileManager.default.moveItem(atPath: folder.path("moved"), toPath: path)
+    #expect(try await kinds("jobs.sqlite") == ["work"])
+  }
+
+  @Test func `A store that is killed anywhere opens with its own log, whoever began that anew`() async throws {
+    var count = 0
+    for round in 0..<12 {
+      let name = "s\(round % 3)"
+      let store = try folder.store(name)
+      if round < 3 { count = 0 } else { count = try await store.counts(where: .all).total }
+      for step in 0..<6 {
+        try await store.insert(.plain(), .plain())
+        count += 2
+        switch (round + step) % 4 {
+        case 0: try await store.engine.pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+        case 1: try await store.engine.pool.writeWithoutTransaction { _ = try $0.checkpoint(.restart) }
+        case 2: _ = try await store.compact()
+        default: break
+        }
+        try kill(store, as: "killed")
+        #expect(try await kinds("killed").count == count)
+      }
+      await store.close()
+    }
+  }
+
+  @Test func `A store without a mark, as older versions made it, opens with its log and is marked by its next commit`()
+    async throws
+  {
+    let store = try folder.store()
+    try await store.execute("PRAGMA user_version = 0")
+    try await store.engine.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    try await store.execute("INSERT INTO durable_note VALUES(77,'x',NULL)")
+    try await store.execute("DELETE FROM durable_note")
+    try kill(store, as: "killed")
+    await store.close()
+    let again = try folder.store("killed")
+    try await again.insert(.plain())
+    #expect(try await again.numbers("PRAGMA user_version") != [0])
+    await again.close()
+  }
+}

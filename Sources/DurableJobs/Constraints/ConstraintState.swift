@@ -14,7 +14,6 @@ struct ConstraintState: Sendable {
 
   private struct Return: Sendable {
     let since: Duration
-    /// When its next chunk is due.
     var due: Duration
     var after: JobID?
     var bites = 0

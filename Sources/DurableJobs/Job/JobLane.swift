@@ -16,8 +16,7 @@ public struct JobLane: Hashable, Codable, Sendable, ExpressibleByStringInterpola
   public var failedHead: FailedHead
 
   public init(_ name: String, failedHead: FailedHead = .holds) {
-    self.name = name
-    self.failedHead = failedHead
+    (self.name, self.failedHead) = (name, failedHead)
   }
 
   public init(stringLiteral name: String) { self.init(name) }

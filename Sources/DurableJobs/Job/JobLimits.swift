@@ -6,8 +6,7 @@ public struct JobLimits: Hashable, Codable, Sendable, CustomStringConvertible {
   public var rate: JobRate?
 
   public init(running: Int? = nil, rate: JobRate? = nil) {
-    self.running = running
-    self.rate = rate
+    (self.running, self.rate) = (running, rate)
   }
 
   /// Reads stored values; nil, which is no limit, if no store could have written them.

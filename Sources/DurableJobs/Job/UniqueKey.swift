@@ -54,8 +54,7 @@ package struct KeyHold: Sendable {
   package static let stored = Int64.max
 
   package init(key: String, until: Int64?) {
-    self.key = key
-    self.until = until
+    (self.key, self.until) = (key, until)
   }
 
   package init(_ unique: UniqueKey, storedAt now: Int64) {

@@ -15,7 +15,6 @@ package struct BatchTally: Sendable {
   }
 }
 
-/// A batch as seen by a transaction.
 package struct BatchRow: Sendable {
   package let id: BatchID
   package let live: Int64

@@ -86,7 +86,6 @@ struct Book {
     (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
   }
 
-  /// Jobs that this verb ended.
   var endedHere: [JobID] {
     changed.filter { rows[$0].map { !$0.before.course.state.isFinished && $0.after.course.state.isFinished } ?? false }
   }
@@ -304,9 +303,7 @@ struct Book {
     }.min { $0.parent < $1.parent }
   }
 
-  func words(for edge: Edge) -> String {
-    edge.isNever ? "was removed" : end(of: edge).map { "is \($0)" } ?? "is gone"
-  }
+  func words(for edge: Edge) -> String { edge.isNever ? "was removed" : end(of: edge).map { "is \($0)" } ?? "is gone" }
 
   /// Skips a job whose need can't be met any more, and that has not begun or can't continue.
   mutating func skip(_ id: JobID, because edge: Edge) {

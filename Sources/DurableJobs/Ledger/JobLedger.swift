@@ -29,7 +29,6 @@ extension JobLedger {
 }
 
 package struct LedgerRequest {
-  /// All decisions.
   package var save: Changes?
   /// A worker gives a sign of life: those of its rows that stand get this lease, and are in the reply.
   package var renew: (worker: WorkerID, leaseUntil: Int64)?
@@ -133,7 +132,6 @@ package struct Finish {
   package let output: Data?
 }
 
-/// A job to be stored.
 package struct NewRow {
   /// Its deadline is a date.
   package var job: NewJob
@@ -144,7 +142,6 @@ package struct NewRow {
   package var hasChildren = false
 }
 
-/// A lane as seen by a transaction.
 package struct LaneRow: Sendable {
   package var width: Int
   package var taken: Int

@@ -10,7 +10,6 @@ package struct Links: OptionSet {
   /// It is the parent or the child of rows in `durable_edge`.
   package static let children = Links(rawValue: 1)
   package static let parents = Links(rawValue: 64)
-  /// Its terms have a lane.
   package static let lane = Links(rawValue: 2)
   /// It has a seat in its lane, even if it failed and holds the lane.
   package static let seated = Links(rawValue: 4096)

@@ -11,8 +11,7 @@ package struct PruningCursor: Sendable {
   package var earliest: Int64 = .max
 
   package init(setBacks: Int = 0, nextPass: Int64 = .min) {
-    self.setBacks = setBacks
-    self.nextPass = nextPass
+    (self.setBacks, self.nextPass) = (setBacks, nextPass)
   }
 }
 

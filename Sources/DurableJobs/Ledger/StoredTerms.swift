@@ -15,7 +15,6 @@ package struct StoredTerms: Codable, Equatable {
   package var batch: Int64?
   /// The batch that it follows.
   package var follows: Int64?
-  /// Deadlines.
   package var startBy: Int64?
   package var endBy: Int64?
   /// Losing what it requires interrupts it. What it requires is stored in its route.

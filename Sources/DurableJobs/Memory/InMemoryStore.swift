@@ -113,17 +113,11 @@ public final class InMemoryStore: JobStore {
     return try commit { $0.counts(where: filter) }
   }
 
-  public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
-    try commit { $0.outstanding(scope) }
-  }
+  public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try commit { $0.outstanding(scope) } }
 
-  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
-    try commit { $0.batches(query) }
-  }
+  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try commit { $0.batches(query) } }
 
-  public func settings() async throws -> [StoreSetting] {
-    try commit { $0.settings }
-  }
+  public func settings() async throws -> [StoreSetting] { try commit { $0.settings } }
 
   /// One transaction. A verb writes last of all, so one that throws leaves nothing half done. If the second of several
   /// may throw, or a provider may refuse what was written, it is done in a table of its own, which is adopted once all

@@ -10,7 +10,6 @@ final class JobTable {
     var job: NewJob
     let createdAt: Int64
     var course: JobCourse
-    /// When it entered its state.
     var enteredAt: Int64
     var startedAt: Date?
     var claim = ClaimNumber.nobody

@@ -31,7 +31,6 @@ extension JobTable {
   private static let storeName = "store"
   private static func name(of job: JobID) -> String { "job-\(job)" }
 
-  /// The jobs that this transaction changed.
   var changed: Set<JobID> { touched.union(news.transitions.map(\.id)) }
 
   func differs(from before: JobTable) -> Bool { !changed.isEmpty || kept != before.kept }
@@ -62,9 +61,7 @@ extension JobTable {
     var saved: [SavedJob] = []
     let decoder = JSONDecoder()
     if let data = entries[Self.storeName] {
-      do {
-        kept = try decoder.decode(Kept.self, from: data)
-      } catch {
+      do { kept = try decoder.decode(Kept.self, from: data) } catch {
         throw JobError(
           .notDecodable,
           "the provider's entry '\(Self.storeName)' can't be read: \(error.briefly). It has the batches, and what is paused and "

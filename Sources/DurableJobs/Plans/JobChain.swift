@@ -14,8 +14,7 @@ public struct JobChain<Output: Sendable>: Sendable {
   private let last: PlanNode<Output>
 
   private init(_ plan: JobPlan, last: PlanNode<Output>) {
-    self.plan = plan
-    self.last = last
+    (self.plan, self.last) = (plan, last)
   }
 
   public init<P: JobPayload>(_ first: P, options: JobOptions = JobOptions()) where P.Output == Output {
@@ -54,9 +53,7 @@ public struct JobChain<Output: Sendable>: Sendable {
     return JobChain<P.Output>(plan, last: next)
   }
 
-  func enqueue(on queue: JobQueue) async throws -> JobHandle<Output> {
-    try await queue.enqueue(plan).handle(of: last)
-  }
+  func enqueue(on queue: JobQueue) async throws -> JobHandle<Output> { try await queue.enqueue(plan).handle(of: last) }
 }
 
 extension JobQueue {

@@ -28,9 +28,7 @@ struct JobDraft: Sendable {
     let (payload, inputs, hasOpen) = encoder.encode(job)
     if !hasOpen { try job.validate() }
     let options = P.options.overridden(by: job.options).overridden(by: options)
-    do {
-      self.init(kind: P.kind, payload: try payload.get(), inputs: inputs, after: after, options: options)
-    } catch {
+    do { self.init(kind: P.kind, payload: try payload.get(), inputs: inputs, after: after, options: options) } catch {
       throw JobError(.notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
     }
   }

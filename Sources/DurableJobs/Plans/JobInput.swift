@@ -91,9 +91,7 @@ extension JobInput {
       self.init(.open(slot: slot))
       return
     }
-    do {
-      self.init(.value(try Self.value(of: inputs[slot], key.condition)))
-    } catch {
+    do { self.init(.value(try Self.value(of: inputs[slot], key.condition))) } catch {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
           codingPath: decoder.codingPath, debugDescription: "what came is no \(Value.self): \(error.briefly)"))

@@ -45,9 +45,7 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   /// the job has ended in another way, and ``JobError/Code/invalidArgument`` if its kind is not that of this handle.
   public func complete(with output: Output) async throws {
     let data: Data?
-    do {
-      data = try coding.encode(output)
-    } catch {
+    do { data = try coding.encode(output) } catch {
       throw JobError(.notEncodable, "the output of job \(id) can't be encoded: \(error.briefly)", cause: error)
     }
     try await store.complete(id, data, kinds: kinds)

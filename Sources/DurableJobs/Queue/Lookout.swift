@@ -92,7 +92,6 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
     }
   }
 
-  /// Called when the answer may have changed.
   func mustLook() {
     state.withLock { $0.isStale = true }
     goOn()

@@ -40,7 +40,6 @@ package final class StoreWatch: Sendable {
 
   private let state = Lock(State())
 
-  /// The number of waiters.
   package var count: Int { state.withLock { $0.waiters.count } }
 
   /// Returns once there is nothing to read. For tests.

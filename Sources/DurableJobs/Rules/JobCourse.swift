@@ -110,8 +110,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
       endFromOutside()
       return words
     case .suspended: state = .suspended
-    default:
-      if state != .suspended { reason = nil }
+    default: if state != .suspended { reason = nil }
     }
     return failure
   }

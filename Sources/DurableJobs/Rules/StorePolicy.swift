@@ -19,8 +19,7 @@ public struct StorePolicy: Hashable, Sendable {
     public var failed: Duration
 
     public init(_ ended: Duration, failed: Duration) {
-      self.ended = ended
-      self.failed = failed
+      (self.ended, self.failed) = (ended, failed)
     }
   }
   /// How long a worker whose lease has expired, but whose process lives, has to answer.

@@ -39,7 +39,6 @@ public enum BatchMembership: Hashable, Sendable {
     }
   }
 
-  /// The batch to create.
   package var made: (name: String, whenDone: NewJob?, isOpen: Bool)? {
     switch self {
     case .new(let name, let whenDone): (name, whenDone, false)
@@ -48,7 +47,6 @@ public enum BatchMembership: Hashable, Sendable {
     }
   }
 
-  /// The id of the existing batch.
   package var known: BatchID? {
     switch self {
     case .join(let id), .close(let id): id

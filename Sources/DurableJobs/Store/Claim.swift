@@ -96,8 +96,7 @@ public struct ClaimToken: Hashable, Sendable {
   public var claim: Int64
 
   public init(job: JobID, claim: Int64) {
-    self.job = job
-    self.claim = claim
+    (self.job, self.claim) = (job, claim)
   }
 }
 
@@ -182,8 +181,7 @@ public struct SettlementReply: Hashable, Sendable {
   public var state: JobState?
 
   public init(isAccepted: Bool, state: JobState?) {
-    self.isAccepted = isAccepted
-    self.state = state
+    (self.isAccepted, self.state) = (isAccepted, state)
   }
 }
 
@@ -193,7 +191,6 @@ public struct SettlementBatch: Sendable {
   public var claimed: ClaimBatch?
 
   public init(replies: [SettlementReply], claimed: ClaimBatch? = nil) {
-    self.replies = replies
-    self.claimed = claimed
+    (self.replies, self.claimed) = (replies, claimed)
   }
 }

@@ -7,8 +7,7 @@ public struct JobInsertion: Sendable {
   public var batch: BatchMembership?
 
   public init(_ jobs: [NewJob], batch: BatchMembership? = nil) {
-    self.jobs = jobs
-    self.batch = batch
+    (self.jobs, self.batch) = (jobs, batch)
   }
 
   /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
@@ -110,8 +109,7 @@ public struct InsertionReply: Hashable, Sendable {
   public var batch: BatchID?
 
   public init(_ jobs: [InsertedJob], batch: BatchID? = nil) {
-    self.jobs = jobs
-    self.batch = batch
+    (self.jobs, self.batch) = (jobs, batch)
   }
 
   public var ids: [JobID] { jobs.map(\.id) }
@@ -138,7 +136,6 @@ public struct InsertedJob: Hashable, Sendable {
   public var disposition: Disposition
 
   public init(id: JobID, disposition: Disposition) {
-    self.id = id
-    self.disposition = disposition
+    (self.id, self.disposition) = (id, disposition)
   }
 }

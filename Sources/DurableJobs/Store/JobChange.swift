@@ -45,8 +45,7 @@ public struct ChangeReport: Hashable, Sendable {
     public var message: String
 
     public init(job: JobID, message: String) {
-      self.job = job
-      self.message = message
+      (self.job, self.message) = (job, message)
     }
   }
 

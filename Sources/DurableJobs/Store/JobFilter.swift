@@ -49,7 +49,6 @@ public struct JobFilter: Hashable, Sendable {
   public static func kinds(_ names: some Sequence<String>) -> JobFilter { JobFilter(.kinds(Set(names))) }
   public static func state(_ state: JobState) -> JobFilter { JobFilter(.states([state])) }
   public static func states(_ states: some Sequence<JobState>) -> JobFilter { JobFilter(.states(Set(states))) }
-  /// Jobs that have not ended.
   package static let unfinished = states(JobState.allCases.filter { !$0.isFinished })
   public static func tag(_ tag: String) -> JobFilter { JobFilter(.tag(tag)) }
   public static func key(_ key: String) -> JobFilter { JobFilter(.key(key)) }
@@ -84,10 +83,8 @@ public struct JobFilter: Hashable, Sendable {
       condition(all), parts: 1 + a.parts - aOwn + b.parts - bOwn, depth: 1 + max(a.depth - aOwn, b.depth - bOwn))
   }
 
-  /// The operands, if this is a conjunction.
   package var conjuncts: [JobFilter]? { if case .and(let all) = condition { all } else { nil } }
 
-  /// The operands, if this is a disjunction.
   private var disjuncts: [JobFilter]? { if case .or(let any) = condition { any } else { nil } }
 
   /// The filter without unfinished schedules, unless it asks for them by id, kind or key: bulk changes are not meant

@@ -53,8 +53,7 @@ public struct WorkerReach: Hashable, Sendable {
   public var satisfied: Set<JobConstraint>
 
   public init(kinds: Set<String>, satisfied: Set<JobConstraint> = []) {
-    self.kinds = kinds
-    self.satisfied = satisfied
+    (self.kinds, self.satisfied) = (kinds, satisfied)
   }
 }
 

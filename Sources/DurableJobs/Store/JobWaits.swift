@@ -31,8 +31,7 @@ public struct JobWaits: Hashable, Sendable {
     package var hasUniqueKey = false
 
     public init(job: JobID, state: JobState) {
-      self.job = job
-      self.state = state
+      (self.job, self.state) = (job, state)
     }
   }
 

@@ -93,9 +93,7 @@ public struct StoreSignals: Sendable {
 
   /// Calls `body` with true when the first listener subscribes, and with false when the last one leaves. For stores
   /// that only follow other processes' commits while there are listeners.
-  public func onInterest(_ body: @escaping @Sendable (Bool) -> Void) {
-    hub.withLock { $0.onInterest = body }
-  }
+  public func onInterest(_ body: @escaping @Sendable (Bool) -> Void) { hub.withLock { $0.onInterest = body } }
 
   /// A registration that ends when it is released.
   public final class Subscription: Sendable {

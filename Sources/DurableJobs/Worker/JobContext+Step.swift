@@ -19,18 +19,14 @@ extension JobContext {
   ) async throws -> Result {
     try NewJob.check(name: name, "the name of the step")
     if let stored = try running.begin(step: name) {
-      do {
-        return try JobCoding.decode(Result.self, from: stored)
-      } catch {
+      do { return try JobCoding.decode(Result.self, from: stored) } catch {
         throw Undecodable(
           reason: "the result of its step '\(name)' does not decode as \(Result.self): \(error.briefly)")
       }
     }
     return try await finishing(name) {
       let result = try await body()
-      do {
-        return (result, try JobCoding.encode(result))
-      } catch {
+      do { return (result, try JobCoding.encode(result)) } catch {
         throw JobExit(
           way: .permanent(OutputRefused(reason: "the result of its step '\(name)' can't be encoded: \(error.briefly)")))
       }

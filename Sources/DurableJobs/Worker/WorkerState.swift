@@ -311,9 +311,7 @@ struct WorkerState: Sendable {
   }
 
   /// The next claim reports the change, also to those who wait for idleness.
-  private mutating func conditionsChanged() {
-    (workMayWait, mayBeIdle) = (true, true)
-  }
+  private mutating func conditionsChanged() { (workMayWait, mayBeIdle) = (true, true) }
 
   /// Attempts to interrupt because one of these conditions, or any if nil, no longer holds.
   func interrupted(without lost: Set<JobConstraint>? = nil) -> [RunningAttempt] {
@@ -416,9 +414,7 @@ struct WorkerState: Sendable {
     workMayWait = true
   }
 
-  mutating func learnedKinds() {
-    (knowsKinds, workMayWait, mayBeIdle) = (true, true, true)
-  }
+  mutating func learnedKinds() { (knowsKinds, workMayWait, mayBeIdle) = (true, true, true) }
 
   /// Stops claiming. On a repeated call, the earlier end of the grace counts.
   mutating func stop(graceEnd: Duration) {

@@ -43,9 +43,7 @@ final class Presence: Sendable {
   }
 
   /// Removes all traces, unless there is a worker: others learn of one that did not retire by its lock.
-  private func withdraw() {
-    state.withLock { if !$0.hasWorkers { $0.session?.withdraw() } }
-  }
+  private func withdraw() { state.withLock { if !$0.hasWorkers { $0.session?.withdraw() } } }
 
   func begin(
     onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void

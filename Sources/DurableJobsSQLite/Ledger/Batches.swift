@@ -18,9 +18,7 @@ extension WriteTransaction {
     return id
   }
 
-  func load(_ id: BatchID) throws -> BatchRow? {
-    try read(try connection[.batch].with(id.rawValue), id).map(\.row)
-  }
+  func load(_ id: BatchID) throws -> BatchRow? { try read(try connection[.batch].with(id.rawValue), id).map(\.row) }
 
   func count(_ tally: BatchTally, of id: BatchID) throws -> BatchRow? {
     let statement = try connection[.tally].with(id.rawValue, tally.total, tally.live, tally.succeeded, tally.jobs)

@@ -5,19 +5,13 @@ extension WriteTransaction {
   func save(_ changes: Changes) throws {
     for row in changes.workers { try save(row) }
     for change in changes.jobs {
-      do {
-        try save(change)
-      } catch let failure as SQLiteFailure where failure.concernsRow {
+      do { try save(change) } catch let failure as SQLiteFailure where failure.concernsRow {
         try seize(change.before.id, because: failure.message)
       }
     }
-    for edge in changes.neverMet {
-      try run(.neverMet, edge.parent, edge.child, edge.condition.need)
-    }
+    for edge in changes.neverMet { try run(.neverMet, edge.parent, edge.child, edge.condition.need) }
     for row in changes.removed {
-      do {
-        try delete(row)
-      } catch let failure as SQLiteFailure where failure.concernsRow {
+      do { try delete(row) } catch let failure as SQLiteFailure where failure.concernsRow {
         if memory.untouchable.insert(row.id).inserted { unreadable.append(row.id) }
       }
     }
@@ -128,7 +122,5 @@ extension WriteTransaction {
     try run(.setStub, id)
   }
 
-  private func number(_ name: WriterStatement) throws -> Int64 {
-    try connection[name].first { $0.int(0) } ?? 0
-  }
+  private func number(_ name: WriterStatement) throws -> Int64 { try connection[name].first { $0.int(0) } ?? 0 }
 }

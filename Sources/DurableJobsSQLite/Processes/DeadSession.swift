@@ -8,8 +8,7 @@ package final class DeadSession: Sendable {
   private let file: Lock<Descriptor?>
 
   init(folder: String, session: String, file: Descriptor) {
-    self.folder = folder
-    self.session = session
+    (self.folder, self.session) = (folder, session)
     self.file = Lock(file)
   }
 
@@ -24,9 +23,7 @@ package final class DeadSession: Sendable {
   }
 
   /// Releases the lock and leaves the files as they were.
-  package func letGo() {
-    file.withLock { $0 = nil }
-  }
+  package func letGo() { file.withLock { $0 = nil } }
 }
 
 /// An advisory lock on a whole file that ends with the process holding it, however that ends.

@@ -20,9 +20,7 @@ final class Postbox: Sendable {
     }
   }
 
-  func post(_ change: ForeignChange, to session: String) {
-    state.withLock { send(change, to: session, &$0) }
-  }
+  func post(_ change: ForeignChange, to session: String) { state.withLock { send(change, to: session, &$0) } }
 
   /// Who has the database open, or died with it open and was not buried.
   var sessions: [String] { state.withLock { sessions(&$0) } }

@@ -23,9 +23,7 @@ package final class ProcessSession: Sendable {
   ) throws {
     let files = try SessionFiles(in: folder.path)
     name = files.name
-    do {
-      listener = try SessionListener(folder: folder, files: files, onSignal: onSignal, onDeath: onDeath)
-    } catch {
+    do { listener = try SessionListener(folder: folder, files: files, onSignal: onSignal, onDeath: onDeath) } catch {
       files.withdraw()
       throw error
     }

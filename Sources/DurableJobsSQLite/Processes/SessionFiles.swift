@@ -42,8 +42,7 @@ final class SessionFiles: Sendable {
         .unusableFile,
         "The folder \(folder) can't hold sockets (\(reason)). Keep the database on a local disk that can.")
     }
-    self.mail = mail
-    self.life = life
+    (self.mail, self.life) = (mail, life)
   }
 
   /// False in a forked child of the session's process: the files belong to the parent.

@@ -13,8 +13,7 @@ struct JobPage {
     filter: JobFilter, after: JobID? = nil, order: JobQuery.Order = .oldestFirst, limit: Int = .max,
     on connection: OpaquePointer
   ) throws {
-    self.order = order
-    self.limit = limit
+    (self.order, self.limit) = (order, limit)
     let parts = filter.conjuncts ?? [filter]
     routes = try RouteTotals.read(isCounting: filter.states != nil, on: connection)
     sql = ""

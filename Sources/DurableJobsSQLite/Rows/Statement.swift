@@ -16,8 +16,7 @@ final class Statement {
     let flags = isHeld ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
     guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: connection) }
-    self.connection = connection
-    self.handle = handle
+    (self.connection, self.handle) = (connection, handle)
   }
 
   deinit { sqlite3_finalize(handle) }

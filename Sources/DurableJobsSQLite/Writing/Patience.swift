@@ -21,7 +21,5 @@ struct Patience {
   }
 
   /// Sets how long SQLite waits for a lock on this connection.
-  func tell(_ connection: OpaquePointer?) {
-    sqlite3_busy_timeout(connection, Int32(clamping: rest.milliseconds))
-  }
+  func tell(_ connection: OpaquePointer?) { sqlite3_busy_timeout(connection, Int32(clamping: rest.milliseconds)) }
 }

@@ -19,9 +19,7 @@ final class WriterConnection {
 
   /// The statement with this index, from 0, for reading the ready jobs of a route.
   func picker(_ number: Int) throws -> Statement {
-    while pickers.count <= number {
-      pickers.append(try Statement(WriterStatement.pick, on: handle, isHeld: true))
-    }
+    while pickers.count <= number { pickers.append(try Statement(WriterStatement.pick, on: handle, isHeld: true)) }
     return pickers[number]
   }
 

@@ -10,8 +10,7 @@ package struct ClaimVerb: Verb {
   package private(set) var reply = ClaimBatch()
 
   package init(_ request: ClaimRequest, now: Int64) {
-    self.request = request
-    self.now = now
+    (self.request, self.now) = (request, now)
   }
 
   package mutating func next(_ answer: LedgerReply) -> LedgerRequest? {

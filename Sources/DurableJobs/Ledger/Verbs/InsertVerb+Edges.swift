@@ -62,8 +62,7 @@ extension InsertVerb {
       case .known(let id):
         if book[id]?.course.state == .succeeded { return false }
         if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
-      case .key(let other):
-        if other == key { waiter = "it" }
+      case .key(let other): if other == key { waiter = "it" }
       }
       guard let waiter else { return true }
       throw JobError(
@@ -84,8 +83,7 @@ extension InsertVerb {
       case .known(let id):
         level += book.needed(by: id).map { .known($0) }
         level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
-      case .key(let key):
-        if let bringer = firstBringers[key] { level.append(.added(bringer)) }
+      case .key(let key): if let bringer = firstBringers[key] { level.append(.added(bringer)) }
       }
     }
   }

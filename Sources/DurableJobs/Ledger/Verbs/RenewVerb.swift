@@ -13,8 +13,7 @@ package struct RenewVerb: Verb {
   package private(set) var reply: [ClaimStanding]
 
   package init(_ request: RenewalRequest, policy: StorePolicy, now: Int64) {
-    self.request = request
-    self.policy = policy
+    (self.request, self.policy) = (request, policy)
     book = Book(now: now)
     reply = Array(repeating: .lost, count: request.renewals.count)
   }

@@ -19,8 +19,7 @@ package struct SettleVerb: Verb {
   package private(set) var reply: Reply
 
   package init(_ settlements: [ClaimSettlement], policy: StorePolicy, now: Int64) {
-    self.settlements = settlements
-    self.policy = policy
+    (self.settlements, self.policy) = (settlements, policy)
     book = Book(now: now)
     reply = Reply(replies: Array(repeating: SettlementReply(isAccepted: false, state: nil), count: settlements.count))
   }
@@ -33,9 +32,7 @@ package struct SettleVerb: Verb {
       return begin()
     case .finished:
       phase = .decide
-      for index in answer.finished {
-        reply.replies[index] = SettlementReply(isAccepted: true, state: .succeeded)
-      }
+      for index in answer.finished { reply.replies[index] = SettlementReply(isAccepted: true, state: .succeeded) }
       let isDone = Set(answer.finished)
       let lost = fast.filter { !isDone.contains($0) }
       slow = (slow + lost).sorted()

@@ -282,6 +282,30 @@
       #expect(try setting.folder.holds(changed, as: "b.bin"))
     }
 
+    @Test(
+      arguments: [LyingAnswer.Framing.length, .chunked],
+      [
+        "HTTP/1.1 200 OK\r\nX-Rest: ", "H", "\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\nbad",
+      ])
+    func `what follows an answer on a connection that is kept is no beginning of the next one`(
+      framing: LyingAnswer.Framing, surplus: String
+    ) async throws {
+      let small = Content(1000, seed: 5)
+      server.serve("/a.bin", .file(small).framed(framing).followed(by: surplus))
+      // With another first line it would be a file of three bytes.
+      server.serve(
+        "/b.bin", .page(503, "bad").with("Content-Type", "application/octet-stream"), .file(changed))
+      for path in ["/a.bin", "/b.bin"] {
+        let job = try await setting.fetch(setting.download(server.url(path)))
+        #expect(job.state == .succeeded, "\(job.lastError)")
+      }
+      #expect(try setting.folder.holds(small, as: "a.bin"))
+      #expect(try setting.folder.holds(changed, as: "b.bin"))
+      #expect(setting.errors.map(\.code) == [.refused])
+      #expect(server.requests("/b.bin").count == 2)
+    }
+
     @Test(arguments: [0, 299_999, 300_001]) func `a checksum counts all bytes over a resume`(cut: Int64) async throws {
       let requests = try await fetch(
         .file(content).breaking(after: cut), .file(content), sha256: content.sha256, attempt: cut == 0 ? 2 : 1)

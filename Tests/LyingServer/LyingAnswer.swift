@@ -66,6 +66,7 @@
     var unrepeated: [String] = []
     var version = "HTTP/1.1"
     var interim = ""
+    var surplus: String?
 
     // MARK: Whole answers
 
@@ -138,6 +139,8 @@
     /// After so many bytes it waits until the test lets it go on, and then breaks off: what was sent can arrive before.
     public func breaking(after bytes: Int64) -> LyingAnswer { holding(after: bytes).cut(after: bytes) }
     public func cut(after bytes: Int64) -> LyingAnswer { changed { $0.cut = bytes } }
+    /// After the whole answer, and in one piece with its body, it sends this, and keeps the connection.
+    public func followed(by surplus: String) -> LyingAnswer { changed { $0.surplus = surplus } }
     public func paced(bytesPerSecond: Int64) -> LyingAnswer { changed { $0.bytesPerSecond = bytesPerSecond } }
 
     public var description: String { "\(kind), \(content), \(ranges), \(framing)" }

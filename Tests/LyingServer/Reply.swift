@@ -47,7 +47,8 @@
       case .honoured:
         add(answer, status: 206, range: asked, fields: [said(asked, of: size)])
       case .shifted(let shift):
-        let range = max(0, asked.lowerBound + shift)..<size
+        // Never beyond the last byte, which an answer with a range has at least.
+        let range = min(max(0, asked.lowerBound + shift), size - 1)..<size
         add(answer, status: 206, range: range, fields: [said(range, of: size)])
       case .atMost(let limit):
         let range = asked.lowerBound..<min(asked.upperBound, asked.lowerBound + limit)
@@ -113,6 +114,12 @@
       }
       let head = answer.interim + lines.joined(separator: "\r\n") + "\r\n\r\n"
       steps.append(.bytes(answer.isLatin1 ? head.unicodeScalars.map { UInt8($0.value) } : Array(head.utf8)))
+      if let surplus = answer.surplus {
+        var body = answer.content.bytes(range)
+        if isChunked { body = Array("\(String(body.count, radix: 16))\r\n".utf8) + body + "\r\n0\r\n\r\n".utf8 }
+        steps.append(.bytes(body + surplus.utf8))
+        return
+      }
       addBody(answer, range, isChunked: isChunked)
       switch answer.framing {
       case .chunked where answer.cut == nil: steps.append(.bytes(Array("0\r\n\r\n".utf8)))

@@ -67,7 +67,7 @@
       do {
         do {
           return try await client.execute(request, deadline: .distantFuture)
-        } catch is KeptConnection.Lost where mayBeRepeated {
+        } catch  where mayBeRepeated && KeptConnection.isLost(error) {
           willRepeat()
           var request = request
           request.body = body()

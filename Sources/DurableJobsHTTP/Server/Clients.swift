@@ -75,6 +75,9 @@
           try pipeline.addHandler(FinalHead(), position: .after(decoder))
           try pipeline.addHandler(kind.decodes ? ContentCoding() : EarlyEnd(), position: .after(decoder))
           try pipeline.addHandler(RequestTarget(), position: .after(decoder))
+          let ends = Surplus.Ends()
+          try pipeline.addHandler(ends, position: .after(decoder))
+          try pipeline.addHandler(Surplus(ends), position: .before(decoder))
           if kind.streamsBodies { try channel.takeLittleAhead() }
         }
       }

@@ -24,6 +24,9 @@
       let cause: IOError
     }
 
+    /// Whether that is what the client says of it. It may take one from its pool that has just been closed.
+    static func isLost(_ error: any Error) -> Bool { error is Lost || error as? ChannelError == .ioOnClosedChannel }
+
     private let answers: Answers
     private var awaitsAnswer = false
 

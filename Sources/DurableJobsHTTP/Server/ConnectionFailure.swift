@@ -34,7 +34,8 @@
       case let error as NIOSSLExtraError: tls(error.description, host)
       case HTTPParserError.invalidEOFState:
         DownloadError(.connection, "\(host) closed the connection before the end of its answer")
-      case is HTTPParserError: DownloadError(.unusableAnswer, "\(host) doesn't speak HTTP as it should: \(error)")
+      case let error as HTTPParserError:
+        DownloadError(.unusableAnswer, "\(host) doesn't speak HTTP as it should: \(error.words)")
       case _ where String(reflecting: type(of: error)).contains("DecompressionError"):
         DownloadError(.unusableAnswer, "\(host) sends the file packed otherwise than it says, or not to its end")
       default: DownloadError(.connection, "the connection to \(host) broke: \(reason(error))")
@@ -57,6 +58,10 @@
     }
 
     private static func tls(_ text: String, _ host: String) -> DownloadError {
+      if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST"].contains(where: text.contains) {
+        return DownloadError(
+          .connection, "no secure connection to \(host): it answers without TLS. Is its address one of http?")
+      }
       guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("HostnameMismatch") || text.contains("hostname")
       else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }
       return DownloadError(
@@ -68,7 +73,15 @@
     private static func reason(_ error: any Error) -> String {
       if let error = error as? IOError { return SystemError.words(error.errnoCode) }
       // The descriptions of others are meant for their authors.
-      return "\(type(of: error))"
+      let kind = String(reflecting: type(of: error))
+      return switch error {
+      case is ChannelError: "it is closed"
+      case is NIOHTTPDecoderError: "the server answered what nobody had asked"
+      case _ where kind.hasPrefix("NIOHTTP2."): "the server broke off, or broke the rules of HTTP/2"
+      case _ where kind.hasPrefix("NIOHTTP1."): "the server doesn't speak HTTP as it should"
+      case _ where kind.hasPrefix("NIOSOCKS."): "the proxy doesn't speak SOCKS 5 as it should, or refused"
+      default: "\(type(of: error))"
+      }
     }
 
     /// Another attempt would fail alike. An untrusted certificate may be that of a log-in page before the network, or

@@ -178,6 +178,16 @@
       #expect(!setting.folder.names.contains("a.bin"))
     }
 
+    @Test func `so they are where a part is here, which is fetched anew`() async throws {
+      server.serve(
+        "/a.bin", .file(content).breaking(after: 300_000),
+        .file(Content(1_000_001, seed: 9), etag: nil, lastModified: nil).framed(.chunked).ranges(.ignored),
+        .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: content.size), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     @Test(arguments: [true, false]) func `the file has the server's time if that is wanted`(isWanted: Bool) async throws
     {
       server.serve("/a.bin", .file(content).breaking(after: 300_000), .file(content))

@@ -87,6 +87,44 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `a part of a file that is here by its checksum goes, and one that is to have another checksum stays`(
+      isSame: Bool, isOwn: Bool
+    ) async throws {
+      try put()
+      let name = FileName(of: download.url)
+      let part = isOwn ? name.apart(for: download.url.absoluteString) : name
+      try Data(content.bytes.prefix(1000)).write(to: URL(filePath: setting.folder.path(part.part)))
+      let record = PartRecord(
+        url: download.url.absoluteString, sha256: isSame ? content.sha256 : changed.sha256)
+      try record.lines.write(to: URL(filePath: setting.folder.path(part.record)))
+      var download = download
+      download.sha256 = content.sha256
+      let job = try await setting.fetch(download)
+      #expect(job.file?.wasThere == true, "\(job.lastError)")
+      #expect(setting.folder.names == ["a.bin"] + (isSame ? [] : [part.part, part.record]))
+    }
+
+    @Test(arguments: ["a.bin", nil])
+    func `a part of another version goes where a small file is known by its second name`(name: String?) async throws {
+      var download = download
+      download.name = name
+      let id = try await setting.jobs.queue.enqueue(download).id
+      let stored = try await setting.jobs.queue.jobs(where: .id(id), detail: .payload).first.flatMap {
+        Download(of: $0)
+      }
+      try put()
+      #expect(link(setting.folder.path("a.bin"), mark(KnownJob(id, of: stored))) == 0)
+      try Data(changed.bytes.prefix(1000)).write(to: URL(filePath: setting.folder.path("a.bin~new.part")))
+      try PartRecord(url: download.url.absoluteString).lines.write(
+        to: URL(filePath: setting.folder.path("a.bin~new.part.json")))
+      let job = try await setting.fetch(download)
+      #expect(job.id == id)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.isEmpty)
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
     @Test func `one that was replaced since is another file, and its second name goes`() async throws {
       let job = try await cancelled()
       try Data(content.bytes).write(to: URL(filePath: mark(job)))

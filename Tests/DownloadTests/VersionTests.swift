@@ -128,6 +128,14 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test func `a length that was told wrong once, under the right tag, is not held against the file`() async throws {
+      let size = content.size
+      let job = try await fetch(first.framed(.lengthOff(by: 1000)).holding(after: size), first)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt <= 2)
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     @Test func `a small file in place of a large part comes beside it, and then it is the file`() async throws {
       let small = Content(2000, seed: 3)
       let job = try await fetch(first.breaking(after: 300_000), .file(small, etag: "\"small\""))

@@ -21,10 +21,15 @@
       let url = url.withoutCredentials
       let name = name.flatMap { FileName(exactly: $0) } ?? FileName(of: self.url)
       let own = name.apart(for: url)
-      return [name, name.new, own, own.new].compactMap { name in
-        (try? folder.open(name.record, O_RDONLY)).flatMap { $0 }
-          .flatMap { try? $0.read(folder.path(of: name.record)) }.flatMap { PartRecord($0) }
-      }.filter { $0.url == url }
+      return [name, name.new, own, own.new].compactMap(folder.record).filter { $0.url == url }
+    }
+  }
+
+  extension Folder {
+    /// What is recorded of the part of that name, by whomever.
+    func record(of name: FileName) -> PartRecord? {
+      (try? open(name.record, O_RDONLY)).flatMap { $0 }.flatMap { try? $0.read(path(of: name.record)) }
+        .flatMap { PartRecord($0) }
     }
   }
 

@@ -124,7 +124,7 @@
     ) throws -> (file: DownloadedFile, record: String)? {
       for (name, other) in [(name, name.new), (name.new, name)] {
         guard let file = try named(name, in: folder, download, by: job) else { continue }
-        clear(other, in: folder, download)
+        remove(other, in: folder, download)
         return (file, name.record)
       }
       return nil
@@ -185,11 +185,19 @@
 
     /// Removes a record without a part, left by a process that died between storing the success and this.
     static func clearRecords(of name: FileName, in folder: Folder, _ download: Download) {
-      for name in [name, name.new] where folder.status(of: name.part) == nil { clear(name, in: folder, download) }
+      for name in [name, name.new] where folder.status(of: name.part) == nil { remove(name, in: folder, download) }
+    }
+
+    /// Removes the parts of a file that is here whole; with a checksum only those of a file that is to have it. One without,
+    /// or with another, may be of another version, which somebody wants.
+    static func clear(_ name: FileName, in folder: Folder, _ download: Download, for sum: String? = nil) {
+      for name in [name, name.new] where sum == nil || folder.record(of: name)?.sha256 == sum {
+        remove(name, in: folder, download)
+      }
     }
 
     /// Removes a part that `download` left, unless it is in use.
-    private static func clear(_ name: FileName, in folder: Folder, _ download: Download) {
+    private static func remove(_ name: FileName, in folder: Folder, _ download: Download) {
       var part = try? Part(
         name, in: folder, url: download.url.withoutCredentials, sha256: nil, permissions: nil)
       part?.discard()

@@ -29,6 +29,8 @@
     struct Question {
       /// Bytes that are here; if there are any, the range from there on was requested.
       var offset: Int64 = 0
+      /// Bytes that are here, whatever was requested.
+      var here: Int64 = 0
       /// What is known about the file from an earlier answer.
       var known = FileVersion()
       /// The size that the whole file must have.
@@ -148,11 +150,14 @@
       } else if let total, let known = question.known.total, total != known, question.known.hasStrongTag,
         question.known.entityTag == self.version(total: total).entityTag, question.known.place ?? place == place
       {
-        return .failedForNow(
-          DownloadError(
-            .unusableAnswer,
-            "the server says that this is the file that has begun to come, by its ETag, and that it has \(total) bytes, "
-              + "not \(known); if that is right, say so with --size \(total)"), retryAfter: nil)
+        // One of the two lengths is wrong: the known one, if what came of it has ended just where the other one says.
+        guard total == question.here else {
+          return .failedForNow(
+            DownloadError(
+              .unusableAnswer,
+              "the server says that this is the file that has begun to come, by its ETag, and that it has \(total) bytes, "
+                + "not \(known); if that is right, say so with --size \(total)"), retryAfter: nil)
+        }
       }
       guard end != .untold || question.hasChecksum || question.size != nil || question.acceptsUnknownLength else {
         return .failed(

@@ -32,6 +32,7 @@
         if download.sha256 != nil {
           question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
         }
+        question.here = part.length
         question.hasPart = wasBegun || part.length > 0
         if question.hasPart, try part.beginsAsPage { question.known.isPage = true }
         question.name = finalName(part.record.name).description
@@ -109,7 +110,8 @@
           isComplete = version.total.map { part.length >= $0 } ?? true
         }
       }
-      let sha256 = try check(part, isInPieces: isInPieces, isPage: isPage, mayBeCut: mayBeCut)
+      let sha256 = try check(
+        part, isInPieces: isInPieces, hadPart: question.hasPart, isPage: isPage, mayBeCut: mayBeCut)
       return try await finish(part, before, sha256)
     }
 
@@ -117,8 +119,9 @@
     /// it is the wanted one.
     private func conflict(_ serverName: String?, _ told: ServerFile, _ part: PartFile) async throws -> DownloadedFile? {
       let final = finalName(serverName)
-      if let file = try PartFile.marked(mark, as: final, in: part.folder, download) { return file }
-      guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else { return nil }
+      let named = try PartFile.marked(mark, as: final, in: part.folder, download)
+      let found = named == nil ? try await existing(final, part.folder, isFinalName: true, told: told) : named
+      guard let file = found else { return nil }
       part.discard()
       part.discardOther()
       return file
@@ -129,9 +132,14 @@
     }
 
     /// Returns the checksum, if one was requested.
-    private func check(_ part: PartFile, isInPieces: Bool, isPage: Bool, mayBeCut: Bool) throws -> String? {
+    ///
+    /// In place of a part that was here, another size may be that of a passing answer, as it is where that tells its length.
+    private func check(
+      _ part: PartFile, isInPieces: Bool, hadPart: Bool, isPage: Bool, mayBeCut: Bool
+    ) throws -> String? {
       if let size = download.size, part.length != size {
-        throw wrong("the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces, isPage: isPage)
+        throw wrong(
+          "the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces || hadPart, isPage: isPage)
       }
       guard let wanted = download.sha256?.lowercased() else { return nil }
       let sum = try part.checksum()

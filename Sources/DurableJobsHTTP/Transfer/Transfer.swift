@@ -98,12 +98,16 @@
         return Result(file: file, proof: NamingProof(folder: folder, record: record, mark: mark, part: nil))
       }
       if let file = try PartFile.marked(mark, as: name, in: folder, download) {
+        // It came in memory, beside a part of another version.
+        for name in [name, own] { PartFile.clear(name, in: folder, download) }
         return Result(file: file, proof: NamingProof(folder: folder, record: nil, mark: mark, part: nil))
       }
       // It came to no other name.
       folder.drop(mark)
       if let file = try await existing(name, folder, isFinalName: download.name != nil) {
         remark("the server was not asked")
+        // Left by an attempt that was killed, while the file came in another way.
+        if let sum = file.sha256 { for name in [name, own] { PartFile.clear(name, in: folder, download, for: sum) } }
         return Result(file: file)
       }
       let before = try await standing(folder)

@@ -229,8 +229,11 @@
       #expect(verdict(200, same + ["Transfer-Encoding": "chunked"], resuming) == "body 0-?")
       #expect(verdict(200, ["ETag": "\"b\"", "Content-Length": "10"], resuming) == "body 0-10")
       var question = resuming
-      question.size = 10
-      #expect(verdict(200, same + ["Content-Length": "10"], question) == "body 0-10", "somebody knows it")
+      question.here = 10
+      #expect(verdict(200, same + ["Content-Length": "10"], question) == "body 0-10", "what came ends there")
+      #expect(verdict(200, same + ["Content-Length": "11"], question).hasPrefix("failed for now: the server says"))
+      question.size = 11
+      #expect(verdict(200, same + ["Content-Length": "11"], question) == "body 0-11", "somebody knows it")
       question = resuming
       question.known.entityTag = "W/\"a\""
       #expect(verdict(200, ["ETag": "W/\"a\"", "Content-Length": "10"], question) == "body 0-10")

@@ -149,6 +149,9 @@
             command.send(SIGKILL, hasEnded: end != nil)
             strays.send(SIGKILL)
           }
+          // More than a step takes may wait in a pipe, after a time in which this process did nothing, for example.
+          stdout.takeRest()
+          stderr.takeRest()
           stdout.log.finish()
           stderr.log.finish()
           return SupervisorReport(
@@ -232,15 +235,27 @@
     var source: Int32 = -1
     var log: CappedLog
 
-    /// Reads what is available.
-    mutating func take() {
+    /// Reads what is available, and returns how much that was.
+    @discardableResult
+    mutating func take() -> Int {
       withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
         let count = read(source, buffer.baseAddress, buffer.count)
-        if count < 0, errno == EINTR { return }
-        if count > 0 { return log.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        if count < 0, errno == EINTR { return 0 }
+        if count > 0 {
+          log.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+          return count
+        }
         close(source)
         source = -1
+        return 0
       }
+    }
+
+    /// Reads what was written by now. Who still has the other end may write for ever.
+    mutating func takeRest() {
+      var rest: Int32 = 0
+      guard source >= 0, ioctl(source, UInt(FIONREAD), &rest) == 0 else { return }
+      while rest > 0, source >= 0 { rest -= Int32(take()) }
     }
   }
 #endif

@@ -61,6 +61,32 @@
       #expect(place.lines("terms") == ["TERM"])
     }
 
+    @Test func `what a command wrote while its supervisor stood still is in its log, though its time was over by then`()
+      async throws
+    {
+      let place = try Place()
+      let (said, told, go) = (try place.pipe("said"), try place.pipe("told"), try place.pipe("go"))
+      let orphan = try Orphan(
+        id, "trap 'echo > told; read x < go; exit 0' TERM; echo $$ $PPID > said; while :; do sleep 0.01; done", place)
+      let (command, supervisor) = try await numbers(said)
+      try orphan.end()
+      _ = await told.read()
+      let asked = SystemClock().uptime
+      kill(supervisor, SIGSTOP)
+      await until { ProcessList.isStopped(supervisor) }
+      // More than is read at once, in a pipe that was enlarged (F_SETPIPE_SZ, which Swift does not see).
+      let output = [UInt8](repeating: 0x78, count: 500_000)
+      let pipe = open("/proc/\(command)/fd/1", O_WRONLY | O_CLOEXEC)
+      #expect(fcntl(pipe, 1031, 1 << 20) >= output.count)
+      #expect(write(pipe, output, output.count) == output.count)
+      close(pipe)
+      await go.write("go")
+      await until { ProcessList.hasEnded(command) && SystemClock().uptime > asked + SupervisionCourse.lastWords }
+      kill(supervisor, SIGCONT)
+      #expect(try await orphan.report().ending.isSuccess)
+      #expect(try Data(contentsOf: URL(filePath: orphan.folder.log(1, .stdout))) == Data(output))
+    }
+
     /// It outlives its TERM, until what it has started by `setsid` has ended. What a shell says of a child that was ended has
     /// no reader where the supervisor is gone.
     private static let starter = """

@@ -260,6 +260,7 @@ let package = Package(
       dependencies: [
         "Console", "DurableJobsHTTP", "DurableJobsProcess", "DurableJobsSchedules", "DurableJobsSQLite",
         "DurableJobsTesting", "LyingServer", "PostgresTestServer", "TestProcesses", "durable", "durable-demo",
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Shell"])),
       ]),
   ],

@@ -9,6 +9,8 @@
     case noSuchJob = 3
     case timedOut = 4
     case storeNotUsable = 5
+    /// Of a worker alone, whose service is not started again then.
+    case storeNeedsPerson = 6
     case interrupted = 130
 
     package init(_ error: JobError) {

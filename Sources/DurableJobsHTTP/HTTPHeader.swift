@@ -33,6 +33,21 @@
     }
   }
 
+  extension HTTPHeader {
+    /// The same for a request with a body: where that ends, and what becomes of the connection, is for the client to say.
+    func validateForRequest() throws {
+      try validate()
+      let ofConnection = [
+        "connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
+        "upgrade",
+      ]
+      guard ofConnection.contains(name.lowercased()) else { return }
+      throw DownloadError(
+        .invalidDownload,
+        "the header \(name) is set by what sends the request, as its body and connection need; leave it out")
+    }
+  }
+
   extension StringProtocol {
     var isHeaderValue: Bool {
       unicodeScalars.allSatisfy { $0 == "\t" || $0.value >= 0x20 && $0.value != 0x7f }

@@ -147,6 +147,19 @@
       #expect(!verified.stderr.contains("durable.service"), "\(verified.stderr)")
     }
 
+    @Test("a worker that can do nothing without a person ends in a way that the unit is not started again for")
+    func forPerson() async throws {
+      try Data("just a text, no database, but long enough to be looked at".utf8).write(
+        to: URL(fileURLWithPath: durable.store))
+      let ended = try await durable("work")
+      let unit = ServiceFile(name: "durable", words: ["/bin/echo"], log: "/l").unit
+      let final = try #require(unit.firstMatch(of: /RestartPreventExitStatus=(.*)\n/)).1.split(separator: " ").map {
+        Int32($0)
+      }
+      #expect(ended.status == .exited(6))
+      #expect(final == [2, 6])
+    }
+
     @Test("the agent is a property list with the same words")
     func agent() throws {
       let file = ServiceFile(name: "durable", words: ["/a&b"] + Self.odd, log: "/l<g")

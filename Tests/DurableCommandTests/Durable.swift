@@ -157,6 +157,10 @@
       }
     }
 
+    func hasSaid(_ event: String, _ id: Int) -> Bool {
+      events.contains { $0["event"] == event && $0["id"] == "\(id)" }
+    }
+
     func ends() async {
       while !isOver { await withCheckedContinuation { waiting.append($0) } }
     }

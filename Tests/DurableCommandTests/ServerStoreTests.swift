@@ -166,8 +166,10 @@
       for table in ["job", "spec", "route", "tally", "worker"] {
         try server.psql("CREATE TABLE \(table)(id int)", schema: "durable_jobs", database: newer)
       }
+      let forPerson: Int32 = words[0] == "work" ? 6 : 5
       let cases: [(store: String, status: Int32, says: String)] = [
-        (server.string(database: newer), 5, "of version 99"), (server.string(database: foreign), 5, "is no store"),
+        (server.string(database: newer), forPerson, "of version 99"),
+        (server.string(database: foreign), forPerson, "is no store"),
         ("postgres://me:hunter2@[::1/x", 2, "connection string"),
         ("postgres://sealed:hunter3@/\(database)?host=\(server.folder)", 5, "password"),
         ("postgres://sealed:hunter2@/nope?host=\(server.folder)", 5, "createdb"),
@@ -257,13 +259,14 @@
     @Test("A store that contradicts itself is told, and put right if that is asked for")
     func check() async throws {
       try await durable("add", "--", "true")
-      #expect(try await durable("check").line == "nothing was found")
+      let whole = try await durable("check").line
+      #expect(whole.contains(" is whole. Checked: its 1 job, ") && whole.hasSuffix("deadlines, counts)"), "\(whole)")
       _ = try sql("UPDATE tally SET jobs=jobs+1")
       let wrong = try await durable("check")
       #expect(wrong.status == .exited(5) && wrong.line == "counts: 1 (1)", "\(wrong)")
       let mended = try await durable("check", "--mend")
       #expect(mended.status == .exited(0) && mended.line == "counts: 1 (1): put right", "\(mended)")
-      #expect(try await durable("check").line == "nothing was found")
+      #expect(try await durable("check").line == whole)
     }
 
     @Test("What is about a file says what to do with a server instead")

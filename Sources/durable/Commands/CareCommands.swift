@@ -9,7 +9,7 @@
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check a store for damage and contradictions, and mend these if asked to.",
       discussion: """
-        Exits with 0 if nothing was found or all was put right, and else with 5. Of a store on a server, only the contents are \
+        Exits with 0 if the store is whole or all was put right, and else with 5. Of a store on a server, only the contents are \
         checked, not its files: pg_amcheck does that.
         """)
 
@@ -31,9 +31,18 @@
         for finding in findings {
           Screen.out.line("\(finding)\(isMended(finding) ? ": put right" : "")".withVisibleControls)
         }
-        if findings.isEmpty { Screen.out.line("nothing was found") }
+        if findings.isEmpty { Screen.out.line(try await verdict(on: store).withVisibleControls) }
       }
       if findings.contains(where: { !isMended($0) }) { throw ExitCode(.storeNotUsable) }
+    }
+
+    /// What was looked at, where nothing is wrong.
+    private func verdict(on store: OpenStore) async throws -> String {
+      let count = try await store.store.counts(where: .all).total
+      let jobs = "its \(count) job\(count == 1 ? "" : "s")"
+      let beside = "what is kept beside jobs (waits, lanes, batches, keys, tags, deadlines, counts)"
+      return
+        "\(store.name) is whole. Checked: \(jobs), \(beside)\(store.isOnServer ? "" : ", and the file's pages and indices")"
     }
 
     private func isMended(_ finding: StoreFinding) -> Bool { mend && finding.subject != .file }

@@ -19,7 +19,7 @@
         In a header, {secret:NAME} stands for the variable NAME of the worker that sends. It is never stored, and \
         neither is what a file of headers holds.
 
-        durable send POST https://example.org/orders --json '{"item": "tea"}'
+        durable send POST https://example.org/orders --json-body '{"item": "tea"}'
         durable send PUT https://example.org/photos/7 --data @photo.jpg -H 'Authorization: Bearer {secret:TOKEN}'
         """)
 
@@ -42,7 +42,8 @@
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "The same, as application/json. --json TEXT will do, too; alone, it prints JSON.", valueName: "text"))
+        "The same, as application/json. --json TEXT is taken for it, as in curl; alone, that prints JSON.",
+        valueName: "text"))
     var jsonBody: String?
     @Option(
       parsing: .unconditional,

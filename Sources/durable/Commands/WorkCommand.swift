@@ -66,6 +66,15 @@
     }
 
     func run() async throws {
+      do {
+        try await work()
+      } catch let error as JobError where error.needsPerson {
+        Talk.error(error.message, code: error.code.rawValue)
+        throw ExitCode(.storeNeedsPerson)
+      }
+    }
+
+    private func work() async throws {
       for name in queue { try NewJob.check(queue: name) }
       guard !inBackground || BackgroundWorker.wasStarted else {
         throw ValidationError("--in-background is for 'durable work --detach' alone: type that")
@@ -172,6 +181,11 @@
         Talk.line("No worker is at work in the background")
       }
     }
+  }
+
+  extension JobError {
+    /// Whether no other try of the same helps, as long as nobody looks after the store.
+    fileprivate var needsPerson: Bool { [.damaged, .notAStore, .newerVersion, .weakDurability].contains(code) }
   }
 
   private struct BackgroundRecord: Encodable {

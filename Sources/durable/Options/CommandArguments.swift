@@ -30,6 +30,7 @@
         throw ValidationError("the current folder is gone; go to another one, or name one with --cwd")
       }
       guard let cwd else { return here }
+      guard !cwd.isEmpty else { throw ValidationError("--cwd names no folder; '.' is the current one") }
       let path = SystemText(cwd.hasPrefix("/") ? cwd : here.display + "/" + cwd)
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path.display, isDirectory: &isFolder), isFolder.boolValue else {
@@ -60,6 +61,11 @@
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
+        guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
+          throw ValidationError(
+            "--env '\(name)': a name has no control characters, such as the end of a line; give each variable an --env of its own"
+          )
+        }
         guard !Self.isGarbled(assignment) else {
           throw ValidationError("--env \(name): its value is no UTF-8. Export it, and give --env \(name) alone")
         }

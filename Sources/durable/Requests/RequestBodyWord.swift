@@ -17,7 +17,7 @@
     init(data: String?, json: String?) throws {
       switch (data, json) {
       case (nil, nil): self = .none
-      case (_?, _?): throw ValidationError("--data and --json are both the body; leave out one of them")
+      case (_?, _?): throw ValidationError("--data and --json-body are both the body; leave out one of them")
       case (let word?, nil):
         let file = word == "-" ? "-" : word.hasPrefix("@") ? String(word.dropFirst()) : nil
         self =
@@ -26,9 +26,9 @@
       case (nil, let word?):
         let type = "application/json"
         if word.hasPrefix("@") || word == "-" {
-          self = .file(word == "-" ? word : String(word.dropFirst()), type: type, option: "--json")
+          self = .file(word == "-" ? word : String(word.dropFirst()), type: type, option: "--json-body")
         } else {
-          guard StoredJSON.isJSON(Data(word.utf8)) else { throw ValidationError("--json: the text is no JSON") }
+          guard StoredJSON.isJSON(Data(word.utf8)) else { throw ValidationError("--json-body: the text is no JSON") }
           self = .text(word, type: type)
         }
       }

@@ -1,4 +1,5 @@
 #if Shell
+  import Console
   import Foundation
 
   /// What tells the system to have a worker after each log-in: a user unit of systemd, or an agent of launchd.
@@ -26,6 +27,7 @@
       ExecStart=\(words.map(Self.unitWord).joined(separator: " "))
       Restart=on-failure
       RestartSec=5
+      RestartPreventExitStatus=\(ExitStatus.usage.rawValue) \(ExitStatus.storeNeedsPerson.rawValue)
       KillMode=mixed
       TimeoutStopSec=30
 

@@ -69,12 +69,25 @@
       var request = try post()
       request.headers = [
         HTTPHeader("content-type", "text/x"), HTTPHeader("idempotency-key", "mine"), HTTPHeader("User-Agent", "me"),
-        HTTPHeader("Content-Length", "3"),
+        HTTPHeader("Host", "elsewhere.example"),
       ]
       #expect(try await setting.send(request).state == .succeeded)
       let sent = try #require(server.requests.first)
-      #expect(["Content-Type", "Idempotency-Key", "User-Agent"].map { sent[$0] } == ["text/x", "mine", "me"])
+      #expect(
+        ["Content-Type", "Idempotency-Key", "User-Agent", "Host"].map { sent[$0] }
+          == ["text/x", "mine", "me", "elsewhere.example"])
       #expect(sent.body.count == 14)
+    }
+
+    @Test(arguments: [
+      "Content-Length", "transfer-encoding", "Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Upgrade",
+    ])
+    func `a header that says where the body ends, or what becomes of the connection, is refused`(name: String) throws {
+      var request = try post()
+      request.headers = [HTTPHeader(name, "3")]
+      let error = try #require(throws: RequestError.self) { try request.validate() }
+      #expect(error.code == .invalidRequest)
+      #expect(error.message.contains("the header \(name) is set by what sends the request"), "\(error.message)")
     }
 
     @Test func `each request has a key of its own, unless it wants none`() async throws {

@@ -21,7 +21,8 @@
       }
       func connections(_ condition: String = "true") throws -> Int {
         try server.psql(
-          "SELECT 1 FROM pg_stat_activity WHERE application_name='fleet' AND \(condition)", database: database
+          "SELECT 1 FROM pg_stat_activity WHERE datname=current_database() AND application_name='fleet' AND \(condition)",
+          database: database
         ).count
       }
       // The one that it was opened with is closed, and the server needs a moment to see it.

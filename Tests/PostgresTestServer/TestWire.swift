@@ -15,7 +15,7 @@
     package let folder: String
     private let server: String
     private let listener: Int32
-    private let state = Lock((awaited: [UInt8]?.none, cuts: 0))
+    private let state = Lock((awaited: [UInt8]?.none, cuts: 0, refusals: 0))
 
     /// ReadyForQuery, of a session that is in no transaction.
     private static let end: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5, UInt8(ascii: "I")]
@@ -46,8 +46,31 @@
     /// The next connection on which a transaction ends, or one is committed, is cut before anybody hears of that.
     package func cutAtEnd(isCommit: Bool) { state.withLock { $0.awaited = isCommit ? Self.commit : Self.end } }
     package var cuts: Int { state.withLock { $0.cuts } }
+    /// So many connections are refused from here on, as by a server that is being started.
+    package func refuse(_ count: Int) { state.withLock { $0.refusals = count } }
+    package var refusals: Int { state.withLock { $0.refusals } }
+
+    private static let refusal: [UInt8] = {
+      let fields =
+        ["SFATAL", "VFATAL", "C57P03", "Mthe database system is starting up", ""].joined(separator: "\0") + "\0"
+      return [UInt8(ascii: "E"), 0, 0, 0, UInt8(4 + fields.utf8.count)] + fields.utf8
+    }()
+
+    private func isRefused(_ client: Int32) -> Bool {
+      let isIt = state.withLock { state in
+        guard state.refusals > 0 else { return false }
+        state.refusals -= 1
+        return true
+      }
+      guard isIt else { return false }
+      _ = Self.read(client)
+      _ = Self.write(Self.refusal, client)
+      close(client)
+      return true
+    }
 
     private func connect(_ client: Int32) {
+      guard !isRefused(client) else { return }
       guard let server = try? Self.socket(server, Foundation.connect) else {
         close(client)
         return
@@ -76,7 +99,7 @@
     private func isToCut(_ bytes: [UInt8]) -> Bool {
       state.withLock { state in
         guard let awaited = state.awaited, bytes.contains(awaited) else { return false }
-        state = (nil, state.cuts + 1)
+        (state.awaited, state.cuts) = (nil, state.cuts + 1)
         return true
       }
     }

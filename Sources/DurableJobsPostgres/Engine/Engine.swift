@@ -42,12 +42,7 @@
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, process: .current, workers: OwnWorkers(),
         lockSeed: Schema.lockSeed(schema), isPooled: configuration.isPooled)
-      let connection = try Connection(
-        server, schema: Schema.quoted(schema) + ".", isPreparing: !configuration.isPooled)
-      connection.deadline = SystemClock().uptime + configuration.callLimit
-      let opening = Opening(
-        connection: connection, schema: schema, seed: context.lockSeed, configuration: configuration)
-      let found = try opening.open(serverClock)
+      let found = try Opening.open(server, seed: context.lockSeed, configuration: configuration, clock: serverClock)
       epoch = Lock(found.epoch)
       versionBefore = found.before
       path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }

@@ -147,13 +147,7 @@
         case let failure as PostgresFailure where failure.isCollision: attempt < 50
         case let failure as PostgresFailure where failure.kind == .timedOut: false
         case let failure as PostgresFailure where failure.kind == .sqlState("25006"): attempt < 3
-        case let failure as PostgresFailure where failure.endsConnection:
-          switch JobError(failure, server: engine.server.description).code {
-          case .storeFailed: true
-          // None of them leads until one is promoted.
-          case .readOnly: engine.server.hasSeveralHosts
-          default: false
-          }
+        case let failure as PostgresFailure where failure.endsConnection: failure.mayPass(on: engine.server)
         default: false
         }
       guard isPassing, rest > .zero, !engine.isClosed else { throw error }

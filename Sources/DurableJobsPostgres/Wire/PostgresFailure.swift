@@ -56,6 +56,25 @@
       case .sqlState(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
       }
     }
+
+    /// Whether the server may be usable again soon.
+    func mayPass(on server: ServerName) -> Bool {
+      switch JobError(self, server: server.description).code {
+      case .storeFailed: true
+      // None of them leads until one is promoted.
+      case .readOnly: server.hasSeveralHosts
+      default: false
+      }
+    }
+
+    /// Whether there is a server that can't be used yet, or no more: libpq has only words for that.
+    var isFromServer: Bool {
+      let words = [
+        "starting up", "shutting down", "recovery mode", "accepting connections", "terminating connection", "too many",
+        "connection slots", "closed the connection", "reset by peer",
+      ]
+      return words.contains(where: message.contains)
+    }
   }
 
   extension JobError {
@@ -117,6 +136,9 @@
       }
       if words.contains("read-only") {
         return (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
+      }
+      if words.contains("starting up") || words.contains("shutting down") || words.contains("recovery mode") {
+        return (.storeFailed, "the store \(server) is being stopped or started: \(words). Try again")
       }
       return (.storeFailed, "the store \(server) can't be reached: \(words)")
     }

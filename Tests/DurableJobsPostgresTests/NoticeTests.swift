@@ -3,6 +3,7 @@
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsPostgres
@@ -74,6 +75,23 @@
         break
       }
       #expect(sent.withLock(\.count) <= most + 1)
+    }
+
+    @Test("A notice waits for no disk and no standby: what it tells of is durable")
+    func unflushed() async throws {
+      let server = try TestServer()
+      let schema = TestServer.schema()
+      let (one, other) = (try await server.store(schema), try await server.store(schema))
+      let heard = Heard(one)
+      #expect(await heard.first { $0 == .all } != nil)
+      // A commit that waits is not answered any more.
+      try server.psql("ALTER SYSTEM SET synchronous_standby_names='nobody'")
+      try server.psql("SELECT pg_reload_conf()")
+      try await until { try server.psql("SHOW synchronous_standby_names") == [["nobody"]] }
+      other.engine.notices.tellOthers(.work)
+      #expect(await heard.first { _ in true } == .work)
+      await one.close()
+      await other.close()
     }
 
     @Test("What was committed just before a store was closed is told, too")

@@ -38,10 +38,8 @@
         RETURNING id,route,rank,links,attempt,batch
       """
     }
-    private static let found = """
-      u.id,u.route,u.rank,u.links,u.attempt,u.batch,(SELECT options FROM §spec WHERE id=u.id),
-        (SELECT payload FROM §spec WHERE id=u.id),(SELECT created_at FROM §spec WHERE id=u.id)
-      """
+    private static let found = "u.id,u.route,u.rank,u.links,u.attempt,u.batch,s.options,s.payload,s.created_at"
+    private static let marked = "(SELECT 1) one LEFT JOIN u ON true LEFT JOIN §spec s ON s.id=u.id"
     /// The first ready jobs by rank and then by id, within the free slots of each queue. First, the number that each
     /// stretch of a route's line (see ``LineStarts``) has among them is determined; then that many are locked, from the
     /// first on and skipping those that others are taking, and no more, whatever the planner does: an array is read
@@ -66,7 +64,7 @@
         (SELECT string_agg(concat_ws(' ',route,rank,id,m),' ')
           FROM(SELECT route,rank,min(id) AS id,count(*) AS m FROM c GROUP BY 1,2) f),
         (SELECT last FROM b),(SELECT \(met)-met FROM b)
-      FROM(SELECT 1) one LEFT JOIN u ON true ORDER BY u.rank,u.id
+      FROM \(marked) ORDER BY u.rank,u.id
       """
     private static let met = "pg_stat_get_xact_tuples_returned('§job_line'::regclass)"
     static let takeOneSQL = """
@@ -75,7 +73,7 @@
           AND \(isOpen) FOR UPDATE SKIP LOCKED
         """))
       )
-      SELECT \(found),0 FROM(SELECT 1) one LEFT JOIN u ON true
+      SELECT \(found),0 FROM \(marked)
       """
     static let overdueReadySQL = """
       SELECT j.id,j.rank,j.route FROM §deadline d JOIN §job j ON j.id=d.job

@@ -110,6 +110,51 @@
       for worker in workers { _ = await worker.ended() }
     }
 
+    @Test("No window has more starts than the rate and its burst, also when workers are killed")
+    func rateUnderKills() async throws {
+      try await set(JobLimits(rate: JobRate(200, per: .seconds(1), burst: 5)))
+      try await add(300)
+      // Each start that was committed, also of attempts that were cut short: in the order of claims.
+      let starts = "starts_\(schema)"
+      try server.psql(
+        """
+        CREATE SCHEMA \(starts); CREATE TABLE \(starts).start(number bigserial, at bigint, job bigint);
+        CREATE FUNCTION \(starts).note() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO \(starts).start(at,job) VALUES(NEW.started_at,NEW.id); RETURN NULL; END $$;
+        CREATE TRIGGER note AFTER UPDATE ON job FOR EACH ROW WHEN (NEW.state=5 AND OLD.state<>5) EXECUTE FUNCTION \(starts).note()
+        """, schema: schema)
+      func times() throws -> [Int64] {
+        try server.psql("SELECT at FROM \(starts).start ORDER BY number").compactMap { Int64($0[0]) }
+      }
+      let record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
+      defer { try? FileManager.default.removeItem(atPath: record) }
+      func work() throws -> ChildProcess {
+        try ChildProcess(URL.built("CrashProbe").path, ["work", "\(server.string()) schema=\(schema)", record])
+      }
+      var workers = [try work(), try work()]
+      for round in 0..<8 {
+        let goal = min(try times().count + .random(in: 1...20), 300)
+        try await until { try times().count >= goal }
+        let victim = workers.remove(at: round % 2)
+        victim.send(SIGKILL)
+        #expect(await victim.ended() == .killed(by: SIGKILL))
+        workers.append(try work())
+      }
+      try await until {
+        try await store.counts(where: .state(.ready) || .state(.scheduled) || .state(.running)).total == 0
+      }
+      for worker in workers { worker.send(SIGKILL) }
+      for worker in workers { _ = await worker.ended() }
+      let all = try times()
+      #expect(all.count >= 300)
+      for first in all.indices {
+        for last in all.indices[first...] {
+          #expect(Double(last - first + 1) <= 5 + Double(all[last] - all[first]) / 5)
+        }
+      }
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
     @Test("A queue without room is not waited for, whoever has it to himself")
     func others() async throws {
       try await set(JobLimits(running: 1))

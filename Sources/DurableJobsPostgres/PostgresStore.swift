@@ -123,6 +123,7 @@
       return try await engine.run(inserting: insertion.isPlain ? insertion : nil) { session, deadline in
         try session.write(until: deadline) { transaction in
           if !insertion.isPlain { transaction.expectedIDs = insertion.jobs.count }
+          transaction.isLone = insertion.isPlain && insertion.jobs.count == 1
           return try transaction.run(InsertVerb(insertion, now: transaction.now))
         }
       }

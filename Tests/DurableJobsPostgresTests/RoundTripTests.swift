@@ -56,6 +56,51 @@
       #expect(count <= 3, "\(count) round trips")
     }
 
+    @Test("A plain job that is stored alone takes four statements, and COMMIT is sent while the server is at the third")
+    func alone() throws {
+      func insertAlone(_ job: NewJob) throws -> (id: JobID, statements: Int) {
+        let before = session.connection?.statements ?? 0
+        let ids = try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
+          transaction.isLone = true
+          return try transaction.run(InsertVerb(JobInsertion([job]), now: transaction.now)).ids
+        }
+        return (try #require(ids.first), (session.connection?.statements ?? 0) - before)
+      }
+      let first = try insert([.plain()]).ids
+      let terms = JobTerms(priority: .low, start: .after(.seconds(3600)), maxAttempts: 3)
+      let (plain, rare) = (try insertAlone(.plain()), try insertAlone(.plain(terms: terms)))
+      #expect(plain.statements == 4 && rare.statements == 4)
+      // In the usual way: there is more to write.
+      let tagged = try insertAlone(.plain(terms: JobTerms(tags: ["a"])))
+      let ids = first + [plain.id, rare.id, tagged.id]
+      #expect(ids == ids.sorted())
+      let usual = try insert([.plain(terms: terms)]).ids
+      let jobs = try session.read(until: SystemClock().uptime + .seconds(60)) {
+        try $0.jobs(JobQuery(.ids(ids + usual), detail: .all), now: 0)
+      }
+      #expect(jobs.map(\.state) == [.ready, .ready, .scheduled, .ready, .scheduled])
+      let (alone, other) = (jobs[2], jobs[4])
+      #expect(alone.payload == other.payload && alone.priority == other.priority)
+      #expect(alone.maxAttempts == other.maxAttempts && alone.key == other.key && alone.tags == other.tags)
+      let counts = try session.read(until: SystemClock().uptime + .seconds(60)) { try $0.counts(where: .all) }
+      #expect(counts == JobCounts([.ready: 3, .scheduled: 2]))
+    }
+
+    @Test("A plain job that is stored alone is stored again with the right time if the server's clock was another")
+    func aloneAfterClock() throws {
+      _ = try insert([.plain()])
+      _ = store.engine.serverClock?.heard(0, since: SystemClock().uptime)
+      let ids = try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
+        transaction.isLone = true
+        return try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now)).ids
+      }
+      let jobs = try session.read(until: SystemClock().uptime + .seconds(60)) {
+        try $0.jobs(JobQuery(limit: 10), now: 0)
+      }
+      #expect(jobs.count == 2 && ids.count == 1)
+      #expect(jobs.allSatisfy { $0.createdAt.timeIntervalSince1970 > 1_000_000_000 })
+    }
+
     @Test("A hundred results and a claim of a hundred take three round trips at most")
     func turn() throws {
       _ = try insert((0..<300).map { _ in .plain() })

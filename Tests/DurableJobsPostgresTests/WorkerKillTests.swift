@@ -1,10 +1,11 @@
 #if Postgres
   import DurableJobs
-  import DurableJobsPostgres
   import Foundation
   import PostgresTestServer
   import TestProcesses
   import Testing
+
+  @testable import DurableJobsPostgres
 
   /// Processes that are really killed.
   @Suite struct WorkerKillTests {
@@ -135,6 +136,55 @@
       }
       #expect(followers == Set(jobs.filter { $0.kind == "completes" }.map(\.id)))
       #expect(followers.count == batches.count)
+    }
+
+    /// Who is killed where, and how many jobs a call stores.
+    private static let places: [(mode: String, point: FaultPoint, batch: Int)] =
+      [FaultPoint.insertJob, .commitBefore, .commitSent, .commitAfter].flatMap {
+        [("produce", $0, 1), ("produce", $0, 3)]
+      }
+      + [FaultPoint.claimMarked, .settleMarked, .commitBefore, .commitSent, .commitAfter].map { ("work", $0, 3) }
+
+    @Test(
+      "C1 C11 Who is killed at a place between statements, or around a commit, loses nothing, and has nothing done twice",
+      .enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: places)
+    func killed(mode: String, point: FaultPoint, batch: Int) async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
+      defer { try? FileManager.default.removeItem(atPath: record) }
+      let store = try await server.store(schema)
+      func run(_ words: [String], life: Int, fault: String? = nil) async throws -> ChildProcess.End {
+        var environment = ProcessInfo.processInfo.environment
+        (environment["DURABLE_LIFE"], environment["DURABLE_FAULT"]) = ("\(life)", fault)
+        let arguments = [words[0], "\(server.string()) schema=\(schema)", record] + words.dropFirst()
+        return await (try ChildProcess(Self.probe.path, arguments, environment: environment)).ended()
+      }
+      let produce = ["produce", "30", "\(batch)"]
+      let fault = "\(point):\(Int.random(in: 2...6))"
+      if mode == "work" { #expect(try await run(produce, life: 1) == .exited(0)) }
+      #expect(
+        try await run(mode == "work" ? ["work"] : produce, life: 2, fault: fault) == .killed(by: SIGKILL), "\(fault)")
+      #expect(try await run(["recover", "120", "0"], life: 3) == .exited(0))
+      #expect(try await run(["work", "idle"], life: 4) == .exited(0))
+      let jobs = try await store.jobs(JobQuery(limit: 1000))
+      let deeds = try Deeds(String(contentsOfFile: record, encoding: .utf8))
+      #expect(deeds.stored.subtracting(jobs.map(\.id)) == [], "acknowledged and not there, \(fault)")
+      #expect(jobs.count - deeds.stored.count <= batch, "\(fault)")
+      #expect(jobs.filter { $0.state != .succeeded }.map(\.id) == [], "\(fault)")
+      #expect(Set(jobs.map(\.id)) == Set(deeds.runs.keys), "\(fault)")
+      #expect(deeds.repeats(without: [2]) == [], "\(fault)")
+      try WholeStore.expect(of: server, schema: schema)
+      #expect(try await store.check() == [])
+      await store.close()
+    }
+
+    private static var hasFaultPoints: Bool {
+      #if FaultPoints
+        true
+      #else
+        false
+      #endif
     }
 
     private static func size(of path: String) -> Int {

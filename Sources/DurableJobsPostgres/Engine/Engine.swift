@@ -111,7 +111,10 @@
       let connection = try Connection(
         server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled)
       connection.deadline = deadline
-      if !configuration.isPooled { connection.send(Connection.settingsSQL, [.bool(false)]) }
+      if !configuration.isPooled {
+        connection.send(Connection.settingsSQL, [.bool(false)])
+        connection.send("SELECT \(Transaction.lifeSQL)") { [unowned connection] in connection.life = $0.text(0, 0) }
+      }
       try connection.sync()
       return connection
     }

@@ -53,6 +53,7 @@
       var values = try columns(rows)
       values += [.int(now), .int(batch?.known?.rawValue), .bool(batch?.made != nil)]
       func told(_ ids: [JobID]) {
+        FaultPoint.insertJob.reach()
         stored += ids
         for (id, row) in zip(ids, rows) {
           news.moved(in: answer.reply.batch, from: nil, to: row.course.state)
@@ -77,18 +78,18 @@
       addBeside(rows, added)
     }
 
+    func rank(of row: NewRow) -> Int64 {
+      row.course.state == .scheduled ? row.course.runAt?.milliseconds ?? now : row.job.terms.priority.rank
+    }
+
     private func columns(_ rows: [NewRow]) throws -> [Value] {
       let uniques = rows.map { row in row.job.terms.unique.map { KeyHold($0, storedAt: now) } }
       let links = zip(rows, uniques).map { $0.links($1) }
-      let runAts = rows.map { $0.course.runAt?.milliseconds }
       return [
         .ints(rows.indices.map { Int64($0) }), .ints(rows.map { route(of: $0.job) }),
         .ints(rows.map(\.course.state.code)),
-        .ints(
-          zip(rows, runAts).map { row, runAt in
-            row.course.state == .scheduled ? runAt ?? now : row.job.terms.priority.rank
-          }),
-        .ints(rows.map(\.job.terms.priority.stored)), .ints(links.map(\.links.rawValue)), .optionalInts(runAts),
+        .ints(rows.map(rank(of:))), .ints(rows.map(\.job.terms.priority.stored)), .ints(links.map(\.links.rawValue)),
+        .optionalInts(rows.map { $0.course.runAt?.milliseconds }),
         .texts(try zip(rows, uniques).map { try StoredTerms($0.job.terms, $1).text }),
         .texts(rows.map { $0.job.terms.lane?.name.composed }), .optionalInts(links.map(\.deadline)),
         .datas(rows.map(\.job.payload)),

@@ -91,6 +91,7 @@
     }
 
     func finish(_ transaction: Transaction, _ answer: PipelineAnswer) throws {
+      if !found.isEmpty { FaultPoint.claimMarked.reach() }
       answer.reply.taken.nextDue = nextTime(transaction.now)
       // Others may have been there first, and left some of what they locked.
       var hasMore = !found.isEmpty && wanted > found.count

@@ -12,6 +12,7 @@
 
   extension Transaction: JobLedger {
     func exchange(_ request: LedgerRequest) throws -> LedgerReply {
+      if isLone, let reply = try addAlone(request) { return reply }
       begin()
       if !request.add.isEmpty {
         try intern(request.add.lazy.map(\.job))
@@ -86,6 +87,7 @@
           .datas(sorted.map(\.output)), .int(now),
         ]
       ) { [self] rows in
+        if rows.count > 0 { FaultPoint.settleMarked.reach() }
         for row in 0..<rows.count {
           answer.reply.finished.append(Int(rows.int(row, 0)))
           moved(rows.id(row, 1), route: rows.int(row, 2), from: .running, to: .succeeded)

@@ -23,7 +23,7 @@
 
     init(share: Int64) { (usual, self.share) = (share, share) }
 
-    private static let met = "pg_stat_get_xact_tuples_returned('§tally_pkey'::regclass)"
+    static let metSQL = "pg_stat_get_xact_tuples_returned('§tally_pkey'::regclass)"
     private static let adding = """
       ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+excluded.jobs,blocked=t.blocked+excluded.blocked,
         scheduled=t.scheduled+excluded.scheduled,suspended=t.suspended+excluded.suspended,
@@ -31,10 +31,10 @@
         cancelled=t.cancelled+excluded.cancelled,skipped=t.skipped+excluded.skipped
       """
     static let countSQL = """
-      WITH b AS MATERIALIZED(SELECT \(met) AS met),i AS(
+      WITH b AS MATERIALIZED(SELECT \(metSQL) AS met),i AS(
         INSERT INTO §tally AS t SELECT u.* FROM b,unnest($1,$2,$3,$4,$5,$6,$7,$8,$9,$10) u WHERE b.met>=0
         \(adding) RETURNING 1)
-      SELECT n,(SELECT \(met)-met FROM b) FROM(SELECT count(*) AS n FROM i) c
+      SELECT n,(SELECT \(metSQL)-met FROM b) FROM(SELECT count(*) AS n FROM i) c
       """
     /// Nobody waits for those that others are changing.
     static let foldSQL = """
@@ -55,19 +55,25 @@
       guard !counts.isEmpty else { return }
       let routes = Value.ints(counts.map(\.key))
       // A clock that was set back also makes it due.
-      if let leftAt, !(leftAt..<leftAt + Self.rest).contains(now) {
-        (share, self.leftAt) = (usual, nil)
+      if !isSimple(at: now) {
+        (share, leftAt) = (usual, nil)
         connection.send(Self.foldSQL, [routes, .int(usual)])
       }
       connection.send(
         Self.countSQL,
         [routes, .ints(counts.map { _ in share })] + stored.map { state in .ints(counts.map { $0.value[state] }) }
-      ) { [self] rows in
-        met = rows.int(0, 1)
-        guard met > Self.bearable * rows.int(0, 0) else { return }
-        leftAt = leftAt ?? now
-        share = .random(in: Self.left)
-      }
+      ) { [self] rows in saw(rows.int(0, 1), changing: rows.int(0, 0), now: now) }
+    }
+
+    /// Whether a change of one count may be written by a statement that adds to ``share`` and does nothing else.
+    func isSimple(at now: Int64) -> Bool { leftAt.map { ($0..<$0 + Self.rest).contains(now) } ?? true }
+
+    /// So many entries were met by a change of so many rows.
+    func saw(_ met: Int64, changing rows: Int64, now: Int64) {
+      self.met = met
+      guard met > Self.bearable * rows else { return }
+      leftAt = leftAt ?? now
+      share = .random(in: Self.left)
     }
   }
 #endif

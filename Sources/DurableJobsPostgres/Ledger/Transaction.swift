@@ -50,7 +50,7 @@
 
     /// What the server tells of this transaction, once it has begun.
     private(set) var head: Head?
-    private var hasBegun = false
+    private(set) var hasBegun = false
     private var begunAt = Duration.zero
     /// Gets the server's time, and how old that is at most. Throws if the estimate of ``now`` was wrong.
     var check: (Int64, Duration) throws -> Void = { _, _ in }
@@ -69,6 +69,10 @@
     var isCallers = false
     /// A program changed more than rows: its connection is not used again.
     var endsSession = false
+    /// It stores one plain job, and does nothing else.
+    var isLone = false
+    /// The counts are written already.
+    var isCounted = false
 
     init(
       connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, tallies: Tallies, isHeard: Bool
@@ -86,38 +90,56 @@
     /// counters.
     static let lifeSQL =
       "concat(extract(epoch FROM pg_postmaster_start_time()),' ',extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))"
-    static let headSQL = """
-      SELECT pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,changes,\(lifeSQL)
-      FROM §meta WHERE id=1
-      """
+    private static let beginSQL = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    private static let nowSQL =
+      "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+    static let headSQL = "SELECT \(nowSQL),changes FROM §meta WHERE id=1"
+    private static let pooledHeadSQL = "SELECT \(nowSQL),changes,\(lifeSQL) FROM §meta WHERE id=1"
+    private static let loneHeadSQL = "SELECT \(nowSQL),nextval('§job_id'),\(Tallies.metSQL)"
 
     func begin() {
       guard !hasBegun else { return }
       hasBegun = true
       begunAt = SystemClock().uptime
-      connection.send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+      connection.send(Self.beginSQL)
       if context.isPooled { connection.send(Connection.settingsSQL, [.bool(true)]) }
-      connection.send(Self.headSQL) { [self] rows in
+      connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
         try check(rows.int(0, 1), begunAt)
-        head = Head(number: rows.int(0, 0), changes: rows.int(0, 2), life: rows.text(0, 3) ?? "")
+        let life = connection.life ?? rows.text(0, 3) ?? ""
+        head = Head(number: rows.int(0, 0), changes: rows.int(0, 2), life: life)
+      }
+    }
+
+    /// Begins, and reserves the id of the only job that this stores. `reserved` gets it, and how many entries of the
+    /// counts' index were met so far.
+    func beginAlone(life: String, _ reserved: @escaping (JobID, Int64) -> Void) {
+      hasBegun = true
+      begunAt = SystemClock().uptime
+      connection.send(Self.beginSQL)
+      connection.send(Self.loneHeadSQL) { [self] rows in
+        try check(rows.int(0, 1), begunAt)
+        head = Head(number: rows.int(0, 0), changes: -1, life: life)
+        reserved(rows.id(0, 2), rows.int(0, 3))
       }
     }
 
     /// Writes the counts, which others may wait for, and commits in one round trip. Without changes, it needs none.
     func commit() throws {
       guard hasBegun else { return }
-      tallies.write(news.tallies, on: connection, now: now)
+      if !isCounted { tallies.write(news.tallies, on: connection, now: now) }
       try dropRoutes()
+      FaultPoint.commitBefore.reach()
       connection.send("COMMIT")
       isEnding = true
       do {
-        try connection.sync()
+        try connection.sync(.commitSent)
       } catch let failure as PostgresFailure {
         // Constraints that the program deferred to the commit, and the server refused then.
         guard isCallers, let refusal = PostgresTransaction.Refusal(failure) else { throw failure }
         throw CallersError(error: refusal)
       }
+      FaultPoint.commitAfter.reach()
       accept()
     }
 

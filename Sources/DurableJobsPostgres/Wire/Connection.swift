@@ -27,7 +27,9 @@
     /// How many bytes of values go out with the next ``sync()``.
     private var bytes = 0
     /// Why nothing more is sent before that.
-    private var refusal: JobError?
+    private var refusal: (any Error)?
+    /// How many of ``sent`` are answered before the others.
+    private var early = 0
     /// libpq did not take a statement: what is answered can't be told apart any more.
     private var isBroken = false
     /// A server takes a message of more than 2^30 bytes for an attack, and ends the connection.
@@ -37,6 +39,8 @@
     /// How often it has waited for the server, and what for.
     private(set) var roundTrips = 0
     private(set) var statements = 0
+    /// See ``Transaction/lifeSQL``. Nil if a pooler may give it another session of the server.
+    var life: String?
 
     /// Connects; blocks as long as libpq does. `schema` is quoted, and followed by a point.
     init(_ server: ServerName, schema: String, isPreparing: Bool) throws {
@@ -123,15 +127,46 @@
 
     private func text(_ sql: String) -> String { sql.replacing("§", with: schema) }
 
-    /// Sends what is pending, and reads all results. Throws the first error, with nothing left unread.
-    func sync() throws {
+    /// Sends what is pending, and reads all results. Throws the first error, with nothing left unread. `point` is reached in
+    /// between.
+    func sync(_ point: FaultPoint? = nil) throws {
       roundTrips += 1
       guard !isBroken else { throw lost }
       PQpipelineSync(connection)
+      point?.reach()
       let readers = sent
       // What went before the refused one is rolled back.
-      var failure: (any Error)? = refusal
-      (sent, bytes, refusal) = ([], 0, nil)
+      var failure = refusal
+      (sent, early, bytes, refusal) = ([], 0, 0, nil)
+      try readResults(readers, &failure)
+      guard let end = try next() else { throw failure ?? lost }
+      PQclear(end)
+      if failure != nil { for sql in unproven { prepared[sql] = nil } }
+      unproven = []
+      if let failure { throw failure }
+    }
+
+    /// The server is to answer what was sent so far before it goes on with what is sent from here on.
+    func endEarlyPart() {
+      check(PQsendFlushRequest(connection))
+      early = sent.count
+    }
+
+    /// Sends what is pending, and reads the results of its early part while the server is at the rest.
+    func readEarlyPart() throws {
+      roundTrips += 1
+      guard !isBroken else { throw lost }
+      let readers = sent.prefix(early)
+      sent.removeFirst(early)
+      early = 0
+      var failure = refusal
+      try readResults(readers, &failure)
+      guard let failure else { return }
+      refusal = failure
+      try sync()
+    }
+
+    private func readResults(_ readers: some Sequence<Reader>, _ failure: inout (any Error)?) throws {
       for read in readers {
         while let result = try next() {
           defer { PQclear(result) }
@@ -144,11 +179,6 @@
           guard isUsable else { throw failure ?? lost }
         }
       }
-      guard let end = try next() else { throw failure ?? lost }
-      PQclear(end)
-      if failure != nil { for sql in unproven { prepared[sql] = nil } }
-      unproven = []
-      if let failure { throw failure }
     }
 
     private var lost: PostgresFailure { PostgresFailure(.lost, String(cString: PQerrorMessage(connection))) }

@@ -7,6 +7,7 @@
     case int(Int64?)
     case bool(Bool)
     case text(String?)
+    case data(Data?)
     case ints([Int64])
     case optionalInts([Int64?])
     case doubles([Double?])
@@ -21,6 +22,7 @@
       case .int: 20
       case .bool: 16
       case .text: 25
+      case .data: 17
       case .ints, .optionalInts: 1016
       case .doubles: 1022
       case .texts: 1009
@@ -33,6 +35,7 @@
       switch self {
       case .int, .bool: 8
       case .text(let value): value?.utf8.count ?? 0
+      case .data(let value): value?.count ?? 0
       case .ints(let values): 12 * values.count
       case .optionalInts(let values): 12 * values.count
       case .doubles(let values): 12 * values.count
@@ -47,6 +50,7 @@
       case .int(let value): value.map { Self.bigEndian($0) }
       case .bool(let value): [value ? 1 : 0]
       case .text(let value): value.map { Array($0.escaped.utf8) }
+      case .data(let value): value.map { [UInt8]($0) }
       case .ints(let values):
         Self.array(values.count, hasNull: false, of: 20, size: 12 * values.count) { bytes in
           for value in values {

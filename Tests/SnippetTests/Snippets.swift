@@ -149,7 +149,7 @@ func snippet13() async throws {
 
 // README.md, block 15
 func snippet14() async throws {
-  let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft goes; those before are cancelled
+  let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft is kept; earlier ones are cancelled
   let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
   let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
   for options in [save, turn, once] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
@@ -297,7 +297,7 @@ func snippet28() async throws {
   try await queue.pause()  // no job of this queue is claimed, in any process
   print(try await queue.isPaused)
   try await queue.unpause()
-  try await queue.waitUntilIdle()  // until no running worker has anything to do here, one that was just started too
+  try await queue.waitUntilIdle()  // until no worker, not even one started just now, has anything to do here
 }
 
 // README.md, block 30
@@ -358,7 +358,7 @@ func snippet33() async throws {
 // README.md, block 35
 #if Process
 func snippet34() async throws {
-  ShellCommand.superviseIfAsked()  // the first line of the program, which is started again to look after each command
+  ShellCommand.superviseIfAsked()  // must be the first line: the program is started again as each command's supervisor
   worker.register(ShellCommand.self)
   worker.start()
 
@@ -952,7 +952,8 @@ func snippet80() async throws {
   worker.start()
 
   let (photo, disk) = (URL(filePath: "one.jpg"), URL(filePath: "/mnt/photos"))
-  let job = try await photos.enqueue(CopyPhoto(photo: photo, folder: disk))  // on the disk when this returns
+  let options = JobOptions(unique: "one.jpg")  // not twice, if the program is started again meanwhile
+  let job = try await photos.enqueue(CopyPhoto(photo: photo, folder: disk), options: options)  // on the disk when this returns
   let copy = try await job.value
   print(copy.path)
   await worker.stop()

@@ -57,7 +57,7 @@ public struct JobExplanation: Hashable, Sendable {
   public let id: JobID
   public let state: JobState
   /// The reasons, what must change first in front. Empty for a job that the next free worker will claim.
-  public let reasons: [Reason]
+  public package(set) var reasons: [Reason]
   /// When to give up on the job; nil if it has no deadline or has met it.
   public let deadline: JobDeadline?
 

@@ -52,7 +52,8 @@
         let advice = reason.advice(for: job.id, in: store, queue: job.queue).map { "; \($0)" } ?? ""
         if let awaited = reason.awaited { return ("waits for", awaited + advice) }
         switch reason {
-        case .running, .ended, .held, .backOff, .putOff: return nil  // its state and its errors tell
+        case .running, .ended, .backOff, .putOff: return nil  // its state and its errors tell
+        case .held: return ("waits for", "somebody to resume it" + advice)
         default: return ("waits", String(reason.cause(in: store).dropFirst("waits: ".count)) + advice)
         }
       }

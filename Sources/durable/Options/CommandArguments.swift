@@ -15,9 +15,9 @@
     @Flag(help: "Let /bin/sh read the first argument; others are its $1, $2, ….") var shell = false
 
     /// The command of these words, to run as it would here.
-    func command(_ words: [SystemText]) throws -> ShellCommand {
+    func command(_ words: [SystemText], asIn verb: String = "add") throws -> ShellCommand {
       guard let program = words.first, !program.bytes.isEmpty else {
-        throw ValidationError("what is to be run? As in: durable add -- sleep 10")
+        throw ValidationError("what is to be run? As in: durable \(verb) -- sleep 10")
       }
       return ShellCommand(
         arguments: words, cwd: try folder(), umask: ShellCommand.octal(Program.umaskAtStart),

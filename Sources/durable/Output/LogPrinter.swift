@@ -94,7 +94,7 @@
             ending: run.ending?.withoutPasswords))
       } else {
         let took = run.endedAt.map {
-          " after \(Duration.seconds(max(0, $0.timeIntervalSince(run.startedAt))).forPeople)"
+          " (after \(Duration.seconds(max(0, $0.timeIntervalSince(run.startedAt))).forPeople))"
         }
         say("── \(ending)\(took ?? "")")
       }

@@ -91,6 +91,7 @@
       return switch self {
       case .circle(let jobs):
         "'\(store.command("cancel ID"))' of one of \(jobs.list) lets the others go on, but for those that need that one"
+      case .kindUnknown(let kind): "start the program that runs '\(kind)'"
       case .paused(let queue): "'\(store.command("unpause", queue: queue))' lets it go on"
       case .limit(let queue, _), .rate(let queue, _, _):
         "'\(store.command("limits set", queue: queue))' sets others, and 'clear' none"
@@ -154,7 +155,12 @@
     func explain(_ id: JobID, here: Bool = false) async throws -> (job: JobSnapshot, reasons: JobExplanation)? {
       let query = JobQuery(.id(id), detail: [.failures, .waits], limit: 1)
       guard let job = try await store.jobs(query).first else { return nil }
-      return (job, try await store.explain(job, and: here ? [Self.reach] : []))
+      var explanation = try await store.explain(job, and: here ? [Self.reach] : [])
+      // No worker that could be started here would take it.
+      if !Self.kinds.contains(job.kind) {
+        explanation.reasons = explanation.reasons.map { $0.isLackOfWorker ? .kindUnknown(job.kind) : $0 }
+      }
+      return (job, explanation)
     }
   }
 #endif

@@ -52,8 +52,7 @@
       if left[.running] > 0 { lines.append("\(left[.running]) running elsewhere") }
       if left[.blocked] > 0 {
         let heads = try await store.failedHeads(here)
-        let others = left.unfinished > left[.blocked]
-        lines.append("\(left[.blocked]) blocked\(heads.isEmpty ? others ? " by these" : "" : ":")")
+        lines.append("\(left[.blocked]) blocked\(heads.isEmpty ? "" : ":")")
         lines += heads.map { "  " + $0.forPeople(in: store) }
       }
       self.lines = lines

@@ -55,6 +55,18 @@
       #expect(try await durable("prune", "-y").line == "2 removed")
     }
 
+    @Test("What is for files alone is refused on a server, with what to do there")
+    func forFiles() async throws {
+      _ = try await durable.add("--", "true")
+      let repair = try await durable("repair", durable.folder + "/new.sqlite")
+      #expect(repair.status == .exited(2))
+      #expect(repair.stderr.contains("durable check --mend") && repair.stderr.contains("pg_restore"))
+      let compact = try await durable("prune", "-y", "--compact")
+      #expect(compact.status == .exited(2))
+      #expect(compact.stderr.contains("leave out --compact") && compact.stderr.contains("VACUUM FULL"))
+      #expect(try await durable("check").line == "nothing was found")
+    }
+
     @Test("A command that runs is cancelled by another process")
     func cancel() async throws {
       let fifo = try Fifo(in: durable)

@@ -60,7 +60,10 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      let damaged = try options.place.file(instead: "Put it back from a backup of the database, with pg_restore")
+      let damaged = try options.place.file(
+        instead:
+          "There `durable check --mend` puts right what contradicts the jobs; a damaged database is put back from a backup, with pg_restore"
+      )
       let (source, target) = (StorePlace.resolved(damaged), StorePlace.resolved(path))
       if let folder = BesideStore.folders(of: target).first {
         throw JobError(

@@ -29,7 +29,12 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      if compact { _ = try options.place.file(instead: "There it is VACUUM that gives room back; leave out --compact") }
+      if compact {
+        _ = try options.place.file(
+          instead:
+            "There leave out --compact: autovacuum has the room used again, and VACUUM FULL gives it back to the disk, while no worker runs"
+        )
+      }
       let age = try olderThan.map { try DurationArgument.parse($0).duration }
       guard let store = try await options.existing() else {
         Talk.line("Nothing to delete: \(try options.missing)")

@@ -177,9 +177,7 @@ struct PayloadEncoder {
   init() { encoder.userInfo[.collectedInputs] = inputs }
 
   /// `hasOpen`: whether some input has no value yet.
-  func encode(
-    _ value: some Encodable
-  ) -> (payload: Result<Data, any Error>, inputs: [JobDependency], hasOpen: Bool) {
+  func encode(_ value: some Encodable) -> (payload: Result<Data, any Error>, inputs: [JobDependency], hasOpen: Bool) {
     let payload = Result { try encoder.encode(value) }
     let (inputs, hasOpen) = inputs.take()
     return (payload, inputs, hasOpen)

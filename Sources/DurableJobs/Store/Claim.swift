@@ -110,9 +110,7 @@ public struct RenewalRequest: Sendable {
   /// The list is incomplete: no claim is given back for being absent from it.
   public var isPartial: Bool
 
-  public init(
-    worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal], isPartial: Bool = false
-  ) {
+  public init(worker: WorkerID, lease: Duration = Defaults.lease, renewals: [ClaimRenewal], isPartial: Bool = false) {
     (self.worker, self.lease, self.renewals, self.isPartial) = (worker, lease, renewals, isPartial)
   }
 }

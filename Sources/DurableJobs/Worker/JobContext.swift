@@ -37,9 +37,7 @@ public struct JobContext: Sendable {
   let home: JobQueue
   private let workersLogger: Logger
 
-  init(
-    _ running: RunningAttempt, in home: JobQueue, by worker: WorkerID, output: Any.Type?, logger: Logger
-  ) {
+  init(_ running: RunningAttempt, in home: JobQueue, by worker: WorkerID, output: Any.Type?, logger: Logger) {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
     (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)

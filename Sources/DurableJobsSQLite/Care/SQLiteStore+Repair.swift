@@ -35,7 +35,7 @@ extension SQLiteStore {
     let store = try SQLiteStore(path: path)
     do {
       var salvage = try await store.engine.write(.other) { transaction in
-        var salvager = Salvager(from: source, to: transaction.connection.handle)
+        var salvager = Salvager(source: source, target: transaction.connection.handle)
         try salvager.copyAll()
         transaction.memory.routes.forget()
         return salvager.salvage
@@ -52,8 +52,8 @@ extension SQLiteStore {
 
 /// Copies rows from one file to another, table by table, from both ends up to what can't be read.
 private struct Salvager {
-  private let source: Source
-  private let target: OpaquePointer
+  let source: Source
+  let target: OpaquePointer
   private(set) var salvage = StoreSalvage()
 
   /// A read-only connection.
@@ -75,11 +75,6 @@ private struct Salvager {
     }
 
     deinit { sqlite3_close_v2(handle) }
-  }
-
-  init(from source: Source, to target: OpaquePointer) {
-    self.source = source
-    self.target = target
   }
 
   private func texts(_ sql: String, on handle: OpaquePointer) throws -> [String] {
@@ -114,10 +109,9 @@ private struct Salvager {
     let lost = "SELECT DISTINCT route \(jobs) AND route NOT IN(SELECT id FROM durable_route)"
     try run(
       """
-      INSERT INTO durable_queue(id,name) SELECT DISTINCT queue,'lost-'||queue FROM durable_route
-        WHERE queue NOT IN(SELECT id FROM durable_queue)
+      INSERT OR IGNORE INTO durable_queue(id,name) SELECT queue,'lost-'||queue FROM durable_route
+        UNION ALL SELECT NULL,'lost' WHERE EXISTS(\(lost))
       """)
-    try run("INSERT OR IGNORE INTO durable_queue(name) SELECT 'lost' WHERE EXISTS(\(lost))")
     try run(
       """
       INSERT INTO durable_route(id,queue,kind)

@@ -45,9 +45,7 @@ final class Presence: Sendable {
   /// Removes all traces, unless there is a worker: others learn of one that did not retire by its lock.
   private func withdraw() { state.withLock { if !$0.hasWorkers { $0.session?.withdraw() } } }
 
-  func begin(
-    onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void
-  ) {
+  func begin(onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void) {
     state.withLock { ($0.onSignal, $0.onDeath) = (onSignal, onDeath) }
   }
 

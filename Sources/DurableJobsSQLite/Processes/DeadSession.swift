@@ -51,9 +51,7 @@ enum FileLock {
   static func isFile(_ file: Descriptor, at path: String) -> Bool { FileStat(file)?.key == FileStat(path)?.key }
 
   private static func lock(_ file: Descriptor, _ operation: Int32) -> Bool {
-    while flock(file.number, operation) != 0 {
-      if errno != EINTR { return false }
-    }
+    while flock(file.number, operation) != 0 { if errno != EINTR { return false } }
     return true
   }
 }

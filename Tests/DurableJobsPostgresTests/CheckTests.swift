@@ -64,6 +64,27 @@
       #expect(try await store.check() == [])
     }
 
+    @Test("A job that waited again while it ran, and ended, waits for nothing any more")
+    func waitedAgain() async throws {
+      let parent = NewJob(queue: "default", kind: "again", payload: Data("{}".utf8))
+      let id = try await store.insert(JobInsertion([parent])).ids[0]
+      var child = NewJob(queue: "default", kind: "waits again", payload: Data("{}".utf8))
+      child.edges = [JobEdge(.job(id), .ended)]
+      for isSuccess in [true, false] {
+        _ = try await store.change(.cancel(reason: nil), where: .id(id), after: nil, limit: 1)
+        let waits = try await store.insert(JobInsertion([child])).ids[0]
+        let claimed = try #require(try await store.claim(.of(1, kinds: ["waits again"])).jobs.first)
+        _ = try await store.change(.retry, where: .id(id), after: nil, limit: 1)
+        let settled = claimed.settled(isSuccess ? .succeeded(output: nil) : .failed(message: "no"))
+        #expect(try await store.settle([settled], thenClaim: nil).replies.first?.isAccepted == true)
+        #expect(try await store.check() == [], "job \(waits)")
+      }
+      // As it was left by earlier versions.
+      try sql("INSERT INTO wait SELECT max(id),1 FROM job WHERE state IN(7,8)")
+      #expect(try await store.check(mending: true).map(\.subject) == [.waits])
+      #expect(try await store.check() == [])
+    }
+
     @Test("A lane in which nobody has a seat goes on once it is mended")
     func lane() async throws {
       try sql(

@@ -953,7 +953,8 @@ func snippet80() async throws {
 
   let (photo, disk) = (URL(filePath: "one.jpg"), URL(filePath: "/mnt/photos"))
   let options = JobOptions(unique: "one.jpg")  // not twice, if the program is started again meanwhile
-  let job = try await photos.enqueue(CopyPhoto(photo: photo, folder: disk), options: options)  // on the disk when this returns
+  // On the disk when this returns.
+  let job = try await photos.enqueue(CopyPhoto(photo: photo, folder: disk), options: options)
   let copy = try await job.value
   print(copy.path)
   await worker.stop()

@@ -61,6 +61,7 @@
           coalesce((SELECT n FROM §wait WHERE job=j.id),0) AS known
         FROM §job j WHERE j.state<7) x
       WHERE n<>known OR (state=2)<>(n>0) AND state<5
+      UNION ALL SELECT job,0 FROM §wait JOIN §job j ON j.id=job WHERE j.state BETWEEN 7 AND 9
       """
     /// Places that belong to no job, and jobs without their place.
     static let strayPlaces = """

@@ -63,13 +63,16 @@
 
     // MARK: Success
 
-    /// Jobs that nobody waits for, that were asked nothing, and that have nothing to release.
+    /// Jobs that nobody waits for, that were asked nothing, and that have nothing to release. One that needed others may have
+    /// waited again while it ran.
     static let finishSQL = """
       WITH f AS(
         UPDATE §job j SET state=7,entered_at=$5 FROM unnest($1,$2,$3,$4) u(ord,id,claim,output)
         WHERE j.id=u.id AND j.claim=u.claim AND j.state+0=5 AND j.links&\(slowLinks.rawValue)=0
           AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
-        RETURNING j.id,j.route,j.batch,u.ord,u.output
+        RETURNING j.id,j.route,j.batch,j.links,u.ord,u.output
+      ),w AS(
+        DELETE FROM §wait w USING f WHERE f.links&\(Links.parents.rawValue)<>0 AND w.job=f.id
       ),o AS(
         INSERT INTO §output SELECT id,output FROM f WHERE output IS NOT NULL
         ON CONFLICT(id) DO UPDATE SET bytes=excluded.bytes

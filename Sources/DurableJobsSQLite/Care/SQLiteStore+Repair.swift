@@ -56,7 +56,6 @@ private struct Salvager {
   let target: OpaquePointer
   private(set) var salvage = StoreSalvage()
 
-  /// A read-only connection.
   final class Source: @unchecked Sendable {
     let handle: OpaquePointer
 
@@ -133,8 +132,7 @@ private struct Salvager {
     }
     salvage.cutTables.append(table)
     // An index has the names, and what else is in these rows is counted anew, or a setting.
-    let named = ["durable_queue": "id,name", "durable_route": "id,queue,kind,requires"]
-    guard let columns = named[table] else { return }
+    guard let columns = ["durable_queue": "id,name", "durable_route": "id,queue,kind,requires"][table] else { return }
     _ = try copy(
       "SELECT \(columns) FROM \(table) INDEXED BY sqlite_autoindex_\(table)_1 ORDER BY \(columns.dropFirst(3))",
       "INSERT OR IGNORE INTO \(table)(\(columns))")

@@ -83,7 +83,7 @@
           throw ValidationError("\(option) goes with one job, and a schedule stores many")
         }
         let command = try place.command(
-          SystemText.lastArguments(command.count), asIn: "schedule add \(SystemText(name).shellQuoted) '\(rule ?? "0 4 * * *")'")
+          SystemText.lastArguments(command.count), asIn: "schedule add NAME '\(rule ?? "0 4 * * *")'")
         var jobOptions = try job.options(isFollowed: false)
         jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
         let store = try await options.open()

@@ -13,7 +13,7 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
   }
 
   private let waiting = Lock(Waiting())
-  private let bell = DispatchSemaphore(value: 0)  // waits by a clock that never steps, as NSCondition does not
+  private let bell = Bell()
 
   private init() {
     let thread = Thread { [unowned self] in self.loop() }  // `shared` is never released
@@ -41,7 +41,7 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
       defer { waiting.isAsleep = false }
       return waiting.isAsleep
     }
-    if mustRing { bell.signal() }
+    if mustRing { bell.ring() }
   }
 
   private func loop() {
@@ -61,7 +61,7 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
       for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
       for timer in due { timer.fire() }
       guard jobs.isEmpty, due.isEmpty else { continue }
-      if let next { _ = bell.wait(timeout: .now() + (next - now).seconds) } else { bell.wait() }
+      bell.wait(until: next)
       waiting.withLock { $0.isAsleep = false }
     }
   }

@@ -204,7 +204,7 @@ enum StoreInspection {
     let error = errno
     if error != EEXIST {
       let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      if error == ENOENT, access(parent, F_OK) != 0 { throw unusable(path, "the folder \(parent) doesn't exist; make it") }
+      if error == ENOENT, access(parent, F_OK) != 0 { throw unusable(path, "its folder \(parent) doesn't exist") }
       if error == EROFS { throw readOnly(path, in: parent) }
       throw unusable(
         path,

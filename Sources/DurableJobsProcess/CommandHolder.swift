@@ -17,6 +17,9 @@
     var command: Mark
     /// The processes that have strayed from it, as far as they were found.
     var strays: [Stray]?
+    /// The file that it holds, by device and number. What is written in a copy of that, beside a copy of the store, says
+    /// nothing of the copy. Nil in locks of older versions.
+    var file: String?
 
     /// Ignores the strays, which may be found later: identity alone decides.
     static func == (left: CommandHolder, right: CommandHolder) -> Bool {
@@ -29,6 +32,7 @@
       case session = "group"
       case command
       case strays
+      case file
     }
 
     /// This process, which is about to become the command. Nil if its supervisor no longer exists.

@@ -25,10 +25,11 @@
       var file: Int32 = -1
       for least: Int32 in [100, 30, 10, 3] where file < 0 { file = fcntl(opened, F_DUPFD, least) }
       guard file >= 0 else { throw Refusal("can't keep \(path) open") }
-      guard Descriptors.lock(file), Self.holder(file)?.lives() != true, let holder else {
+      guard Descriptors.lock(file), Self.holder(file)?.lives() != true, var holder else {
         close(file)
         return false
       }
+      holder.file = Self.identity(of: file)
       let data = try JSONEncoder().encode(holder)
       guard ftruncate(file, 0) == 0,
         data.withUnsafeBytes({ pwrite(file, $0.baseAddress, $0.count, 0) }) == data.count
@@ -194,13 +195,24 @@
     }
 
     var holder: CommandHolder? {
-      FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(CommandHolder.self, from: $0) }
+      let file = open(path, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { return nil }
+      defer { close(file) }
+      return Self.holder(file)
     }
 
     private static func holder(_ file: Int32) -> CommandHolder? {
       var bytes = [UInt8](repeating: 0, count: mostBytes)
       let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
-      return count > 0 ? try? JSONDecoder().decode(CommandHolder.self, from: Data(bytes.prefix(count))) : nil
+      guard count > 0, let holder = try? JSONDecoder().decode(CommandHolder.self, from: Data(bytes.prefix(count))),
+        holder.file == nil || holder.file == identity(of: file)
+      else { return nil }
+      return holder
+    }
+
+    private static func identity(of file: Int32) -> String? {
+      var status = stat()
+      return fstat(file, &status) == 0 ? "\(status.st_dev):\(status.st_ino)" : nil
     }
   }
 

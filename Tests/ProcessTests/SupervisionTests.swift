@@ -311,6 +311,20 @@
       #expect(try !lock.take(as: try holder(of: next.pid)), "somebody has it")
     }
 
+    @Test func `a copy of a lock, beside a copy of its store, is free, and its holder is left alone`() async throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { for file in [path, path + ".copy"] { unlink(file) } }
+      let (lock, copy) = (CommandLock(path: path), CommandLock(path: path + ".copy"))
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      #expect(try lock.take(as: try holder(of: child.pid)))
+      try FileManager.default.copyItem(atPath: lock.path, toPath: copy.path)
+      #expect(await copy.endHolder(within: .milliseconds(100)))
+      #expect(try copy.isFree() && copy.processes.isEmpty)
+      #expect(try !lock.isFree() && child.isRunning)
+      child.send(SIGKILL)
+      #expect(child.wait() == .killed(by: SIGKILL))
+    }
+
     @Test func `a lock is not free as long as a supervisor is at work that can't be seen from here`() throws {
       let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
       defer { for file in [path, path + ".supervisor"] { unlink(file) } }

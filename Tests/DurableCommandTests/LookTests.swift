@@ -213,6 +213,25 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
+    @Test(
+      "a local time is refused in a zone that is another one for this program than for the C library",
+      arguments: [
+        "GMT-14", "CET-1CEST,M3.5.0,M10.5.0/3",
+      ])
+    func misreadZone(zone: String) async throws {
+      let verbs = [
+        ["add", "--at", "2040-07-01T12:00", "--", "true"], ["schedule", "add", "n", "0 4 * 7 *", "--", "true"],
+      ]
+      for words in verbs {
+        let there = try await durable.run(words.map { Array($0.utf8) }, environment: ["TZ": "Europe/Berlin"])
+        #expect(there.status == .exited(0), "\(there)")
+        let refused = try await durable.run(words.map { Array($0.utf8) }, environment: ["TZ": zone])
+        #expect(refused.status == .exited(2) && refused.stderr.contains(zone), "\(refused)")
+      }
+      let told = try await durable("add", "--at", "2040-07-01T12:00+14:00", "--", "true", environment: ["TZ": zone])
+      #expect(told.status == .exited(0), "an offset needs no zone: \(told)")
+    }
+
     @Test("the store, its folders and its logs are the user's alone")
     func privacy() async throws {
       let id = try await durable.add("--", "true")

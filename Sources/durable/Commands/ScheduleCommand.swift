@@ -115,6 +115,7 @@
         guard let rule else {
           throw ValidationError("when? As in: durable schedule add \(name) '0 4 * * *' -- …, or with --every 15m")
         }
+        if timeZone == nil { try DateArgument.checkZone(at: Date()) }
         do {
           return try .cron(rule, timeZone: timeZone ?? TimeZone.current.identifier, withSeconds: seconds)
         } catch let error as CronError {

@@ -53,6 +53,7 @@
         throw ValidationError(
           "'\(text)' is no moment and no length of time. Write 2026-11-21T18:30, 18:30, or as in 90s, 5m, 1h30m, 2d")
       }
+      try DateArgument.checkZone(of: text, at: date)
       guard date > Date() else {
         throw ValidationError("\(option) \(text) has passed already, so the job would be given up at once")
       }
@@ -69,7 +70,21 @@
         throw ValidationError(
           "'\(text)' is no moment. Write 2026-11-21T18:30, with Z or an offset if it is no local time, or 18:30")
       }
+      try checkZone(of: text, at: date)
       return DateArgument(date: date)
+    }
+
+    /// Throws if a local time would be another one than for the C library: Foundation takes values of TZ such as GMT-14, or
+    /// with rules for summer time, for others, without a word.
+    static func checkZone(of text: String = "", at date: Date) throws {
+      guard !text.contains(/T.*(Z|[+-][0-9]{2}:?[0-9]{2})$/) else { return }
+      var (seconds, parts) = (time_t(date.timeIntervalSince1970), tm())
+      localtime_r(&seconds, &parts)
+      guard parts.tm_gmtoff != TimeZone.current.secondsFromGMT(for: date) else { return }
+      let zone = ProcessInfo.processInfo.environment["TZ"] ?? TimeZone.current.identifier
+      throw ValidationError(
+        "this program can't tell what time it is in the zone '\(zone)', which TZ names. Set it to a name such as "
+          + "Europe/Berlin, or write the time with its offset, as in 2026-11-21T18:30+02:00")
     }
 
     static func date(_ text: String, now: Date, calendar: Calendar) -> Date? {

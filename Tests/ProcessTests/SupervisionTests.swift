@@ -256,8 +256,9 @@
       #expect(try isFree(start + 1), "the number was given to somebody else")
       #expect(try !isFree(nil), "the system does not tell who it is")
       #expect(try !isFree(start))
-      #expect(lock.processes == [stray.pid])
-      #expect(lock.livingWords(of: "it").hasPrefix("process \(stray.pid) of it still lives"))
+      // A process that another test starts has this one's descriptors until it becomes its program.
+      #expect(lock.processes.contains(stray.pid))
+      #expect(lock.livingWords(of: "it").contains("\(stray.pid)"))
       stray.send(SIGKILL)
       stray.wait()
       #expect(try lock.isFree())

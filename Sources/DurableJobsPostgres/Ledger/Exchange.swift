@@ -8,6 +8,8 @@
     /// Rows of jobs, and whether the worker that claimed each still stands. Their kinds may have to be looked up.
     var stored: [(row: StoredRow, isStanding: Bool)] = []
     var locked: Set<JobID> = []
+    /// Jobs that have succeeded and had needed others.
+    var dependents: [JobID] = []
   }
 
   extension Transaction: JobLedger {
@@ -42,6 +44,8 @@
         if ownRows[worker] == nil { look(at: worker) }
       }
       try sync()
+      // By a statement of its own, which sees what others stored while that which ended the jobs waited for them.
+      if !answer.dependents.isEmpty { connection.send(Self.dropWaitsSQL, [.ids(answer.dependents)]) }
       try placeMoves()
       try claim?.finish(self, answer)
       try loadAgain(request.load, answer)
@@ -63,21 +67,18 @@
 
     // MARK: Success
 
-    /// Jobs that nobody waits for, that were asked nothing, and that have nothing to release. One that needed others may have
-    /// waited again while it ran.
+    /// Jobs that nobody waits for, that were asked nothing, and that have nothing to release.
     static let finishSQL = """
       WITH f AS(
         UPDATE §job j SET state=7,entered_at=$5 FROM unnest($1,$2,$3,$4) u(ord,id,claim,output)
         WHERE j.id=u.id AND j.claim=u.claim AND j.state+0=5 AND j.links&\(slowLinks.rawValue)=0
           AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
         RETURNING j.id,j.route,j.batch,j.links,u.ord,u.output
-      ),w AS(
-        DELETE FROM §wait w USING f WHERE f.links&\(Links.parents.rawValue)<>0 AND w.job=f.id
       ),o AS(
         INSERT INTO §output SELECT id,output FROM f WHERE output IS NOT NULL
         ON CONFLICT(id) DO UPDATE SET bytes=excluded.bytes
       )
-      SELECT ord,id,route,batch FROM f ORDER BY ord
+      SELECT ord,id,route,batch,links&\(Links.parents.rawValue) FROM f ORDER BY ord
       """
     static let slowLinks: Links = Links.stopAsked.union(.slow).union([.unique, .deadline])
 
@@ -93,6 +94,7 @@
         if rows.count > 0 { FaultPoint.settleMarked.reach() }
         for row in 0..<rows.count {
           answer.reply.finished.append(Int(rows.int(row, 0)))
+          if rows.int(row, 4) != 0 { answer.dependents.append(rows.id(row, 1)) }
           moved(rows.id(row, 1), route: rows.int(row, 2), from: .running, to: .succeeded)
           news.moved(in: rows.intOrNull(row, 3).map(BatchID.init(rawValue:)), from: .running, to: .succeeded)
         }

@@ -70,8 +70,8 @@
     /// Whether there is a server that can't be used yet, or no more: libpq has only words for that.
     var isFromServer: Bool {
       let words = [
-        "starting up", "shutting down", "recovery mode", "accepting connections", "terminating connection", "too many",
-        "connection slots", "closed the connection", "reset by peer",
+        "starting up", "shutting down", "recovery mode", "not yet accepting connections", "terminating connection",
+        "too many clients", "connection slots", "closed the connection", "reset by peer",
       ]
       return words.contains(where: message.contains)
     }

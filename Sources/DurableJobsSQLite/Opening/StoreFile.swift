@@ -63,8 +63,8 @@ struct StoreFile {
     """
 
   private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
-    // Prevents SQLite from reading the path as a URI.
-    let path = path.hasPrefix("/") ? path : "./\(path)"
+    // GRDB looks for the log beside the path that it is given. A whole path is not read as a URI either.
+    let path = resolvedPath(path) ?? (path.hasPrefix("/") ? path : "./\(path)")
     var attemptsLeft = 100
     while true {
       do {

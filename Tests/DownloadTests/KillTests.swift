@@ -9,8 +9,8 @@
 
   /// Downloads by real processes that are really killed.
   @Suite(.serialized) struct DownloadKillTests {
-    /// 100, or what `DURABLE_KILLS` says.
-    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 100
+    /// 50, or what `DURABLE_KILLS` says.
+    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 50
     /// What is on the way at most when a life is over, in bytes, and less than most lives bring.
     static let onTheWay: Int64 = 1_500_000
 
@@ -44,7 +44,7 @@
     }
 
     @Test(arguments: [false, true])
-    func `C1 C9 a download whose process is killed 100 times is right, and a kill costs what came since the last flush`(
+    func `C1 C9 a download whose process is killed again and again is right, and a kill costs what came since the last flush`(
       hasChecksum: Bool
     ) async throws {
       let kills = hasChecksum ? Self.kills / 4 : Self.kills

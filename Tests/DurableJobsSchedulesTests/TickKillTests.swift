@@ -9,8 +9,8 @@ import Testing
 
 /// Workers that are really killed while they tick.
 @Suite struct TickKillTests {
-  /// 40, or what `DURABLE_KILLS` says.
-  private static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 40
+  /// 20, or what `DURABLE_KILLS` says.
+  private static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 20
 
   private let folder: ScheduleFolder
 

@@ -44,9 +44,11 @@
     }
 
     @Test(arguments: [false, true])
-    func `C1 C9 a download whose process is killed again and again is right, and a kill costs what came since the last flush`(
-      hasChecksum: Bool
-    ) async throws {
+    func
+      `C1 C9 a download whose process is killed again and again is right, and a kill costs what came since the last flush`(
+        hasChecksum: Bool
+      ) async throws
+    {
       let kills = hasChecksum ? Self.kills / 4 : Self.kills
       // How far each life gets, after which the server waits for its death; some die before the first byte.
       let lives = (1...kills).map { _ in Int.random(in: 0..<8) == 0 ? 0 : Int64.random(in: 1...5_000_000) }

@@ -1,6 +1,11 @@
 #if Shell
   import Foundation
 
+  extension BinaryInteger {
+    /// As in "1 job", "3 jobs".
+    package var jobs: String { "\(self) job\(self == 1 ? "" : "s")" }
+  }
+
   /// Numbers of bytes in words, in powers of ten: a MB is 1,000,000 bytes.
   package struct ByteUnit {
     package let name: String

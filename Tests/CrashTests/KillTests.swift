@@ -288,14 +288,6 @@ import Testing
     try await campaign.drain()
     #expect(try await queue.counts() == JobCounts([.succeeded: 2]))
   }
-
-  private static var hasFaultPoints: Bool {
-    #if FaultPoints
-      true
-    #else
-      false
-    #endif
-  }
 }
 
 extension JobQueue {

@@ -222,13 +222,5 @@
       #expect(server.requests.count == 2)
       #expect(server.requests[1].rangeStart == kept)
     }
-
-    private static var hasFaultPoints: Bool {
-      #if FaultPoints
-        true
-      #else
-        false
-      #endif
-    }
   }
 #endif

@@ -179,14 +179,6 @@
       await store.close()
     }
 
-    private static var hasFaultPoints: Bool {
-      #if FaultPoints
-        true
-      #else
-        false
-      #endif
-    }
-
     private static func size(of path: String) -> Int {
       (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
     }

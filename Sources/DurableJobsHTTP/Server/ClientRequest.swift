@@ -67,7 +67,7 @@
       do {
         do {
           return try await client.execute(request, deadline: .distantFuture)
-        } catch  where mayBeRepeated && KeptConnection.isLost(error) {
+        } catch let error where mayBeRepeated && KeptConnection.isLost(error) {
           willRepeat()
           var request = request
           request.body = body()

@@ -108,8 +108,7 @@
     }
 
     func connect(until deadline: Duration) throws -> Connection {
-      let connection = try Connection(
-        server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled)
+      let connection = try Connection(server, configuration)
       connection.deadline = deadline
       if !configuration.isPooled {
         connection.send(Connection.settingsSQL, [.bool(false)])

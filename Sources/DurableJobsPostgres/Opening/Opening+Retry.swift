@@ -17,8 +17,7 @@
       var attempt = 0
       while true {
         do {
-          let connection = try Connection(
-            server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled)
+          let connection = try Connection(server, configuration)
           isServerThere = true
           connection.deadline = deadline
           return try Opening(

@@ -55,6 +55,12 @@
       }
     }
 
+    /// As the store's settings have it.
+    convenience init(_ server: ServerName, _ configuration: PostgresStore.Configuration) throws {
+      try self.init(
+        server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled)
+    }
+
     deinit { PQfinish(connection) }
 
     var hasUnsent: Bool { !sent.isEmpty || refusal != nil }

@@ -70,11 +70,13 @@
     /// Whether there is a server that can't be used yet, or no more: libpq has only words for that.
     var isFromServer: Bool {
       let words = [
-        "starting up", "shutting down", "recovery mode", "not yet accepting connections", "terminating connection",
-        "too many clients", "connection slots", "closed the connection", "reset by peer",
+        "not yet accepting connections", "terminating connection", "too many clients", "connection slots",
+        "closed the connection", "reset by peer",
       ]
-      return words.contains(where: message.contains)
+      return (Self.betweenLives + words).contains(where: message.contains)
     }
+
+    fileprivate static let betweenLives = ["starting up", "shutting down", "recovery mode"]
   }
 
   extension JobError {
@@ -137,7 +139,7 @@
       if words.contains("read-only") {
         return (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
       }
-      if words.contains("starting up") || words.contains("shutting down") || words.contains("recovery mode") {
+      if PostgresFailure.betweenLives.contains(where: words.contains) {
         return (.storeFailed, "the store \(server) is being stopped or started: \(words). Try again")
       }
       return (.storeFailed, "the store \(server) can't be reached: \(words)")

@@ -26,7 +26,7 @@ extension SQLiteStore {
   /// that has no trace of jobs, and else what opening a store throws; delete an incomplete new file in that case.
   public static func repair(from damaged: String, to path: String) async throws -> StoreSalvage {
     guard access(damaged, R_OK) == 0 else {
-      throw JobError(.unusableFile, "\(damaged) can't be read: \(String(cString: strerror(errno)))")
+      throw JobError(.unusableFile, "\(damaged) can't be read: \(SystemError.words())")
     }
     guard access(path, F_OK) != 0 else {
       throw JobError(.unusableFile, "\(path) exists already; give the new store a path of its own")
@@ -56,7 +56,7 @@ private struct Salvager {
   let target: OpaquePointer
   private(set) var salvage = StoreSalvage()
 
-  final class Source: @unchecked Sendable {
+  final class Source: @unchecked Sendable {  // one transaction alone uses it
     let handle: OpaquePointer
 
     /// Throws if there is no trace of jobs at `path`, or nothing of it can be read.

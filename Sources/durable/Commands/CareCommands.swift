@@ -38,11 +38,10 @@
 
     /// What was looked at, where nothing is wrong.
     private func verdict(on store: OpenStore) async throws -> String {
-      let count = try await store.store.counts(where: .all).total
-      let jobs = "its \(count) job\(count == 1 ? "" : "s")"
+      let jobs = try await store.store.counts(where: .all).total.jobs
       let beside = "what is kept beside jobs (waits, lanes, batches, keys, tags, deadlines, counts)"
       return
-        "\(store.name) is whole. Checked: \(jobs), \(beside)\(store.isOnServer ? "" : ", and the file's pages and indices")"
+        "\(store.name) is whole. Checked: its \(jobs), \(beside)\(store.isOnServer ? "" : ", and the file's pages and indices")"
     }
 
     private func isMended(_ finding: StoreFinding) -> Bool { mend && finding.subject != .file }
@@ -84,13 +83,13 @@
             jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), lost: salvage.lost.map(\.rawValue),
             cutTables: salvage.cutTables))
       } else {
-        Screen.out.line("\(amount(salvage.jobs)) whole in \(path.withVisibleControls)")
+        Screen.out.line("\(salvage.jobs.jobs) whole in \(path.withVisibleControls)")
         if !salvage.damaged.isEmpty {
           Talk.line(
-            "\(amount(salvage.damaged.count)) saved in part; 'durable show' has what is left: \(some(salvage.damaged))")
+            "\(salvage.damaged.count.jobs) saved in part; 'durable show' has what is left: \(some(salvage.damaged))")
         }
         if !salvage.lost.isEmpty {
-          Talk.line("\(amount(salvage.lost.count)) lost, whose rows can't be read: \(some(salvage.lost))")
+          Talk.line("\(salvage.lost.count.jobs) lost, whose rows can't be read: \(some(salvage.lost))")
         }
         if !salvage.cutTables.isEmpty {
           Talk.line("These tables could not be read to their end: \(salvage.cutTables.joined(separator: ", "))")
@@ -107,10 +106,8 @@
       }
     }
 
-    private func amount(_ count: Int) -> String { "\(count) job\(count == 1 ? "" : "s")" }
-
     private func some(_ ids: [JobID]) -> String {
-      ids.prefix(20).map(\.description).joined(separator: ", ") + (ids.count > 20 ? " …" : "")
+      ids.prefix(20).list + (ids.count > 20 ? " …" : "")
     }
   }
 

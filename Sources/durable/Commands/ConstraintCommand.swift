@@ -77,7 +77,7 @@
     var holds: Bool { self.set ?? (satisfied > 0) }
 
     var words: String {
-      let required = jobs == 0 ? "" : ", required by \(jobs) job\(jobs == 1 ? "" : "s")"
+      let required = jobs == 0 ? "" : ", required by \(jobs.jobs)"
       let state =
         switch (set, satisfied, absent) {
         case (let set?, _, _): "\(set ? "holds" : "does not hold"), set by hand"

@@ -130,8 +130,7 @@
         let answer = try await store.store.changeAll(.replacePayload(payload), [id], where: filter)
         changed += answer.changed
         refusals.refused += answer.refused
-        // It was removed since it was read.
-        if answer.changed.isEmpty, answer.refused.isEmpty { refusals.missing.append(id) }
+        refusals.noteMissing([id], answer)  // it may have been removed since it was read
       }
       return changed
     }

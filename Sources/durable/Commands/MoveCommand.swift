@@ -63,7 +63,7 @@
         if json { return Screen.out.json(MoveRecord(moved: isNew, jobs: jobs, to: name)) }
         Screen.out.line(
           isNew
-            ? "\(jobs) job\(jobs == 1 ? "" : "s") moved to \(name)" : "it was moved to \(name) before: nothing was done"
+            ? "\(jobs.jobs) moved to \(name)" : "it was moved to \(name) before: nothing was done"
         )
         Talk.line(
           "Use it with: export DURABLE_STORE=…, or --store. \(path) stays as it is; put it away, so that nobody goes on with it"

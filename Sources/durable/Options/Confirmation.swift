@@ -13,7 +13,7 @@
     /// Throws the exit code unless the answer is yes. Where nobody can be asked, it is.
     func ask() throws {
       guard isNeeded, isatty(STDIN_FILENO) == 1, Screen.error.isTerminal else { return }
-      Screen.error.write(Data("\(verb) \(count) job\(count == 1 ? "" : "s")? [y/N] ".utf8))
+      Screen.error.write(Data("\(verb) \(count.jobs)? [y/N] ".utf8))
       guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
         Talk.line("Nothing was done")
         throw ExitCode(.interrupted)

@@ -49,11 +49,10 @@
         guard wait.duration > .zero else { throw ValidationError("\(option) is \(text); it must be more than 0") }
         return .after(wait.duration)
       }
-      guard let date = DateArgument.date(text, now: Date(), calendar: .current) else {
+      guard let date = try DateArgument.moment(text) else {
         throw ValidationError(
           "'\(text)' is no moment and no length of time. Write 2026-11-21T18:30, 18:30, or as in 90s, 5m, 1h30m, 2d")
       }
-      try DateArgument.checkZone(of: text, at: date)
       guard date > Date() else {
         throw ValidationError("\(option) \(text) has passed already, so the job would be given up at once")
       }
@@ -66,18 +65,23 @@
     let date: Date
 
     static func parse(_ text: String) throws -> DateArgument {
-      guard let date = date(text, now: Date(), calendar: .current) else {
+      guard let date = try moment(text) else {
         throw ValidationError(
           "'\(text)' is no moment. Write 2026-11-21T18:30, with Z or an offset if it is no local time, or 18:30")
       }
-      try checkZone(of: text, at: date)
       return DateArgument(date: date)
+    }
+
+    /// The moment that is meant here and now; nil if the text is none.
+    static func moment(_ text: String) throws -> Date? {
+      guard let date = date(text, now: Date(), calendar: .current) else { return nil }
+      if !text.contains(/T.*(Z|[+-][0-9]{2}:?[0-9]{2})$/) { try checkZone(at: date) }
+      return date
     }
 
     /// Throws if a local time would be another one than for the C library: Foundation takes values of TZ such as GMT-14, or
     /// with rules for summer time, for others, without a word.
-    static func checkZone(of text: String = "", at date: Date) throws {
-      guard !text.contains(/T.*(Z|[+-][0-9]{2}:?[0-9]{2})$/) else { return }
+    static func checkZone(at date: Date) throws {
       var (seconds, parts) = (time_t(date.timeIntervalSince1970), tm())
       localtime_r(&seconds, &parts)
       guard parts.tm_gmtoff != TimeZone.current.secondsFromGMT(for: date) else { return }

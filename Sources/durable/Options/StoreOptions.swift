@@ -68,8 +68,7 @@
     /// The store. Throws ``JobError/Code/notFound`` if it does not exist, as then there is no job either.
     func existing(for ids: [JobID]) async throws -> OpenStore {
       if let store = try await existing() { return store }
-      let jobs = ids.map(\.description).joined(separator: ", ")
-      throw JobError(.notFound, "there is no job \(jobs): \(try missing)")
+      throw JobError(.notFound, "there is no job \(ids.list): \(try missing)")
     }
 
     /// The store, and that job of it, or the newest that matches. Throws ``JobError/Code/notFound`` if there is none, which

@@ -125,8 +125,8 @@
     fileprivate var quoted: String { SystemText(rawValue).shellQuoted }
   }
 
-  extension [JobID] {
-    fileprivate var list: String { map(\.description).joined(separator: ", ") }
+  extension Sequence<JobID> {
+    var list: String { map(\.description).joined(separator: ", ") }
   }
 
   extension JobEdge.Condition {

@@ -30,7 +30,7 @@
 
     /// How many jobs had what fate, as in "3 jobs cancelled, 1 job refused".
     static func tellCounts(_ counts: [(count: Int, what: String)]) {
-      let parts = counts.filter { $0.count > 0 }.map { "\($0.count) job\($0.count == 1 ? "" : "s") \($0.what)" }
+      let parts = counts.filter { $0.count > 0 }.map { "\($0.count.jobs) \($0.what)" }
       Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
     }
 

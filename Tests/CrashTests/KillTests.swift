@@ -8,8 +8,8 @@ import Testing
 
 /// Real processes that are really killed.
 @Suite(.serialized) struct KillTests {
-  /// 60, or what `DURABLE_KILLS` says.
-  static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 60
+  /// 30, or what `DURABLE_KILLS` says.
+  static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 30
 
   @Test func `C1 C9 C11 C19 C70 whatever is killed, every acknowledged job ends, and none runs twice without a kill`()
     async throws

@@ -9,8 +9,8 @@
 
   /// Downloads by real processes that are really killed.
   @Suite(.serialized) struct DownloadKillTests {
-    /// 50, or what `DURABLE_KILLS` says.
-    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 50
+    /// 25, or what `DURABLE_KILLS` says.
+    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 25
     /// What is on the way at most when a life is over, in bytes, and less than most lives bring.
     static let onTheWay: Int64 = 1_500_000
 

@@ -55,7 +55,7 @@
       await new.close()
     }
 
-    @Test("What a random life has left in a file is on the server after a move", arguments: 1...6)
+    @Test("What a random life has left in a file is on the server after a move", arguments: 1...3)
     func random(seed: Int) async throws {
       let file = file
       let store = Lock<SQLiteStore?>(nil)

@@ -27,21 +27,6 @@ import Testing
 
   // MARK: Checking
 
-  @Test("A store that did what stores do contradicts itself nowhere", arguments: 1...6)
-  func whole(seed: Int) async throws {
-    let stores = Lock<[SQLiteStore]>([])
-    let subject = StoreUnderTest { [folder] policy in
-      var configuration = SQLiteStore.Configuration()
-      let clock = ManualClock()
-      (configuration.policy, configuration.clock) = (policy, clock)
-      let store = try SQLiteStore(path: folder.path("\(seed).sqlite"), configuration: configuration)
-      stores.withLock { $0.append(store) }
-      return (store, clock)
-    }
-    try await RandomHistory(seed: UInt64(seed), steps: 150).run(subject)
-    for store in stores.withLock({ $0 }) { #expect(try await store.check() == []) }
-  }
-
   /// A graph with something of everything.
   private func filledStore() async throws -> SQLiteStore {
     let store = try folder.store()

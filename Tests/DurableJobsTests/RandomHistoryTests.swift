@@ -39,11 +39,11 @@ import Testing
   /// The first seeds that find what is seldom decided, so that they are tried first. Where other histories come of them by
   /// now, the search begins at 1.
   private static let finders: [WrongRule: UInt64] = [
-    .anyProgressForgives: 81, .failedHeadKeepsItsCatchOut: 19, .failedHeadLetsGo: 17,
+    .anyProgressForgives: 81, .failedHeadKeepsItsCatchOut: 181, .failedHeadLetsGo: 17,
     .lostClaimIsFollowed: 81, .onlyRowsOfDeathsEnd: 22, .overdueRetries: 17, .begunIsOverdue: 17,
     .renewalEndsNoDoubt: 24, .resumeForgetsTime: 38, .retriedBringsNoKey: 27, .retryForgetsSteps: 15,
     .retryKeepsCrashes: 15, .retryKeepsDeadline: 103, .retryLeavesSkipped: 33, .retryOpensBatch: 19,
-    .retryTakesKey: 24, .suspensionBeatsCancel: 22, .wakeEndsAnyWait: 14,
+    .retryTakesKey: 24, .successLosesToCancel: 32, .suspensionBeatsCancel: 22, .wakeEndsAnyWait: 14,
     .windowEndsWithJob: 32, .workersWordGoesFirst: 30,
   ]
 

@@ -9,8 +9,8 @@
   /// Commands whose keepers are really killed.
   @Suite(.serialized, .enabled(if: hasProcessTable, "finds processes in /proc"))
   struct CommandKillTests {
-    /// 30, or a fifth of what `DURABLE_KILLS` says.
-    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init).map { $0 / 5 } ?? 30
+    /// 15, or a fifth of what `DURABLE_KILLS` says.
+    static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init).map { $0 / 5 } ?? 15
 
     private enum Victim: String, CaseIterable {
       case supervisor, worker, both

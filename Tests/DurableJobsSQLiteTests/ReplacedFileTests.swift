@@ -77,9 +77,11 @@ import Testing
     #expect(try await kinds("apart") == Array(repeating: "old", count: checkpoints * 2 + 2))
   }
 
-  @Test("A backup that was put back beside the log of what came later is not read with it", arguments: [true, false])
-  func backup(isVacuumed: Bool) async throws {
-    let store = try folder.store()
+  @Test(
+    "A backup that was put back beside the log of what came later is not read with it", arguments: [true, false],
+    [0, 3])
+  func backup(isVacuumed: Bool, openings: Int) async throws {
+    var store = try folder.store()
     for _ in 0..<10 { try await store.insert(.plain()) }
     let backup = folder.path("backup")
     if isVacuumed {
@@ -94,6 +96,10 @@ import Testing
         sqlite3_backup_finish(copying)
       }
     }
+    for _ in 0..<openings {
+      await store.close()
+      store = try folder.store()
+    }
     for _ in 0..<10 { try await store.insert(.plain()) }
     try kill(store, as: "killed")
     await store.close()
@@ -101,6 +107,44 @@ import Testing
     try expectRefusal("killed")
     try FileManager.default.removeItem(atPath: folder.path("killed") + "-wal")
     #expect(try await kinds("killed").count == 10)
+  }
+
+  @Test func `Nothing is salvaged out of a file and the log of another`() async throws {
+    try await killedStore(as: "old", checkpoints: 1)
+    try await closedStore("new", jobs: 5)
+    for content in [try Data(contentsOf: URL(fileURLWithPath: folder.path("new"))), Data()] {
+      try content.write(to: URL(fileURLWithPath: folder.path("old")))
+      let log = folder.path("old") + "-wal"
+      let before = FileManager.default.contents(atPath: log)
+      let (from, to) = (folder.path("old"), folder.path("salvaged"))
+      let error = await #expect(throws: JobError.self) { try await SQLiteStore.repair(from: from, to: to) }
+      #expect(error?.code == .unusableFile)
+      #expect(error?.message.contains(log) == true, "\(error?.message ?? "")")
+      #expect(FileManager.default.contents(atPath: log) == before)
+      #expect(FileManager.default.contents(atPath: from) == content)
+      #expect(!FileManager.default.fileExists(atPath: to))
+    }
+  }
+
+  @Test func `A store that was made smaller again and again beside a reader that goes on opens with its log`()
+    async throws
+  {
+    try await closedStore("jobs.sqlite", jobs: 1)
+    var configuration = SQLiteStore.Configuration()
+    configuration.busyTimeout = .milliseconds(1)
+    let store = try SQLiteStore(path: folder.path(), configuration: configuration)
+    var reader: OpaquePointer?
+    defer { sqlite3_close_v2(reader) }
+    try #require(sqlite3_open_v2(folder.path(), &reader, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    try #require(sqlite3_exec(reader, "BEGIN; SELECT * FROM durable_job", nil, nil, nil) == SQLITE_OK)
+    for _ in 0..<40 {
+      let error = await #expect(throws: JobError.self) { try await store.compact() }
+      #expect(error?.code == .locked)
+    }
+    try kill(store, as: "killed")
+    #expect(try await kinds("killed") == ["new"])
+    sqlite3_exec(reader, "COMMIT", nil, nil, nil)
+    await store.close()
   }
 
   @Test func `A log whose file is gone is left alone, and no new store is made beside it`() async throws {
@@ -113,6 +157,15 @@ import Testing
     }
     try copy(path + ".away", to: path)
     #expect(try await kinds("old").count == 4)
+  }
+
+  @Test func `An empty log whose file is gone is told to be empty`() throws {
+    try Data().write(to: URL(fileURLWithPath: folder.path() + "-wal"))
+    try expectRefusal("jobs.sqlite")
+    #expect { try folder.store() } throws: { error in
+      let message = (error as? JobError)?.message ?? ""
+      return message.contains("is empty") && !message.contains("has jobs") && !message.contains("have jobs")
+    }
   }
 
   @Test func `A store that was moved away while it is open is not begun anew by somebody else`() async throws {

@@ -17,6 +17,8 @@ extension SQLiteStore {
     do {
       try await engine.turnstile.pass {
         try await engine.pool.writeWithoutTransaction { db in
+          // Else the log of one that is called again and again beside a reader would not look like the file's own.
+          try db.checkpoint(.full)
           try db.execute(sql: "VACUUM")
           try db.checkpoint(.truncate)
         }

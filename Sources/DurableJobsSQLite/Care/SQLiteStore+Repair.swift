@@ -22,8 +22,9 @@ extension SQLiteStore {
   /// may have the old file open; it is left as it is, for other tools to try. Running jobs are recovered as after a
   /// crash. What was salvaged is durable when this returns.
   ///
-  /// Throws `JobError.Code.unusableFile` if there is a file at `to` or none at `from`, `JobError.Code.notAStore` if
-  /// that has no trace of jobs, and else what opening a store throws; delete an incomplete new file in that case.
+  /// Throws `JobError.Code.unusableFile` if there is a file at `to`, or none at `from` or one beside another's `-wal`,
+  /// `JobError.Code.notAStore` if that has no trace of jobs, and else what opening a store throws; delete an incomplete
+  /// new file in that case.
   public static func repair(from damaged: String, to path: String) async throws -> StoreSalvage {
     guard access(damaged, R_OK) == 0 else {
       throw JobError(.unusableFile, "\(damaged) can't be read: \(SystemError.words())")
@@ -31,6 +32,8 @@ extension SQLiteStore {
     guard access(path, F_OK) != 0 else {
       throw JobError(.unusableFile, "\(path) exists already; give the new store a path of its own")
     }
+    try StoreInspection.checkFile(damaged)
+    do { try StoreMark.checkLog(of: damaged, Defaults.busyTimeout) } catch is SQLiteFailure {}  // what is left is read
     let source = try Result { try Salvager.Source(damaged) }.mapError { JobError($0, path: damaged) }.get()
     let store = try SQLiteStore(path: path)
     do {

@@ -28,6 +28,8 @@ struct StoreFile {
       let hasLock = patience.wait { lock.take(within: $0) }
       defer { if hasLock { lock.giveBack() } }
       if FileStat(path)?.size == 0 { try StoreMark.begin(on: look) }
+      patience.tell(look)
+      try patience.wait { _ in try StoreMark.beginLog(of: path, on: look) }
       try self.init(Self.open(path, Self.configuration(busyTimeout)), folder, lock, patience)
     } catch {
       let error = JobError(error, path: path)
@@ -64,16 +66,8 @@ struct StoreFile {
 
   private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
     // GRDB looks for the log beside the path that it is given. A whole path is not read as a URI either.
-    let path = resolvedPath(path) ?? (path.hasPrefix("/") ? path : "./\(path)")
-    var attemptsLeft = 100
-    while true {
-      do {
-        return try DatabasePool(path: path, configuration: configuration)
-      } catch let error as CocoaError where error.code == .fileReadNoSuchFile && attemptsLeft > 0 {
-        // GRDB looked at the -wal file, which the last process to close the store removed in the meantime.
-        attemptsLeft -= 1
-      }
-    }
+    try DatabasePool(
+      path: resolvedPath(path) ?? (path.hasPrefix("/") ? path : "./\(path)"), configuration: configuration)
   }
 
   private static func configuration(_ busyTimeout: Duration) -> GRDB.Configuration {
@@ -136,15 +130,15 @@ enum StoreInspection {
       throw unusable(path, "it names no file; for a store in memory use InMemoryStore")
     }
     // Looked for before the file is, as who makes a store fills that first. SQLite would delete it beside an empty file.
-    let hasLog = FileStat(log(of: path)) != nil
+    let log = FileStat(log(of: path))
     var status = stat()
     if stat(path, &status) != 0 {
       guard errno == ENOENT else { throw unusable(path, SystemError.words()) }
-      if !hasLog { return try create(path) }
+      if log == nil { return try create(path) }
     }
-    guard !hasLog || status.st_size > 0 else {
+    guard log == nil || status.st_size > 0 else {
       throw strayLog(
-        of: path, "is the log of a file that is not here",
+        of: path, "is the log of a file that is not here", isEmpty: log?.size == 0,
         "Put that file back beside it; for a new store, move the log away once no process has the old one open")
     }
     switch status.st_mode & S_IFMT {
@@ -161,9 +155,9 @@ enum StoreInspection {
 
   static func log(of path: String) -> String { (resolvedPath(path) ?? path) + "-wal" }
 
-  static func strayLog(of path: String, _ what: String, _ remedy: String) -> JobError {
-    let log = log(of: path)
-    return unusable(path, "\(log) \(what). Nothing was changed; it may have jobs that are nowhere else. \(remedy)")
+  static func strayLog(of path: String, _ what: String, isEmpty: Bool = false, _ remedy: String) -> JobError {
+    let jobs = isEmpty ? "it is empty, but may be written to yet" : "it may have jobs that are nowhere else"
+    return unusable(path, "\(log(of: path)) \(what). Nothing was changed; \(jobs). \(remedy)")
   }
 
   /// Checks the folder where a path leads: SQLite's files and the session folder are created there.

@@ -15,6 +15,15 @@ enum StoreMark {
     try Statement("COMMIT", on: connection).run()
   }
 
+  /// Sees to it that there is a log with something in it, which stays as long as the connection. GRDB would begin an empty
+  /// one by two changes of the schema: so a copy, which is one ahead, would soon be taken for the file of a log.
+  static func beginLog(of path: String, on connection: OpaquePointer) throws {
+    try Statement("PRAGMA journal_mode = WAL", on: connection).run()
+    guard FileStat(StoreInspection.log(of: path))?.size ?? 0 == 0 else { return }
+    try Statement("PRAGMA synchronous = NORMAL", on: connection).run()  // what it writes is in the file already
+    try copy(on: connection)
+  }
+
   /// Copies page 1 into the log with the current transaction. A store from before there were marks gets one; an app's own
   /// database keeps its `user_version`.
   static func copy(on connection: OpaquePointer) throws {

@@ -59,14 +59,7 @@ package struct MeetingFolder: Sendable {
   func files() -> [String] { Self.files(in: path) }
 
   static func files(in path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
+    (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
   }
 
   /// A folder that is the same for all processes of a user, whatever their environments are.

@@ -111,7 +111,11 @@ final class Writer: @unchecked Sendable {
         return (waiting.requests, waiting.isClosed)
       }
       if !requests.isEmpty {
-        autoreleasing(requests)
+        #if canImport(Darwin)
+          autoreleasepool { take(requests) }
+        #else
+          take(requests)
+        #endif
       } else if isClosed {
         break
       } else {
@@ -130,14 +134,6 @@ final class Writer: @unchecked Sendable {
       try? pool.close()
     }
     ended.open()
-  }
-
-  private func autoreleasing(_ requests: [WriteRequest]) {
-    #if canImport(Darwin)
-      autoreleasepool { take(requests) }
-    #else
-      take(requests)
-    #endif
   }
 
   // MARK: A group in one commit

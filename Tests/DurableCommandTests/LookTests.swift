@@ -171,6 +171,21 @@
       }
     }
 
+    @Test(
+      "who waits learns that the store's file was deleted",
+      arguments: [["wait", "1"], ["wait"], ["batch", "wait", "b"], ["log", "-f", "1"]])
+    func deleted(words: [String]) async throws {
+      try await durable("batch", "create", "b")
+      _ = try await durable.add("--batch", "b", "--", "true")
+      let store = durable.store
+      let ended = try await durable.run(words) { program in
+        try await program.says("no worker is running")
+        unlink(store)
+      }
+      #expect(ended.status == .exited(5))
+      #expect(ended.stderr.contains("durable: the store's file \(store) is gone: "), "\(ended.stderr)")
+    }
+
     @Test("retry without ids runs all again that failed")
     func retryAll() async throws {
       let id = try await durable.add("--shell", "--", "test -e fixed")

@@ -67,7 +67,7 @@ import Testing
       _ = isMoved ? rename(path, folder.path("moved") + end) : unlink(path)
     }
     let refused = await #expect(throws: JobError.self) { try await old.insert(.plain()) }
-    #expect(refused?.code == .unusableFile)
+    #expect(refused?.code == .fileGone)
     let new = try folder.store()
     try await new.insert(.plain(), .plain())
     await old.close()

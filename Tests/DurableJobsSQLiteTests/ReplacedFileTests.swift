@@ -1,4 +1,5 @@
 import DurableJobs
+import DurableJobsTesting
 import Foundation
 import GRDBSQLite
 import Testing
@@ -147,6 +148,40 @@ import Testing
     await store.close()
   }
 
+  @Test("Who watches a store whose file is gone, or works on it, is told so", arguments: [true, false])
+  func watched(isReplaced: Bool) async throws {
+    let clock = ManualClock()
+    let store = try folder.store(clock: clock)
+    let queue = JobQueue(store: store)
+    let batch = try await queue.openBatch("b")
+    let handle = queue.handle(try await queue.enqueue(kind: "k", payload: Data()), as: Unit.self)
+    let worker = JobWorker(JobQueue("other", store: store))
+    worker.register(kind: "k") { _, _ in nil }
+    let waits: [@Sendable () async throws -> Void] = [
+      { _ = try await handle.value }, { _ = try await batch.waitUntilDone() },
+      { _ = try await queue.waitUntilFinished() },
+      { for try await _ in handle.snapshots {} }, { try await worker.run() },
+    ]
+    let tasks = waits.map { wait in Task { try await wait() } }
+    while !store.signals.hasListeners || clock.timers.isEmpty { await Task.yield() }
+    if isReplaced { try await closedStore("new", jobs: 1) }
+    try FileManager.default.removeItem(atPath: folder.path())
+    if isReplaced { try FileManager.default.moveItem(atPath: folder.path("new"), toPath: folder.path()) }
+    let time = Task {
+      while !Task.isCancelled {
+        clock.advance(by: Defaults.sweepInterval)
+        await Task.yield()
+      }
+    }
+    defer { time.cancel() }
+    for task in tasks {
+      await #expect { try await task.value } throws: { error in
+        (error as? JobError)?.code == .fileGone && (error as? JobError)?.message.contains(folder.path()) == true
+      }
+    }
+    await store.close()
+  }
+
   @Test func `A log whose file is gone is left alone, and no new store is made beside it`() async throws {
     try await killedStore(as: "old", checkpoints: 1)
     let path = folder.path("old")
@@ -217,4 +252,8 @@ import Testing
     #expect(try await again.numbers("PRAGMA user_version") != [0])
     await again.close()
   }
+}
+
+private struct Unit: JobPayload {
+  static let kind = "k"
 }

@@ -19,6 +19,8 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
     case locked
     /// The store's file can't be opened or created: it is a folder, permission is denied, or its folder does not exist.
     case unusableFile
+    /// The store's file was deleted, moved or replaced while it was open. Nothing is stored or read until it is back.
+    case fileGone
     /// The file can be read but not written.
     case readOnly
     /// The file is not a store: not an SQLite database, or that of another application.

@@ -339,6 +339,7 @@ final class WorkerEngine: Sendable {
       }
       isOver(.recovery)
       try? await tellOfUnknownKinds()
+    } catch let error as JobError where error.code == .fileGone {  // the next claim ends the run, or a renewal tells
     } catch {
       complain(.recovery, error)
     }

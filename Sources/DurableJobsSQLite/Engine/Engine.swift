@@ -99,6 +99,7 @@ final class Engine: Sendable {
   func read<R: Sendable>(_ body: @escaping @Sendable (OpaquePointer) throws -> R) async throws -> R {
     try checkProcess()
     try writer.checkOpen()
+    try writer.checkFile()  // who only watches would wait for ever
     // What is read must not depend on whether anything was written since the clock was set back.
     let moment = time.moment
     if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }

@@ -204,12 +204,12 @@ final class Writer: @unchecked Sendable {
     return there.key == file.key
   }
 
-  private func checkFile() throws {
+  func checkFile() throws {
     guard !hasFile else { return }
     throw JobError(
-      .unusableFile,
-      "the store \(path) was deleted, moved or replaced while it was open: nothing was stored. Close it, and open what is "
-        + "there now")
+      .fileGone,
+      "the store's file \(path) is gone: it was deleted, moved or replaced while it was open, and nothing was stored. "
+        + "Close the store, and open what is there now")
   }
 
   private func commit(_ requests: [WriteRequest], _ patience: inout Patience) throws -> News {

@@ -17,8 +17,8 @@
     var command: Mark
     /// The processes that have strayed from it, as far as they were found.
     var strays: [Stray]?
-    /// The file that it holds, by device and number. What is written in a copy of that, beside a copy of the store, says
-    /// nothing of the copy. Nil in locks of older versions.
+    /// The file that it holds, by device and number, of which the number counts. What is written in a copy of that, beside a
+    /// copy of the store, says nothing of the copy. Nil in locks of older versions.
     var file: String?
 
     /// Ignores the strays, which may be found later: identity alone decides.

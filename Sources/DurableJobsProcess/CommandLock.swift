@@ -205,10 +205,16 @@
       var bytes = [UInt8](repeating: 0, count: mostBytes)
       let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
       guard count > 0, let holder = try? JSONDecoder().decode(CommandHolder.self, from: Data(bytes.prefix(count))),
-        holder.file == nil || holder.file == identity(of: file)
+        holder.file == nil || number(of: holder.file) == number(of: identity(of: file))
       else { return nil }
       return holder
     }
+
+    /// Of a file, and of its device the number counts alone. A device has another when its volume is mounted anew, and then a
+    /// living command would look like none: a second one would begin beside it. The other error takes a copy on another
+    /// device, whose file happens to have the same number, for the original: there a job waits for a command that is not its
+    /// own, or ends it, but no two run. It is the rarer one, too.
+    private static func number(of identity: String?) -> Substring? { identity?.split(separator: ":").last }
 
     private static func identity(of file: Int32) -> String? {
       var status = stat()

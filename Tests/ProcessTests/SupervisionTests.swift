@@ -326,6 +326,25 @@
       #expect(child.wait() == .killed(by: SIGKILL))
     }
 
+    @Test func `a lock on a volume that was mounted anew, as another device, is held as before`() async throws {
+      let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
+      defer { for file in [path, path + ".anew"] { unlink(file) } }
+      let child = try ChildProcess("/bin/sleep", ["600"])
+      #expect(try CommandLock(path: path).take(as: try holder(of: child.pid)))
+      var record = try #require(CommandLock(path: path).holder)
+      // One that no process has open.
+      let file = URL(fileURLWithPath: path + ".anew")
+      try Data().write(to: file)
+      var status = stat()
+      #expect(stat(file.path, &status) == 0)
+      record.file = "12345:\(status.st_ino)"
+      try JSONEncoder().encode(record).write(to: file)
+      #expect(try !CommandLock(path: file.path).isFree())
+      child.send(SIGKILL)
+      #expect(child.wait() == .killed(by: SIGKILL))
+      #expect(try CommandLock(path: file.path).isFree())
+    }
+
     @Test func `a lock is not free as long as a supervisor is at work that can't be seen from here`() throws {
       let path = FileManager.default.temporaryDirectory.path + "/durable-lock-\(UUID().uuidString)"
       defer { for file in [path, path + ".supervisor"] { unlink(file) } }

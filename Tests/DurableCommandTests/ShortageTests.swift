@@ -47,6 +47,22 @@
       #expect(server.requests.count == 1)
     }
 
+    @Test(
+      "a body that does not fit beside the store is the store's trouble",
+      .enabled(if: SmallDisk.isPossible, "only root may mount a small disk"))
+    func largeBody() async throws {
+      try Data(count: 5_000_000).write(to: URL(fileURLWithPath: durable.folder + "/body"))
+      try FileManager.default.createDirectory(atPath: durable.folder + "/disk", withIntermediateDirectories: false)
+      let disk = try await SmallDisk(at: durable.folder + "/disk")
+      let store = disk.path + "/jobs.sqlite"
+      let sent = try await durable("send", "PUT", "http://127.0.0.1:9/a", "--data", "@body", "--store", store)
+      let kept = try FileManager.default.contentsOfDirectory(atPath: store + "-outbox")
+      try await disk.remove()
+      #expect(sent.status == .exited(5))
+      #expect(sent.stderr.contains("can't be kept beside the store: ") && sent.stderr.contains("No space left"))
+      #expect(kept.isEmpty)
+    }
+
     @Test("where there are files for a few commands only, the others wait, and no attempt or crash is counted")
     func tooMany() async throws {
       for _ in 0..<16 { _ = try await durable.add("--", "sleep", "0.5") }

@@ -24,6 +24,8 @@
     public let code: Code
     /// What is wrong, and what to do.
     public let message: String
+    /// Whether the disk was full.
+    package var isOfFullDisk = false
 
     public init(_ code: Code, _ message: String) {
       self.code = code
@@ -48,6 +50,7 @@
         case .disk: .unusableBody
         }
       self.init(code, error.message)
+      isOfFullDisk = error.isOfFullDisk
     }
   }
 #endif

@@ -61,6 +61,8 @@
           return path == "-"
             ? try .standardInput(type: type, copiedBeside: store)
             : try .file(URL(fileURLWithPath: path), type: type, copiedBeside: store)
+        } catch let error as RequestError where error.isOfFullDisk {
+          throw JobError(.diskFull, "the body can't be kept beside the store: \(error.message)", cause: error)
         } catch let error as RequestError {
           throw ValidationError("\(option): \(error.message)")
         }

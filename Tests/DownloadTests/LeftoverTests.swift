@@ -60,6 +60,21 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `a second name that was left after its job's success was stored goes, where the file has its checksum`()
+      async throws
+    {
+      var download = download
+      download.sha256 = content.sha256
+      let id = try await setting.fetch(download).id
+      let stored = try await setting.jobs.queue.jobs(where: .id(id), detail: .payload).first.flatMap {
+        Download(of: $0)
+      }
+      #expect(link(setting.folder.path("a.bin"), mark(KnownJob(id, of: stored))) == 0)
+      let again = try await setting.fetch(download)
+      #expect(again.id != id && again.file?.wasThere == true, "\(again.lastError)")
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
     @Test func `a large one is known by its record, which goes`() async throws {
       let job = try await cancelled()
       try put()

@@ -21,6 +21,8 @@
         do { found.sha256 = try checksum(of: name, status, folder) } catch  where !download.overwrites { throw error }
         if found.sha256 == wanted {
           _ = try await wasLeft(name, folder)
+          // Also of jobs whose process died after their success was stored: nobody comes back for those.
+          dropMarks(of: status, folder)
           return found
         }
       }

@@ -36,6 +36,7 @@
       let copy = durable.folder + "/new.sqlite"
       #expect(try await durable("repair", copy).text.hasPrefix("1 job whole in "))
       #expect(try await durable("repair", copy).status == .exited(5))
+      #expect(try await durable("repair", "x").line == "1 job whole in x")
       let text = durable.folder + "/text"
       try "no store".write(toFile: text, atomically: true, encoding: .utf8)
       let wrong = try await durable("repair", durable.folder + "/other.sqlite", "--store", text)

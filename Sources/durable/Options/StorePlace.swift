@@ -47,6 +47,9 @@
           return String(cString: found)
         }
       }
+      // Of a path with one letter, NSString knows no folder, and ends the process.
+      let path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+      if path == "/" { return path }
       let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
       return real(path) ?? real(folder).map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
     }

@@ -39,6 +39,17 @@
       #expect(try await durable("status", "--batch", "photos", "--json").json["counts"] as? [String: Int] != nil)
     }
 
+    @Test("that is open already is told where another of its name is made")
+    func twice() async throws {
+      #expect(try await durable("batch", "create", "b").stderr == "")
+      let again = try await durable("batch", "create", "b")
+      #expect(again.status == .exited(0) && again.text == "2\n")
+      #expect(again.stderr.hasPrefix("Batch 1 of that name is open, too; "), "\(again.stderr)")
+      try await durable("batch", "close", "1")
+      try await durable("batch", "close", "2")
+      #expect(try await durable("batch", "create", "b").stderr == "")
+    }
+
     @Test("waits until the last of its jobs has ended, with a line for each change in JSON")
     func wait() async throws {
       try await durable("batch", "create", "b")

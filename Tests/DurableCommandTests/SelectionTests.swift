@@ -194,10 +194,15 @@
       let paused = try await durable("pause", "--all")
       #expect(paused.text == "a paused\nb paused\n")
       #expect(paused.stderr == "2 queues paused\n")
-      try await durable("unpause", "--queue", "a")
+      #expect(try await durable("unpause", "--queue", "a").stderr == "")
+      let again = try await durable("unpause", "--queue", "a")
+      #expect(again.status == .exited(0))
+      #expect(again.stderr == "The queue 'a' was not paused\n")
       #expect(try await durable("unpause", "--all").text == "b goes on\n")
       #expect(try await durable("unpause", "--all").stderr == "No queue is paused\n")
-      #expect(try await durable("pause", "--queue", "a", "--queue", "c").text == "a paused\nc paused\n")
+      let two = try await durable("pause", "--queue", "a", "--queue", "c")
+      #expect(two.text == "a paused\nc paused\n")
+      #expect(two.stderr == "No job is in the queue 'c' yet; those that come will wait\n")
       #expect(try await durable("pause", "--all", "--queue", "a").status == .exited(2))
     }
 

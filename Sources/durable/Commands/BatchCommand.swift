@@ -83,9 +83,15 @@
         let next = command.isEmpty ? nil : try place.command(SystemText.lastArguments(command.count))
         try NewJob.check(queue: queue)
         try BatchMembership.open(name: name, whenDone: nil).check()
-        let batch = try await options.open().queue(queue).openBatch(name, whenDone: next)
+        let store = try await options.open()
+        let before = try await store.store.batches(.name(name)).first
+        let batch = try await store.queue(queue).openBatch(name, whenDone: next)
         let record = BatchRecord(try await batch.status)
         options.json ? Screen.out.json(record) : Screen.out.line("\(batch.id)")
+        guard let before, before.isOpen else { return }
+        Talk.line(
+          "Batch \(before.id) of that name is open, too; by its name the new one is meant now, batch \(batch.id). "
+            + "'\(store.command("batch close \(before.id)"))' closes the other")
       }
     }
 

@@ -10,13 +10,14 @@
       discussion: "One that waits for a time, or is suspended, runs at once if it is named.")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup(visibility: .hidden) var consent: Consent
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
       var selection = selection
       selection.all = selection.all || selection.isEmpty
       try await Deed(change: .retry, verb: "Retry", done: "will run again", states: [.failed], asks: false)
-        .run(selection, options)
+        .run(selection, consent, options)
     }
   }
 
@@ -26,6 +27,7 @@
       discussion: "durable cancel 3-7, durable cancel --tag photos, durable cancel --all --queue nightly")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup var consent: Consent
     @Option(parsing: .unconditional, help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason:
       String?
     @OptionGroup var options: StoreOptions
@@ -35,7 +37,7 @@
     func run() async throws {
       try await Deed(
         change: .cancel(reason: reason?.cutToMessage), verb: "Cancel", done: "cancelled", states: Deed.unfinished
-      ).run(selection, options)
+      ).run(selection, consent, options)
     }
   }
 
@@ -44,6 +46,7 @@
       commandName: "suspend", abstract: "Hold jobs until they are resumed; those that run are interrupted.")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup var consent: Consent
     @Option(parsing: .unconditional, help: ArgumentHelp("Why; kept with the job.", valueName: "text")) var reason:
       String?
     @OptionGroup var options: StoreOptions
@@ -54,7 +57,7 @@
       try await Deed(
         change: .suspend(reason: reason?.cutToMessage), verb: "Suspend", done: "suspended",
         states: Deed.unfinished.subtracting([.suspended])
-      ).run(selection, options)
+      ).run(selection, consent, options)
     }
   }
 
@@ -62,13 +65,14 @@
     static let configuration = CommandConfiguration(commandName: "resume", abstract: "Let suspended jobs run again.")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup(visibility: .hidden) var consent: Consent
     @OptionGroup var options: StoreOptions
 
     func validate() throws { try selection.check() }
 
     func run() async throws {
       try await Deed(change: .resume, verb: "Resume", done: "resumed", states: [.suspended], asks: false)
-        .run(selection, options)
+        .run(selection, consent, options)
     }
   }
 
@@ -77,6 +81,7 @@
       commandName: "complete", abstract: "End unfinished jobs with success, from outside.")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup var consent: Consent
     @Option(parsing: .unconditional, help: ArgumentHelp("What it is to have put out.", valueName: "json")) var output:
       String?
     @OptionGroup var options: StoreOptions
@@ -92,7 +97,7 @@
     func run() async throws {
       let change = JobChange.complete(output: output.map { Data($0.utf8) })
       try await Deed(change: change, verb: "Complete", done: "succeeded", states: Deed.unfinished)
-        .run(selection, options)
+        .run(selection, consent, options)
     }
   }
 
@@ -101,6 +106,7 @@
       commandName: "fail", abstract: "End unfinished jobs with failure, from outside.")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup var consent: Consent
     @Option(parsing: .unconditional, help: ArgumentHelp("What went wrong; kept with the job.", valueName: "text"))
     var message = "failed by hand"
     @OptionGroup var options: StoreOptions
@@ -110,7 +116,7 @@
     func run() async throws {
       try await Deed(
         change: .fail(message: message.cutToMessage), verb: "Fail", done: "failed", states: Deed.unfinished
-      ).run(selection, options)
+      ).run(selection, consent, options)
     }
   }
 
@@ -120,13 +126,14 @@
       discussion: "What has ended is deleted by itself later; 'durable prune' does that now.")
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup var consent: Consent
     @OptionGroup var options: StoreOptions
 
     func validate() throws { try selection.check() }
 
     func run() async throws {
       let states = Set(JobState.allCases).subtracting([.running])
-      try await Deed(change: .remove, verb: "Delete", done: "removed", states: states).run(selection, options)
+      try await Deed(change: .remove, verb: "Delete", done: "removed", states: states).run(selection, consent, options)
     }
   }
 #endif

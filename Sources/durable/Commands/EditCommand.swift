@@ -21,6 +21,7 @@
         """)
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup var consent: Consent
     @OptionGroup var place: CommandArguments
     @Option(parsing: .unconditional, help: ArgumentHelp("Higher goes first.", valueName: "number")) var priority: Int?
     @Option(
@@ -58,7 +59,7 @@
       }
       let states = Deed.unfinished.subtracting([.running])
       let ids = try await selection.jobs(in: store, states: states)
-      try selection.ask("Change", ids.count)
+      try selection.ask("Change", ids.count, consent)
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var changed: [JobID] = []
       var jobs: [JobID: JobSnapshot] = [:]

@@ -45,6 +45,7 @@
         return Talk.line("No queue is there yet")
       }
       let names = try await all?(store).sorted() ?? (queue.isEmpty ? ["default"] : queue)
+      let before = all == nil ? try await store.pausedQueues : []
       try await store.store.configure(names.map { .queue($0, isPaused: isPaused) })
       for name in names {
         if options.json {
@@ -53,7 +54,17 @@
           Screen.out.line("\(name.withVisibleControls) \(isPaused ? "paused" : "goes on")")
         }
       }
-      guard all != nil else { return }
+      guard all != nil else {
+        for name in names where !isPaused && !before.contains(name) {
+          Talk.line("The queue '\(name)' was not paused".withVisibleControls)
+        }
+        // Its name may have been mistyped; or its first job is still to come.
+        for name in isPaused ? names : []
+        where try await store.store.jobs(JobQuery(.queue(name), limit: 1)).isEmpty {
+          Talk.line("No job is in the queue '\(name)' yet; those that come will wait".withVisibleControls)
+        }
+        return
+      }
       let (count, isOne) = (names.count, names.count == 1)
       let done = isPaused ? "paused" : isOne ? "goes on" : "go on"
       Talk.line(

@@ -12,7 +12,7 @@
       abstract: "Commands that are run again and again, each time once however many workers there are.",
       discussion: """
         durable schedule add nightly '0 4 * * *' -- pg_dump -f shop.sql shop
-        durable schedule add mirror --every 15m --unique mirror -- rsync -a photos/ backup:photos
+        durable schedule add sync --every 15m --unique sync -- rsync -a photos b:
         durable schedule list
 
         It needs a worker that is up: durable work, or durable service install. --catch-up says what becomes of ticks that none saw.
@@ -83,7 +83,8 @@
           throw ValidationError("\(option) goes with one job, and a schedule stores many")
         }
         let command = try place.command(
-          SystemText.lastArguments(command.count), asIn: "schedule add NAME '\(rule ?? "0 4 * * *")'")
+          SystemText.lastArguments(command.count),
+          asIn: "schedule add \(name) " + (every.map { "--every \($0)" } ?? "'\(rule ?? "0 4 * * *")'"))
         var jobOptions = try job.options(isFollowed: false)
         jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1
         let store = try await options.open()
@@ -108,8 +109,11 @@
           for (option, isGiven) in [("--time-zone", timeZone != nil), ("--seconds", seconds)] where isGiven {
             throw ValidationError("\(option) goes with a cron expression; leave out --every, or \(option)")
           }
-          return try .every(
-            DurationArgument.parse(every).duration, from: try from.map { try DateArgument.parse($0).date })
+          let interval = try DurationArgument.parse(every).duration
+          guard interval >= .seconds(1), interval.components.attoseconds == 0 else {
+            throw ValidationError("--every is \(every); it must be whole seconds, at least 1")
+          }
+          return try .every(interval, from: try from.map { try DateArgument.parse($0).date })
         }
         guard from == nil else { throw ValidationError("--from goes with --every") }
         guard let rule else {

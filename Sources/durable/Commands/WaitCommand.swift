@@ -20,6 +20,7 @@
         """)
 
     @OptionGroup var selection: JobSelection
+    @OptionGroup(visibility: .hidden) var consent: Consent
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp("Give up after this time: 90, 90s, 5m, 2h, 1d. Exits with 4.", valueName: "time"))

@@ -3,6 +3,12 @@
   import Console
   import Foundation
 
+  /// What spares a person that question. Verbs that never ask take it too, and do not show it.
+  struct Consent: ParsableArguments {
+    @Flag(name: [.customShort("y"), .long], help: "Do not ask on a terminal before it is done to several.")
+    var yes = false
+  }
+
   /// A question to a person at a terminal, before something is done to many jobs.
   struct Confirmation {
     /// As in "Cancel".

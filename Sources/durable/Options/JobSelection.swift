@@ -24,8 +24,6 @@
     @Argument(help: ArgumentHelp("The jobs: ids, and ranges as in 3-7.", valueName: "id")) var ids: [JobRange] = []
     @OptionGroup(title: "Which jobs") var filter: FilterArguments
     @Flag(help: "All jobs that this can be done to.") var all = false
-    @Flag(name: [.customShort("y"), .long], help: "Do not ask on a terminal before it is done to several.") var yes =
-      false
 
     /// Whether each job was named.
     var isByName: Bool { !ids.isEmpty && ids.allSatisfy(\.isOne) && !filter.isGiven && !all }
@@ -72,8 +70,8 @@
     }
 
     /// Asks a person at a terminal whether that is meant: as in "Cancel 12 jobs?". Throws the exit code if not.
-    func ask(_ verb: String, _ count: Int) throws {
-      try Confirmation(verb: verb, count: count, isNeeded: !yes && !isByName && count > 1).ask()
+    func ask(_ verb: String, _ count: Int, _ consent: Consent) throws {
+      try Confirmation(verb: verb, count: count, isNeeded: !consent.yes && !isByName && count > 1).ask()
     }
   }
 

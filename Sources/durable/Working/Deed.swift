@@ -22,14 +22,14 @@
     static let unfinished = Set(JobState.allCases.filter { !$0.isFinished })
 
     /// Does it, says what became of each job, and goes on where one is refused. Throws the exit code of the worst.
-    func run(_ selection: JobSelection, _ options: StoreOptions) async throws {
+    func run(_ selection: JobSelection, _ consent: Consent, _ options: StoreOptions) async throws {
       Screen.goOnWithoutReader()
       guard
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
       else { return report([], [:], [:], Refusals(), selection, options) }
       let ids = try await selection.jobs(in: store, states: states)
-      if asks { try selection.ask(verb, ids.count) }
+      if asks { try selection.ask(verb, ids.count, consent) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var changed: [JobID] = []
       var words: [JobID: String] = [:]

@@ -25,7 +25,7 @@
       #expect(try await durable("wait", "\(id)").status == .exited(0))
       #expect(try await durable("status").stderr.contains("Workers: 1 on default"))
       let stopped = try await durable("work", "stop")
-      #expect(stopped.text == "\(process) has stopped\n")
+      #expect(stopped.text == "process \(process) has stopped\n")
       #expect(try String(contentsOfFile: log, encoding: .utf8).contains("done"))
       #expect(try await durable("work", "stop", "--json").json["process"] is NSNull)
       #expect(try await durable("status").stderr.contains("Workers: none"))
@@ -36,7 +36,7 @@
     func storeGone() async throws {
       let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
       for name in ["", "-wal", "-shm"] { unlink(durable.store + name) }
-      #expect(try await durable("work", "stop").text == "\(process) has stopped\n")
+      #expect(try await durable("work", "stop").text == "process \(process) has stopped\n")
       let file = open(durable.store + "-worker", O_RDONLY | O_CLOEXEC)
       defer { close(file) }
       #expect(flock(file, LOCK_EX | LOCK_NB) == 0, "it has ended")
@@ -46,7 +46,7 @@
     func stopped() async throws {
       let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
       kill(pid_t(process), SIGSTOP)
-      #expect(try await durable("work", "stop").text == "\(process) has stopped\n")
+      #expect(try await durable("work", "stop").text == "process \(process) has stopped\n")
     }
 
     @Test("that is no process here, as one in another container is not, is told of")

@@ -82,7 +82,7 @@
       let second = try await durable.add("--lane", "l", "--", "true")
       try await durable("cancel", "\(second)")
       let retried = try await durable("retry", "\(second)")
-      #expect(retried.line == "\(second) waits for job \(first) before it in the lane l")
+      #expect(retried.line == "job \(second) waits for job \(first) before it in the lane l")
       #expect(try await durable("retry", "\(first)").status == .exited(0))
     }
 

@@ -288,7 +288,7 @@
           outcome.text.split(separator: "\n").count { $0.contains("already there") } == (round == 1 ? 0 : 3),
           "\(outcome.text)")
         #expect(server.requests.count == 3 * round)
-        #expect(try await durable("prune").line == "3 removed")
+        #expect(try await durable("prune").line == "3 jobs removed")
       }
       #expect(server.bytesSent == 3 * content.size + 6)
     }

@@ -62,7 +62,7 @@
       let id = try await durable.add("--", "true")
       let outcome = try await durable("cancel", "999", "\(id)")
       #expect(outcome.status == .exited(3))
-      #expect(outcome.text == "\(id) cancelled\n")
+      #expect(outcome.text == "job \(id) cancelled\n")
       #expect(try await durable.state(id) == "cancelled")
     }
 
@@ -192,7 +192,7 @@
       try await durable("work", "--drain")
       #expect(try await durable.state(id) == "failed")
       #expect(FileManager.default.createFile(atPath: durable.folder + "/fixed", contents: nil))
-      #expect(try await durable("retry").text == "\(id) will run again\n")
+      #expect(try await durable("retry").text == "job \(id) will run again\n")
       #expect(try await durable("work", "--drain").status == .exited(0))
       #expect(try await durable.state(id) == "succeeded")
     }
@@ -210,7 +210,7 @@
       #expect(try await durable("fail", "\(b)", "--message", "no use").status == .exited(0))
       #expect(try await durable.message(b) == "no use")
       #expect(try await durable("resume", "\(b)").status == .exited(2))
-      #expect(try await durable("remove", "\(b)").text == "\(b) removed\n")
+      #expect(try await durable("remove", "\(b)").text == "job \(b) removed\n")
       #expect(try await durable("show", "\(b)").status == .exited(3))
       let c = try await durable.add("--", "true")
       try await durable("pause")

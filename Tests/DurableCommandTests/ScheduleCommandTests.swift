@@ -42,7 +42,7 @@
     func spared() async throws {
       try await durable("schedule", "add", "nightly", "@daily", "--", "true")
       let job = try await durable.add("--", "true")
-      #expect(try await durable("cancel", "--all").text == "\(job) cancelled\n")
+      #expect(try await durable("cancel", "--all").text == "job \(job) cancelled\n")
       for verb in ["cancel", "complete", "fail", "remove"] {
         let refused = try await durable(verb, "1", "99", "--json")
         let record = try #require(try refused.json["refused"] as? [[String: Any]])
@@ -56,7 +56,7 @@
       try await durable("schedule", "pause", "nightly")
       #expect(try await durable("resume", "--all").stderr.contains("No job matches"))
       #expect(try await schedules().map { $0["state"] as? String } == ["paused"])
-      #expect(try await durable("cancel", "--kind", "durable.schedule").text == "1 cancelled\n", "it was asked for")
+      #expect(try await durable("cancel", "--kind", "durable.schedule").text == "job 1 cancelled\n", "it was asked for")
     }
 
     @Test("it is shown in words and dates, and is paused, resumed and removed by its name")

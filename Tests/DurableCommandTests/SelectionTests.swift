@@ -18,7 +18,7 @@
     }
 
     private func ids(_ outcome: Durable.Outcome) -> [Int] {
-      outcome.text.split(separator: "\n").compactMap { Int($0.prefix { $0.isNumber }) }
+      outcome.text.split(separator: "\n").compactMap { $0.prefixMatch(of: /job (\d+)\b/).flatMap { Int($0.output.1) } }
     }
 
     @Test("ranges, tags, queues, states and all, on every verb, with a count")
@@ -212,8 +212,8 @@
       let bad = try await durable.add("--", "false")
       let waiting = try await durable.add("--delay", "1h", "--", "true")
       try await durable("work", "--drain")
-      #expect(try await durable("prune", "--older-than", "1h").text == "0 removed\n")
-      #expect(try await durable("prune").text == "1 removed\n")
+      #expect(try await durable("prune", "--older-than", "1h").text == "0 jobs removed\n")
+      #expect(try await durable("prune").text == "1 job removed\n")
       #expect(!FileManager.default.fileExists(atPath: "\(durable.store)-jobs/\(good)"))
       #expect(try await durable.state(bad) == "failed")
       #expect(try await durable("prune", "--failed", "--json").json["removed"] as? [Int] == [bad])

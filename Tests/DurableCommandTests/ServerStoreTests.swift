@@ -52,7 +52,7 @@
       #expect(try #require(status["store"] as? String).contains(database))
       #expect(try await durable("constraint", "set", "office", "yes").line.contains("holds"))
       #expect(try await durable("batch", "list").line == "no batches")
-      #expect(try await durable("prune", "-y").line == "2 removed")
+      #expect(try await durable("prune", "-y").line == "2 jobs removed")
     }
 
     @Test("What is for files alone is refused on a server, with what to do there")
@@ -154,7 +154,7 @@
       #expect(try await durable("wait", id, "--store", secret).status == .exited(0))
       let status = try await durable("status", "--store", secret)
       #expect(!(status.text + status.stderr).contains("hunter2"))
-      #expect(try await durable("work", "stop", "--store", secret).line == "\(process) has stopped")
+      #expect(try await durable("work", "stop", "--store", secret).line == "process \(process) has stopped")
     }
 
     @Test(

@@ -66,8 +66,8 @@
 
     private func tell(_ removed: [JobID], refused: Int, freed: Int64?) {
       if options.json { return Screen.out.json(PruneRecord(removed: removed, freedBytes: freed)) }
-      Screen.out.line("\(removed.count) removed")
-      if refused > 0 { Talk.line("\(refused) stay: jobs that have not ended need them") }
+      Screen.out.line("\(removed.count.jobs) removed")
+      if refused > 0 { Talk.line("\(refused.jobs) left, needed by jobs that have not ended") }
     }
   }
 

@@ -176,7 +176,7 @@
       if options.json {
         Screen.out.json(StopRecord(process: process))
       } else if let process {
-        Screen.out.line("\(process) has stopped")
+        Screen.out.line("process \(process) has stopped")
       } else {
         Talk.line("No worker is at work in the background")
       }

@@ -135,7 +135,7 @@
         let missing = refusals.missing.map { ChangeReport.Refusal(job: $0, message: "does not exist") }
         return Screen.out.json(ChangeRecord(changed: changed, refused: refusals.refused + missing))
       }
-      for id in changed { Screen.out.line("\(id) \(lives[id].map { "\(done), but \($0)" } ?? words[id] ?? done)") }
+      for id in changed { Screen.out.line("job \(id) \(lives[id].map { "\(done), but \($0)" } ?? words[id] ?? done)") }
       guard !selection.isByName else { return }
       let stopping = words.values.count { $0 == Self.stops }
       Refusals.tellCounts([

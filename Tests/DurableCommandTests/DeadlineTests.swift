@@ -1,4 +1,5 @@
 #if Shell
+  import Foundation
   import Testing
 
   @Suite("--deadline")
@@ -13,6 +14,25 @@
       _ = try await durable("work", "--drain")
       #expect(try await durable.state(id) == "failed")
       #expect(try await durable.message(id).contains("its deadline has passed"))
+    }
+
+    @Test("is told by a worker that finds it passed, in local time")
+    func found() async throws {
+      let id = try await durable.add("--deadline", "0.001s", "--", "echo", "x")
+      let told = try await durable("work", "--drain", environment: ["TZ": "Asia/Kolkata"])
+      #expect(told.status == .exited(1))
+      let line = try #require(
+        told.text.firstMatch(of: /failed  echo x  its deadline has passed: .* by (.*)\n/), "\(told.text)")
+      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+      let due = try style.parse(#require(try await durable.job(id)["deadline"] as? String))
+      var clock = Calendar(identifier: .gregorian)
+      clock.timeZone = try #require(TimeZone(identifier: "Asia/Kolkata"))
+      let time = clock.dateComponents([.minute, .second], from: due)
+      #expect(line.output.1.hasSuffix(String(format: ":%02d:%02d", time.minute!, time.second!)), "\(line.output)")
+      for words in [["status"], ["show", "\(id)"], ["explain", "\(id)"]] {
+        let text = try await durable.run(words.map { Array($0.utf8) }, environment: ["TZ": "Asia/Kolkata"]).text
+        #expect(text.contains(line.output.1), "\(text)")
+      }
     }
 
     @Test("ends what follows a job that can't begin")

@@ -40,9 +40,10 @@
       }
       for failure in job.failures {
         let text =
-          "  " + screen.coloured("error".padded(10), .dim) + " attempt \(failure.attempt), \(failure.at.forPeople)"
+          "  " + screen.coloured("error".padded(10), .dim)
+          + " \(failure.attempt == 0 ? "before its first attempt" : "attempt \(failure.attempt)"), \(failure.at.forPeople)"
           + (failure.code.map { ", \($0)" } ?? "").withVisibleControls + ": "
-        screen.line(text + failure.message.withVisibleControls)
+        screen.line(text + failure.message.withLocalDeadline.withVisibleControls)
       }
     }
 
@@ -63,7 +64,7 @@
       var facts: [(String, String)] = [("job", "\(job.id)"), ("state", job.state.rawValue)]
       if let asked = job.stopAsked { facts[1].1 += ", being \(asked.rawValue)" }
       if let worker { facts.append(("worker", worker.standing.trouble(with: job) ?? "process \(worker.process)")) }
-      if let reason = job.reason { facts.append(("reason", reason)) }
+      if let reason = job.reason { facts.append(("reason", reason.withLocalDeadline)) }
       if let remains = store.remains(of: job) { facts.append(("lives", remains)) }
       facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)"))
       if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }

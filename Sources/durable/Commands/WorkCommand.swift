@@ -111,6 +111,7 @@
         let count = changes.count { $0.state == .failed }
         if count > 0 { failures.withLock { $0 += count } }
       }
+      async let others: Void = log.tellOthers(in: store)
       let interruption = await Interruption(worker, handler, grace: grace, isInBackground: inBackground)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       if inBackground { BackgroundWorker.hasBegun() }
@@ -127,6 +128,8 @@
         throw ExitCode(.interrupted)
       }
       withExtendedLifetime(subscription) {}
+      log.finish()
+      await others
       let left = try await UndoneWork(store, Set(queue))
       if drain || interruption.wasAsked { left.tell() }
       if drain { Screen.finish { !interruption.wasAsked } }

@@ -57,6 +57,18 @@
       }
     }
 
+    /// The end of a job that failed without an attempt here.
+    init(givenUp job: JobSnapshot) {
+      self.init(.ended, job.id)
+      (queue, attempt, maxAttempts) = (job.queue, job.attempt, job.maxAttempts)
+      command = ShellCommand(job)?.withoutSecrets.typed
+      method = SendRequest(job)?.method.rawValue
+      url = (Download(job)?.url ?? SendRequest(job)?.url)?.withoutCredentials.withoutPasswords
+      result = "failed"
+      mayBeRetried = false
+      message = OrNull(wrappedValue: job.failures.last?.message.withoutPasswords)
+    }
+
     /// An event in the life of a download.
     init(_ attempt: JobAttempt, _ download: Download, _ mark: WorkLine.Mark, _ event: Downloader.Event) {
       self.init(attempt, mark, url: download.url)

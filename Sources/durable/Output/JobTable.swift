@@ -118,7 +118,7 @@
         if !missing.isEmpty { parts.append("requires \(missing.joined(separator: ", "))") }
       }
       if crashes > 0 { parts.append(crashes == 1 ? "1 crash" : "\(crashes) crashes") }
-      return parts.joined(separator: ", ").withoutPasswords
+      return parts.joined(separator: ", ").withoutPasswords.withLocalDeadline
     }
   }
 

@@ -79,8 +79,9 @@
         "runs" + (since.map { " since \($0.forPeople)" } ?? "") + (asked.map { ", being \($0.rawValue)" } ?? "")
       case .ended(let state, let reason):
         "has ended: \(state.rawValue)"
-          + (reason.map { ": \($0.withoutPasswords.replacing("\(state.rawValue): ", with: "", maxReplacements: 1))" }
-            ?? "")
+          + (reason.map {
+            ": \($0.withoutPasswords.withLocalDeadline.replacing("\(state.rawValue): ", with: "", maxReplacements: 1))"
+          } ?? "")
       default: "waits: \(self)"
       }
     }

@@ -28,7 +28,7 @@
     func text(for screen: Screen, withID: Bool = true) -> String {
       let head = withID ? "\(id)".padded(4, alignedRight: true) + "  " : ""
       let title = title.withoutPasswords.withVisibleControls
-      let tail = detail.isEmpty ? "" : "  " + detail.withoutPasswords.withVisibleControls
+      let tail = detail.isEmpty ? "" : "  " + detail.withoutPasswords.withLocalDeadline.withVisibleControls
       var text = title + tail
       if let width = screen.width {
         let room = max(width - head.columns - 8, 20)

@@ -11,14 +11,38 @@
     private let unstored = Lock<[JobID: @Sendable () -> Void]>([:])
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
+    /// Those that failed without an attempt of which there is a line, as one whose deadline has passed.
+    private let others = AsyncStream.makeStream(of: JobID.self)
 
     init(json: Bool) { self.json = json }
+
+    /// Tells of jobs that failed without an attempt here, until ``finish()`` or the task is cancelled.
+    func tellOthers(in store: OpenStore) async {
+      for await id in others.stream {
+        guard let job = try? await store.store.jobs(JobQuery(.id(id), detail: .all, limit: 1)).first,
+          job.state == .failed
+        else { continue }
+        if json {
+          Screen.out.json(JobEvent(givenUp: job))
+        } else {
+          Screen.out.line(
+            WorkLine(id: id, mark: .failed, title: job.title, detail: job.failures.last?.message ?? "").text(for: .out))
+        }
+      }
+    }
+
+    /// No more signals come.
+    func finish() { others.continuation.finish() }
 
     /// To be told of each signal of the store.
     func hear(_ signal: StoreSignal) {
       guard case .committed(let changes) = signal else { return }
       let lines = unstored.withLock { unstored in
-        changes.filter { $0.state != .running }.compactMap { unstored.removeValue(forKey: $0.id) }
+        changes.filter { $0.state != .running }.compactMap { change in
+          let line = unstored.removeValue(forKey: change.id)
+          if line == nil, change.state == .failed, !change.isRemoved { others.continuation.yield(change.id) }
+          return line
+        }
       }
       for line in lines { line() }
     }

@@ -6,9 +6,12 @@
 
   extension AsyncParsableCommand {
     /// Runs what the arguments say, and ends the process with the exit code that ``ExitStatus`` gives it. `atEnd` is done
-    /// before that, however it went. `reading` makes of the arguments what the parser is to see.
+    /// before that, however it went. `reading` makes of the arguments what the parser is to see, and `hint` is asked what to
+    /// say behind a refusal of the parser's, with those words. `otherNames` of commands are no commands, but show what was
+    /// meant.
     package static func runProgram(
-      reading: ([String]) -> [String] = { $0 }, atEnd: () async -> Void = {}
+      reading: ([String]) -> [String] = { $0 }, otherNames: [String: String] = [:],
+      hint: (String, [String]) -> String? = { _, _ in nil }, atEnd: () async -> Void = {}
     ) async -> Never {
       // A closed output is noticed where it is written to, and ends the process quietly.
       signal(SIGPIPE, SIG_IGN)
@@ -28,7 +31,7 @@
         Foundation.exit(status)
       }
       do {
-        try checkCommandName()
+        try checkCommandName(otherNames)
         var command = try parseAsRoot(words)
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
@@ -37,7 +40,7 @@
         }
         status = ExitStatus.done.rawValue
       } catch {
-        status = tell(error)
+        status = tell(error) { hint($0, words) }
       }
       await atEnd()
       Screen.finish()
@@ -46,19 +49,19 @@
     }
 
     /// Says what may have been meant where the first word is no command.
-    private static func checkCommandName() throws {
+    private static func checkCommandName(_ otherNames: [String: String]) throws {
       let commands = configuration.subcommands.map { $0.configuration }
       let words = CommandLine.arguments.dropFirst()
       guard let word = words.first == "help" ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
         !commands.isEmpty, !commands.contains(where: { $0.commandName == word })
       else { return }
-      let hint = commands.filter(\.shouldDisplay).compactMap(\.commandName).nearest(to: word)
+      let hint = otherNames[word] ?? commands.filter(\.shouldDisplay).compactMap(\.commandName).nearest(to: word)
       let more = hint.map { "; did you mean '\($0)'?" } ?? ". '\(configuration.commandName ?? "") help' lists them"
       throw ValidationError("there is no command '\(word)'\(more)")
     }
 
     /// Says what went wrong, and returns the exit code for it.
-    private static func tell(_ error: any Error) -> Int32 {
+    private static func tell(_ error: any Error, _ hint: (String) -> String? = { _ in nil }) -> Int32 {
       switch error {
       case let code as ExitCode:
         return code.rawValue
@@ -73,12 +76,14 @@
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
         let message = message(for: error)
+        let hint = hint(message)
         let isNoID = message.contains(#/is invalid for '<(id|ids)>'/#)
         Talk.error(
           inALine(withoutValues(message))
-            + (isBackwards(message)
-              ? "; the range runs backwards"
-              : isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : ""),
+            + (hint
+              ?? (isBackwards(message)
+                ? "; the range runs backwards"
+                : isNoID ? "; ids are numbers, and a job with a key is found with: durable status --key …" : "")),
           code: "usage")
         if Talk.isJSON.withLock({ $0 }) { return ExitStatus.usage.rawValue }
         // The parser's last line says where to look; its others repeat the help.

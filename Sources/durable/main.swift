@@ -4,9 +4,11 @@
 
   ShellCommand.superviseIfAsked()
   _ = BackgroundWorker.wasStarted
-  await DurableCommand.runProgram(reading: {
-    EditCommand.partingCommand(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0))))
-  }) {
+  await DurableCommand.runProgram(
+    reading: {
+      EditCommand.partingCommand(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0))))
+    }, otherNames: TypedOtherwise.commands, hint: TypedOtherwise.hint
+  ) {
     await OpenStore.closeAll()
   }
 #else

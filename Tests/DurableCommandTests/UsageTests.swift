@@ -46,6 +46,11 @@
         (["add", "--env", "=x", "--", "true"], "--env '=x': the name is missing"),
         (["add", "--env", "A\nB=c", "--", "true"], "give each variable an --env of its own"),
         (["add", "--lane-goes-on", "--", "true"], "--lane-goes-on goes with --lane"),
+        (["add", "--delay", "5", "minutes", "--", "ls"], "a time is one word, as in --delay 5m."),
+        (["add", "--timeout=2", "Hours", "ls"], "a time is one word, as in --timeout 2h."),
+        (["add", "--deadline", "2", "weeks", "ls"], "a time is one word, as in --deadline 14d."),
+        (["add", "--at", "2040-11-21", "18:30", "ls"], "a time is one word, as in --at 2040-11-21T18:30."),
+        (["add", "--at", "6:30", "pm", "ls"], "a time is one word, as in --at 18:30, or 2026-11-21T18:30."),
         (["cancel", "backup"], "a job with a key is found with: durable status --key"),
         (["show", "backup"], "a job with a key is found with: durable status --key"),
       ])
@@ -53,6 +58,32 @@
       let outcome = try await durable.run(arguments.map { Array($0.utf8) })
       #expect(outcome.status == .exited(2))
       #expect(outcome.stderr.contains(words), "\(outcome.stderr)")
+    }
+
+    @Test("from its first word on all belongs to the command, and what looks like an option of add is told")
+    func afterTheCommand() async throws {
+      let told = try await durable("add", "ls", "-la", "--store=X", "--tag", "t", "--hidden", "--", "--key")
+      #expect(told.text == "1\n")
+      #expect(told.stderr.hasPrefix("--store, --tag after 'ls' belong to the command; "), "\(told.stderr)")
+      let words = try #require(try await durable.job(1)["payload"] as? [String: Any])["arguments"] as? [String]
+      #expect(words == ["ls", "-la", "--store=X", "--tag", "t", "--hidden", "--", "--key"])
+      let line = try await durable("add", "echo x | cat")
+      #expect(line.status == .exited(0))
+      #expect(
+        line.stderr == "'echo x | cat' is taken for the name of a program; with --shell it is a line for /bin/sh\n")
+      for meant in [["--", "ls", "--store", "X"], ["ls", "--help"], ["--delay", "5", "--", "minutes"]] {
+        let outcome = try await durable.run((["add"] + meant).map { Array($0.utf8) })
+        #expect(outcome.status == .exited(0))
+        #expect(outcome.stderr == "")
+      }
+    }
+
+    @Test("-y is shown where something is asked, and taken by verbs that ask nothing, too")
+    func yes() async throws {
+      for (verb, isShown) in [("cancel", true), ("edit", true), ("wait", false), ("retry", false), ("resume", false)] {
+        #expect(try await durable("help", verb).text.contains("-y, --yes") == isShown, "\(verb)")
+      }
+      #expect(try await durable("retry", "-y").status == .exited(0))
     }
 
     @Test("a variable whose value is no UTF-8 is given by its name, and not garbled")
@@ -90,6 +121,15 @@
         (["help", "unpuase"], "there is no command 'unpuase'; did you mean 'unpause'?"),
         (["edit", "2", "--max-attempts", "3"], "unknown option '--max-attempts'"),
         (["cancel", "3-1"], "the range runs backwards"),
+        (["ls"], "there is no command 'ls'; did you mean 'status'?"),
+        (["kill", "1"], "there is no command 'kill'; did you mean 'cancel'?"),
+        (["pause", "nightly"], "unexpected argument 'nightly'; a queue is named by --queue"),
+        (["status", "3"], "unexpected argument '3'; 'durable show 3' tells about a job"),
+        (["batch", "p"], "'p'; 'durable batch' has the verbs list, create, show, wait, close"),
+        (["constraint", "x", "yes"], "'x', 'yes'; 'durable constraint' has the verbs list, set"),
+        (["cancel", "all"], "all are meant by --all"),
+        (["edit", "5", "--delay", "5", "minutes"], "a time is one word, as in --delay 5m"),
+        (["add", "-i", "missing"], "--input missing: this file can't be read: No such file"),
         (["frobnicate"], "there is no command 'frobnicate'"), (["status", "--jsn"], "Did you mean '--json'?"),
         (["add", "--envi=TOKEN=secret", "--", "true"], "unknown option '--envi'; did you mean '--env'?"),
         (["add", "--priorty", "5", "--", "true"], "unknown option '--priorty'; did you mean '--priority'?"),

@@ -18,7 +18,7 @@
         --env NAME, without its value: then it is in no process list. A command has one attempt unless --max-attempts says more.
 
         durable add -- rsync -a photos/ backup:photos
-        durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/big.iso
+        durable add --max-attempts 5 --timeout 10m -- curl -fO https://example.org/x
         durable add --shell -- 'pg_dump shop | gzip > shop.sql.gz'
         durable add --input commands.txt
         """)
@@ -47,6 +47,7 @@
       if follow { try Program.provideOpenFiles(forWork: true) }
       if let list { return try await addAll(of: list) }
       let command = try place.command(try words())
+      if !place.shell { Self.tellOfLine(command) }
       let jobOptions = try checkedOptions(for: command)
       let store = try await options.open()
       let new = try store.queue(job.queue).prepare(command, after: job.connections.dependencies, options: jobOptions)
@@ -73,6 +74,15 @@
       }
     }
 
+    /// Says what becomes of a line that a shell was to read.
+    private static func tellOfLine(_ command: ShellCommand) {
+      guard command.arguments.count == 1, let line = command.arguments.first?.display,
+        line.contains(where: \.isWhitespace), access(line, F_OK) != 0
+      else { return }
+      Talk.line(
+        "'\(line.withVisibleControls)' is taken for the name of a program; with --shell it is a line for /bin/sh")
+    }
+
     /// What the core refuses is refused before the store is touched.
     private func checkedOptions(for command: ShellCommand) throws -> JobOptions {
       var jobOptions = try job.options(isFollowed: follow)
@@ -88,18 +98,40 @@
 
     /// What follows the options.
     private func words() throws -> [SystemText] {
-      var words = SystemText.lastArguments(command.count)
-      if words.first == SystemText("--") {
-        words.removeFirst()
-      } else if let first = command.first, first.hasPrefix("-") {
+      let words = SystemText.lastArguments(command.count)
+      guard words.first != SystemText("--"), let first = command.first else { return Array(words.dropFirst()) }
+      if first.hasPrefix("-") {
         if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
-        // What was given to it may be a secret.
-        let option = String(first.prefix { $0 != "=" })
-        let options = Self.helpMessage().matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
-        let hint = options.nearest(to: option).map { "; did you mean '\($0)'?" } ?? "."
+        let option = Self.optionName(first)
+        let hint = Self.ownOptions.nearest(to: option).map { "; did you mean '\($0)'?" } ?? "."
         throw ValidationError("unknown option '\(option)'\(hint) Options go before '--', the command after it")
       }
+      if let time = SplitTime(options: CommandLine.arguments.dropLast(command.count), command: command) {
+        throw ValidationError(time.hint)
+      }
+      tellOfOptions(in: command)
       return words
+    }
+
+    /// Says which words of the command look like options of this verb: after its first word all belongs to the command.
+    private func tellOfOptions(in command: [String]) {
+      let candidates = command.dropFirst().prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map(Self.optionName)
+      guard !candidates.isEmpty else { return }
+      let own = Set(Self.ownOptions).subtracting(["--help", "--version"])
+      var taken: [String] = []
+      for option in candidates where own.contains(option) && !taken.contains(option) { taken.append(option) }
+      guard !taken.isEmpty else { return }
+      let belongs = taken.count == 1 ? "belongs" : "belong"
+      Talk.line(
+        "\(taken.joined(separator: ", ")) after '\(command[0].withVisibleControls)' \(belongs) to the command; options of "
+          + "'durable add' go before it. '--' before the command says that it is meant so")
+    }
+
+    /// Without what was given to it, which may be a secret.
+    private static func optionName(_ word: String) -> String { String(word.prefix { $0 != "=" }) }
+
+    private static var ownOptions: [String] {
+      helpMessage().matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
     }
 
     // MARK: A list

@@ -7,11 +7,13 @@
       commandName: "durable",
       abstract: "Downloads, requests and commands that survive a crash: what you ask for stays until it is done.",
       discussion: """
-        durable get https://…/big.iso   downloads a file, and goes on after any interruption
+        durable get https://…/big.iso   downloads a file through any interruption
         durable send POST https://…     stores a request that must arrive
         durable add -- make backup      stores a command
         durable work                    runs what is stored, until Ctrl-C
         durable status                  shows where everything stands
+
+        'durable help COMMAND' tells all about one of them.
 
         Exit codes: 0 done, 1 a job failed, 2 usage, 3 no such job, 4 timed out, 5 store not usable, \
         130 interrupted with work left.

@@ -20,7 +20,7 @@
         durable get -o iso --sha256 9f86d0…0f00a08 https://example.org/big.iso
         durable get -i list.txt --concurrency 4
         generate-list | durable get -i - --detach
-        durable add --after $(durable get --detach https://example.org/big.zip) -- unzip big.zip
+        durable add --after $(durable get --detach https://a.org/b.zip) -- unzip b.zip
         """)
 
     @Option(

@@ -20,7 +20,7 @@
         neither is what a file of headers holds.
 
         durable send POST https://example.org/orders --json-body '{"item": "tea"}'
-        durable send PUT https://example.org/photos/7 --data @photo.jpg -H 'Authorization: Bearer {secret:TOKEN}'
+        durable send PUT https://example.org/7 -d @7.jpg -H 'Token: {secret:TOKEN}'
         """)
 
     @Option(

@@ -21,6 +21,9 @@
 
     /// Reads a file, or standard input for `-`. A pipe will do, too. `what` is the option that names it.
     init(of path: String, _ what: String) throws {
+      guard path == "-" || access(path, R_OK) == 0 else {
+        throw ValidationError("\(what): this file can't be read: \(String(cString: strerror(errno)))")
+      }
       let (file, name) =
         path == "-" ? (.standardInput, "standard input") : (FileHandle(forReadingAtPath: path), path)
       var data = Data()

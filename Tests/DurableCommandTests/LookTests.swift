@@ -221,11 +221,18 @@
       #expect(try await durable.state(c) == "succeeded")
     }
 
-    @Test("a date in the past runs now")
+    @Test("a moment that is past is refused, as by at, but for the minute in which it was typed")
     func past() async throws {
-      let id = try await durable.add("--at", "2001-01-01T00:00Z", "--", "true")
+      let now = Date.now.formatted(.iso8601)
+      let id = try await durable.add("--at", now, "--", "true")
+      for words in [["add", "--at", "2001-01-01T00:00Z", "--", "true"], ["edit", "1", "--at", "2001-01-01"]] {
+        let refused = try await durable.run(words.map { Array($0.utf8) })
+        #expect(refused.status == .exited(2))
+        #expect(refused.stderr.firstMatch(of: /--at 2001-01-01\S* was \d+ d \d+ h ago/) != nil, "\(refused.stderr)")
+      }
       #expect(try await durable("work", "--drain").status == .exited(0))
       #expect(try await durable.state(id) == "succeeded")
+      #expect(try await durable("show", "2").status == .exited(3))
     }
 
     @Test(

@@ -1,5 +1,6 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
   import Foundation
 
@@ -37,7 +38,18 @@
     static func parse(delay: String?, at: String?) throws -> JobTime? {
       if delay != nil, at != nil { throw ValidationError("--delay and --at exclude each other") }
       if let delay { return .after(try DurationArgument.parse(delay).duration) }
-      return try at.map { .at(try DateArgument.parse($0).date) }
+      return try at.map { .at(try moment($0)) }
+    }
+
+    /// Throws for what is past, as `at` does: a job that was to run at another time might do harm now. The minute that has
+    /// just passed was still to come when it was typed.
+    private static func moment(_ text: String) throws -> Date {
+      let date = try DateArgument.parse(text).date
+      let age = Duration.seconds(Date().timeIntervalSince(date))
+      guard age < .seconds(60) else {
+        throw ValidationError("--at \(text) was \(age.forPeople) ago; for at once, leave it out, or write --delay 0")
+      }
+      return date
     }
   }
 

@@ -946,15 +946,15 @@ struct CopyPhoto: Job {
 
 // docs/quick-start.md, block 2
 func snippet80() async throws {
-  let photos = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
-  let worker = JobWorker(photos, maxConcurrentJobs: 2)
+  let queue = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
+  let worker = JobWorker(queue, maxConcurrentJobs: 2)
   worker.register(CopyPhoto.self)
   worker.start()
 
   let (photo, disk) = (URL(filePath: "one.jpg"), URL(filePath: "/mnt/photos"))
   let options = JobOptions(unique: "one.jpg")  // not twice, if the program is started again meanwhile
   // On the disk when this returns.
-  let job = try await photos.enqueue(CopyPhoto(photo: photo, folder: disk), options: options)
+  let job = try await queue.enqueue(CopyPhoto(photo: photo, folder: disk), options: options)
   let copy = try await job.value
   print(copy.path)
   await worker.stop()

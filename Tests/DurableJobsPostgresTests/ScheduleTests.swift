@@ -60,8 +60,8 @@
       for store in stores { await store.close() }
     }
 
-    /// 15, or what `DURABLE_KILLS` says.
-    private static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 15
+    /// 5, or what `DURABLE_KILLS` says.
+    private static let kills = ProcessInfo.processInfo.environment["DURABLE_KILLS"].flatMap(Int.init) ?? 5
 
     @Test("C50 Whatever process is killed, each tick has one job")
     func killed() async throws {

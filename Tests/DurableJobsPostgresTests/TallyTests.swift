@@ -47,11 +47,11 @@
     @Test("C79 However often a count is written while a transaction stands open, each time passes over few versions")
     func held() async throws {
       let met = try await server.holding("SELECT pg_current_xact_id()", database: database) {
-        try (0..<4000).map { _ in try insert() }
+        try (0..<2500).map { _ in try insert() }
       }
       #expect(met.max() ?? 0 > Tallies.bearable && met.max() ?? 0 <= Tallies.bearable + 5, "\(met.max() ?? 0)")
       #expect(try shares() > 1)
-      #expect(try await store.counts(where: .all).total == 4000)
+      #expect(try await store.counts(where: .all).total == 2500)
       try WholeStore.expect(of: server, schema: schema, database: database)
     }
 

@@ -11,13 +11,14 @@
   /// it ends the server and deletes the folder. Servers refuse to run as root, so the shell is another user then.
   package final class TestServer: Sendable {
     /// One for all tests that let it live.
-    package static let shared = Result { try TestServer() }
+    package static let shared = Result { try TestServer(of: "", following: nil, copying: nil, isApart: false) }
 
     package let folder: String
     private let commands: FileHandle
     private let answers: Lock<FileHandle>
     /// It ends when its input does.
     private let shell: ChildProcess
+    private let sessions = IdleSessions()
     package var pid: pid_t { shell.pid }
 
     private static let script = """
@@ -43,16 +44,19 @@
         done
         echo "ready $folder"
       }
+      # Others are copies of what the first one was before its first start.
       make() {
         if [ -n "$3" ]; then
           "$1/pg_basebackup" -h "$3" -U postgres -D "$folder/data" -R -X stream -c fast
+        elif [ -n "$4" ]; then
+          cp -Rp "$4/new" "$folder/data"
         else
-          "$1/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale -N &&
+          "$1/initdb" -D "$folder/new" -U postgres -A trust -E UTF8 --no-locale -N &&
             sed -i -e '1i local all locked,sealed scram-sha-256' -e '1i host all all 10.231.0.0/16 trust' \\
-              "$folder/data/pg_hba.conf"
+              "$folder/new/pg_hba.conf" && cp -Rp "$folder/new" "$folder/data"
         fi >"$folder/log" 2>&1
       }
-      if ! make "$1" "$2" "$3"; then
+      if ! make "$1" "$2" "$3" "$4"; then
         echo "failed: $(tail -n 3 "$folder/log" | tr '\\n' ' ')"
       else
         while read -r command; do
@@ -76,10 +80,16 @@
 
     /// `options`: of the server's own. `other`: the one that it follows, as a copy of it. `isApart`: in a network of its own, see
     /// ``TestNetwork``.
-    package init(options: String = "", following other: TestServer? = nil, isApart: Bool = false) throws {
+    package convenience init(
+      options: String = "", following other: TestServer? = nil, isApart: Bool = false
+    ) throws {
+      try self.init(of: options, following: other, copying: Self.shared.get(), isApart: isApart)
+    }
+
+    private init(of options: String, following other: TestServer?, copying first: TestServer?, isApart: Bool) throws {
       let binaries = try Self.findBinaries()
       let (input, output) = (Pipe(), Pipe())
-      let command = ["sh", "-c", Self.script, "sh", binaries, options, other?.folder ?? ""]
+      let command = ["sh", "-c", Self.script, "sh", binaries, options, other?.folder ?? "", first?.folder ?? ""]
       let asOther = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
       shell = try ChildProcess(
         "/usr/bin/env", (isApart ? ["unshare", "-n"] : []) + (geteuid() == 0 ? asOther + command : command),
@@ -92,6 +102,7 @@
     }
 
     deinit {
+      sessions.end()
       try? commands.close()
       shell.wait()
     }
@@ -173,8 +184,8 @@
     /// Runs SQL as another program might, and gives the rows as text.
     @discardableResult
     package func psql(_ sql: String, schema: String = "public", database: String = "postgres") throws -> [[String]] {
-      let connection = PQconnectdb(string(database: database))
-      defer { PQfinish(connection) }
+      let connection = sessions.take(database) ?? PQconnectdb(string(database: database))
+      defer { sessions.give(connection, database) }
       PQclear(PQexec(connection, "SET search_path=\"\(schema)\""))
       let result = PQexec(connection, sql)
       defer { PQclear(result) }

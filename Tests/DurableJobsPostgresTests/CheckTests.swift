@@ -1,10 +1,12 @@
 #if Postgres
   import DurableJobs
-  import DurableJobsPostgres
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
+
+  @testable import DurableJobsPostgres
 
   @Suite struct CheckTests {
     private let server: TestServer
@@ -82,6 +84,31 @@
       // As it was left by earlier versions.
       try sql("INSERT INTO wait SELECT max(id),1 FROM job WHERE state IN(7,8)")
       #expect(try await store.check(mending: true).map(\.subject) == [.waits])
+      #expect(try await store.check() == [])
+    }
+
+    @Test("A job that waits again because of what is stored while its end waits for that waits for nothing any more")
+    func waitedMeanwhile() async throws {
+      let id = try await store.insert(JobInsertion([.plain("again")])).ids[0]
+      _ = try await store.change(.cancel(reason: nil), where: .id(id), after: nil, limit: 1)
+      _ = try await store.insert(JobInsertion([.plain("waits again", after: [JobEdge(.job(id), .ended)])]))
+      let claimed = try #require(try await store.claim(.of(1, kinds: ["waits again"])).jobs.first)
+      let other = try await server.store(schema)
+      let (locked, release) = (Gate(), DispatchSemaphore(value: 0))
+      async let holder: Void = other.engine.run { session, deadline in
+        try session.write(until: deadline) { transaction in
+          _ = try transaction.run(ChangeVerb(.retry, [id], limit: 1, now: transaction.now))
+          locked.open()
+          release.wait()
+        }
+      }
+      await locked.pass()
+      let settling = Task { try await store.settle([claimed.settled()], thenClaim: nil) }
+      let ending = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type='Lock' AND query LIKE '%\(schema)%'"
+      try await until { try !server.psql(ending).isEmpty }
+      release.signal()
+      try await holder
+      #expect(try await settling.value.replies.first?.isAccepted == true)
       #expect(try await store.check() == [])
     }
 

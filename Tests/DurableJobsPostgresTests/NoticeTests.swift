@@ -84,12 +84,20 @@
       let (one, other) = (try await server.store(schema), try await server.store(schema))
       let heard = Heard(one)
       #expect(await heard.first { $0 == .all } != nil)
-      // A commit that waits is not answered any more.
+      // A commit that waits is not answered any more, once the server has read that.
+      try server.psql("CREATE TABLE probe()")
       try server.psql("ALTER SYSTEM SET synchronous_standby_names='nobody'")
       try server.psql("SELECT pg_reload_conf()")
-      try await until { try server.psql("SHOW synchronous_standby_names") == [["nobody"]] }
+      let isOver = Lock(false)
+      Thread.detachNewThread {
+        while !isOver.withLock({ $0 }) { _ = try? server.psql("INSERT INTO probe DEFAULT VALUES") }
+      }
+      let waiting = "FROM pg_stat_activity WHERE wait_event='SyncRep'"
+      try await until { try !server.psql("SELECT 1 \(waiting)").isEmpty }
       other.engine.notices.tellOthers(.work)
       #expect(await heard.first { _ in true } == .work)
+      isOver.withLock { $0 = true }
+      try server.psql("SELECT pg_cancel_backend(pid) \(waiting)")
       await one.close()
       await other.close()
     }

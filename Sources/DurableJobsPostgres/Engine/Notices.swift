@@ -24,8 +24,9 @@
       var hasEnded = false
     }
 
-    /// It waits for no disk: that of which it tells is durable, and a lost notice has no other effect than a later look.
-    static let notifySQL = "SELECT set_config('synchronous_commit','off',true),pg_notify($1,$2)"
+    /// By itself: a commit with nothing written waits for no disk and no standby. That of which it tells is durable, and a
+    /// lost notice has no other effect than a later look.
+    static let notifySQL = "SELECT pg_notify($1,$2)"
     /// Commits that follow each other this closely share one notice.
     static let pause = Duration.milliseconds(10)
 

@@ -111,5 +111,40 @@
       await store.close()
       try WholeStore.expect(of: server, schema: schema)
     }
+
+    @Test("What became of a commit is known, too, where the server's statistics were reset since it was connected to")
+    func reset() async throws {
+      let server = try TestServer.shared.get()
+      let wire = try TestWire(before: server)
+      let store = try await server.store(TestServer.schema(), "host=\(wire.folder)") { $0.connections = 1 }
+      #expect(try await store.transaction { try $0.execute("SELECT 1") } == [["1"]])
+      try server.psql("SELECT pg_stat_reset_shared('bgwriter')")
+      wire.cutAtEnd(isCommit: true)
+      #expect(try await store.transaction { try $0.execute("SELECT 2") } == [["2"]])
+      #expect(wire.cuts == 1)
+      await store.close()
+    }
+
+    @Test("A server has another life once it was started again, or has recovered from the crash of a process")
+    func life() async throws {
+      let server = try TestServer()
+      func life() throws -> String { try server.psql("SELECT \(Transaction.lifeSQL)")[0][0] }
+      func writer() throws -> [[String]] {
+        try server.psql("SELECT pid FROM pg_stat_activity WHERE backend_type='checkpointer'")
+      }
+      var lives = [try life()]
+      try server.psql("SELECT pg_stat_reset_shared('bgwriter')")
+      #expect(try life() == lives[0])
+      for _ in 0..<2 {
+        let before = try writer()
+        _ = try? server.psql("COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'")
+        await until { (try? writer()).map { $0 != before && !$0.isEmpty } ?? false }
+        lives.append(try life())
+      }
+      try server.stop()
+      try server.start()
+      lives.append(try life())
+      #expect(Set(lives).count == 4, "\(lives)")
+    }
   }
 #endif

@@ -86,10 +86,13 @@
       news = LedgerNews(isHeard: isHeard)
     }
 
-    /// Changes when the server is restarted, and after a crash from which it recovered by itself: that resets its
-    /// counters.
-    static let lifeSQL =
-      "concat(extract(epoch FROM pg_postmaster_start_time()),' ',extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()))"
+    /// What a server has no more once it may have given a transaction's number to another one, whose outcome would be
+    /// taken for that of the first: after any recovery that did not find all records. When it was started differs for
+    /// every other server, such as a standby or one with a restored backup, and after every restart. A server that
+    /// recovers from the crash of one of its processes was not started again: but it read its log up to a place that is
+    /// later each time, and stays until the next recovery. Everybody may read both, in every version; nobody can reset
+    /// them, as all statistics can be; and both are in the server's memory.
+    static let lifeSQL = "concat(extract(epoch FROM pg_postmaster_start_time()),' ',pg_last_wal_replay_lsn())"
     private static let beginSQL = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     private static let nowSQL =
       "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint"

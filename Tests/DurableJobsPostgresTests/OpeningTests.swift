@@ -1,9 +1,10 @@
 #if Postgres
   import DurableJobs
-  import DurableJobsPostgres
   import Foundation
   import PostgresTestServer
   import Testing
+
+  @testable import DurableJobsPostgres
 
   /// Servers that are being started, and connections that are lost, while a store is opened.
   @Suite struct OpeningTests {
@@ -16,24 +17,43 @@
       wire = try TestWire(before: server)
     }
 
-    @Test("A store whose server is being started opens once it is there")
-    func starting() async throws {
-      wire.refuse(3)
+    /// As it is told in two languages.
+    private static let refusals = ["the database system is starting up", "das Datenbanksystem startet"]
+
+    @Test("A store whose server is being started opens once it is there", arguments: refusals)
+    func starting(words: String) async throws {
+      wire.refuse(3, saying: words)
       let store = try await server.store(schema, "host=\(wire.folder)")
       #expect(wire.refusals == 0)
       #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
       await store.close()
     }
 
-    @Test("A server that is being started for longer than a call may take is told so")
-    func startingForLong() async {
-      wire.refuse(1_000_000)
+    @Test("A server that is being started for longer than a call may take is told so", arguments: refusals)
+    func startingForLong(words: String) async {
+      wire.refuse(1_000_000, saying: words)
       let error = await #expect(throws: JobError.self) {
         try await server.store(schema, "host=\(wire.folder)") { $0.callLimit = .milliseconds(200) }
       }
       #expect(error?.code == .storeFailed)
-      #expect(error?.message.contains("is being stopped or started") == true, "\(error.map { "\($0)" } ?? "")")
+      let told = error?.message ?? ""
+      #expect(told.contains("is being stopped or started") && told.contains(words), "\(told)")
+      #expect(!told.contains("57P03"), "\(told)")
       #expect(wire.refusals < 999_999)
+    }
+
+    @Test("Who may take days for a call waits half a minute for a server, and a second where nobody has answered")
+    func patience() {
+      let month = Duration.seconds(30 * 24 * 3600)
+      #expect(Opening.patience(callLimit: month, isServerThere: true) == .seconds(30))
+      #expect(Opening.patience(callLimit: month, isServerThere: false) == .seconds(1))
+      #expect(Opening.patience(callLimit: .milliseconds(200), isServerThere: true) == .milliseconds(200))
+    }
+
+    @Test("What fails below a store is told in words")
+    func words() {
+      let error = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no JSON"))
+      #expect(JobError(error, server: "here").message == "the store here failed: no JSON at the top")
     }
 
     @Test(

@@ -15,7 +15,7 @@
     package let folder: String
     private let server: String
     private let listener: Int32
-    private let state = Lock((awaited: [UInt8]?.none, cuts: 0, refusals: 0))
+    private let state = Lock((awaited: [UInt8]?.none, cuts: 0, refusals: 0, words: ""))
 
     /// ReadyForQuery, of a session that is in no transaction.
     private static let end: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5, UInt8(ascii: "I")]
@@ -46,25 +46,22 @@
     /// The next connection on which a transaction ends, or one is committed, is cut before anybody hears of that.
     package func cutAtEnd(isCommit: Bool) { state.withLock { $0.awaited = isCommit ? Self.commit : Self.end } }
     package var cuts: Int { state.withLock { $0.cuts } }
-    /// So many connections are refused from here on, as by a server that is being started.
-    package func refuse(_ count: Int) { state.withLock { $0.refusals = count } }
+    /// So many connections are refused from here on, as by a server that is being started, in its language.
+    package func refuse(_ count: Int, saying words: String = "the database system is starting up") {
+      state.withLock { ($0.refusals, $0.words) = (count, words) }
+    }
     package var refusals: Int { state.withLock { $0.refusals } }
 
-    private static let refusal: [UInt8] = {
-      let fields =
-        ["SFATAL", "VFATAL", "C57P03", "Mthe database system is starting up", ""].joined(separator: "\0") + "\0"
-      return [UInt8(ascii: "E"), 0, 0, 0, UInt8(4 + fields.utf8.count)] + fields.utf8
-    }()
-
     private func isRefused(_ client: Int32) -> Bool {
-      let isIt = state.withLock { state in
-        guard state.refusals > 0 else { return false }
+      let words = state.withLock { state -> String? in
+        guard state.refusals > 0 else { return nil }
         state.refusals -= 1
-        return true
+        return state.words
       }
-      guard isIt else { return false }
+      guard let words else { return false }
+      let fields = ["SFATAL", "VFATAL", "C57P03", "M\(words)", ""].joined(separator: "\0") + "\0"
       _ = Self.read(client)
-      _ = Self.write(Self.refusal, client)
+      _ = Self.write([UInt8(ascii: "E"), 0, 0, 0, UInt8(4 + fields.utf8.count)] + fields.utf8, client)
       close(client)
       return true
     }

@@ -9,7 +9,9 @@
   /// one thread.
   final class Session {
     /// The server's clock differs from what was assumed: nothing was decided by it yet.
-    private struct ClockMoved: Error {}
+    private struct ClockMoved: LocalizedError {
+      var errorDescription: String? { "its server's clock is set again and again" }
+    }
 
     private unowned let engine: Engine
     private let routes = RouteMemory()

@@ -53,7 +53,7 @@
     var endsConnection: Bool {
       switch kind {
       case .lost, .timedOut: true
-      case .sqlState(let state): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
+      case .sqlState(let state): state.hasPrefix("57P") || state.hasPrefix("08") || ["25006", "53300"].contains(state)
       }
     }
 
@@ -67,8 +67,9 @@
       }
     }
 
-    /// Whether there is a server that can't be used yet, or no more: libpq has only words for that.
+    /// Whether there is a server that can't be used yet, or no more: libpq mostly has only words for that.
     var isFromServer: Bool {
+      if let sqlState { return sqlState.hasPrefix("57P") || sqlState == "53300" }
       let words = [
         "not yet accepting connections", "terminating connection", "too many clients", "connection slots",
         "closed the connection", "reset by peer",
@@ -77,6 +78,19 @@
     }
 
     fileprivate static let betweenLives = ["starting up", "shutting down", "recovery mode"]
+
+    /// Whether a server refuses a connection, and says why in no words that are known here. What libpq says itself has no
+    /// severity, after which there are two spaces.
+    func isInUnknownWords(of server: ServerName) -> Bool {
+      kind == .lost && message.contains(":  ") && mayPass(on: server) && !isFromServer
+    }
+
+    /// `verbose`: as libpq shows the same with codes. Of several hosts, one that may be usable soon is enough.
+    func withCode(in verbose: String) -> PostgresFailure {
+      let codes = verbose.matches(of: #/:  ([0-9A-Z]{5}): /#).map { String($0.1) }
+      guard let code = codes.first(where: { $0.hasPrefix("57P") }) ?? codes.last else { return self }
+      return PostgresFailure(.sqlState(code), message)
+    }
   }
 
   extension JobError {
@@ -90,7 +104,7 @@
           .storeFailed,
           "the connection to the store \(server) was lost during a commit, and the server could not be asked since whether "
             + "that came: look before you repeat it", cause: error)
-      default: self.init(.storeFailed, "the store \(server) failed: \(error)", cause: error)
+      default: self.init(.storeFailed, "the store \(server) failed: \(error.briefly)", cause: error)
       }
     }
 

@@ -52,11 +52,19 @@
         Self.withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
       }
       guard let connection else { throw PostgresFailure(.lost, "there was not enough memory for a connection") }
-      guard PQstatus(connection) == CONNECTION_OK else {
-        defer { PQfinish(connection) }
-        throw PostgresFailure(.lost, String(cString: PQerrorMessage(connection)))
+      guard PQstatus(connection) != CONNECTION_OK else { return connection }
+      var failure = PostgresFailure(.lost, String(cString: PQerrorMessage(connection)))
+      if failure.isInUnknownWords(of: self) {
+        // Servers speak many languages. libpq shows the code of a refusal only to who asked for that, and nobody can ask
+        // before the first attempt.
+        PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+        PQreset(connection)
+        PQsetErrorVerbosity(connection, PQERRORS_DEFAULT)
+        guard PQstatus(connection) != CONNECTION_OK else { return connection }
+        failure = failure.withCode(in: String(cString: PQerrorMessage(connection)))
       }
-      return connection
+      PQfinish(connection)
+      throw failure
     }
 
     /// With a null pointer for nil, and one more at the end.

@@ -2,6 +2,8 @@
 //
 //   limit CONNECTION insert N            one row a commit, into a table with a key and nothing else
 //   limit CONNECTION enqueue N BATCH     jobs, BATCH a commit
+//   limit CONNECTION store N             one job a commit as the store stores it: its two rows, and the count of its kind, with
+//                                        the id and the number of the transaction known before COMMIT is sent
 //   limit CONNECTION drain N BATCH       N jobs that are there already: BATCH results and the next BATCH claims a commit
 //
 // Prints the operations a second. A hot row and a cold one a job, one index for claims, as in the store. cc limit.c -lpq
@@ -52,6 +54,7 @@ static void make(void) {
       " entered_at bigint NOT NULL, attempt integer NOT NULL, state smallint NOT NULL) WITH (fillfactor=70);"
       "CREATE INDEX line ON job(route,state,rank,id) WHERE state<>7;"
       "CREATE TABLE spec(id bigint PRIMARY KEY, created_at bigint NOT NULL, payload bytea NOT NULL);"
+      "CREATE TABLE tally(route bigint, share smallint, jobs bigint NOT NULL, PRIMARY KEY(route,share)) WITH (fillfactor=50);"
       "CREATE SEQUENCE job_id;");
 }
 
@@ -104,6 +107,38 @@ static void enqueue(int count, int batch) {
   }
   printf("%.0f\n", count / (now() - start));
   free(array);
+}
+
+// The results of so many statements of a pipeline.
+static void answers(int count) {
+  for (int i = 0; i < count; i++) {
+    PQclear(take());
+    if (PQgetResult(connection) != NULL) fail("result");
+  }
+}
+
+static void store(int count) {
+  prepare("begin", "BEGIN");
+  prepare("commit", "COMMIT");
+  prepare("head", "SELECT pg_current_xact_id(),clock_timestamp(),nextval('job_id')");
+  prepare("add",
+          "WITH i AS(INSERT INTO job VALUES(currval('job_id'),1,0,0,1,0,4)),"
+          "s AS(INSERT INTO spec VALUES(currval('job_id'),1,convert_to($1,'UTF8')))"
+          "INSERT INTO tally AS t VALUES(1,1,1) ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+1");
+  if (!PQenterPipelineMode(connection)) fail("pipeline");
+  double start = now();
+  for (int i = 0; i < count; i++) {
+    send_prepared("begin", 0, NULL);
+    send_prepared("head", 0, NULL);
+    if (!PQsendFlushRequest(connection)) fail("flush");
+    send_prepared("add", 1, &payload);
+    answers(2);
+    send_prepared("commit", 0, NULL);
+    if (!PQpipelineSync(connection)) fail("sync");
+    answers(2);
+    PQclear(take());
+  }
+  printf("%.0f\n", count / (now() - start));
 }
 
 static void drain(int count, int batch) {
@@ -166,7 +201,7 @@ static void drain(int count, int batch) {
 
 int main(int argc, char **argv) {
   if (argc < 4) {
-    fprintf(stderr, "limit CONNECTION insert|enqueue|drain N [BATCH]\n");
+    fprintf(stderr, "limit CONNECTION insert|enqueue|store|drain N [BATCH]\n");
     return 2;
   }
   connection = PQconnectdb(argv[1]);
@@ -176,6 +211,7 @@ int main(int argc, char **argv) {
   settings();
   if (strcmp(argv[2], "insert") == 0) insert(count);
   else if (strcmp(argv[2], "enqueue") == 0) enqueue(count, batch);
+  else if (strcmp(argv[2], "store") == 0) store(count);
   else if (strcmp(argv[2], "drain") == 0) drain(count, batch);
   else return 2;
   PQfinish(connection);

@@ -15,7 +15,8 @@
   }
 
   /// The threads of a store, each with a connection: no call waits for the server on a thread of Swift's pool. Threads
-  /// are started when there is more work than threads, and end after a minute without work.
+  /// are started when there is more work than threads, and end after a minute without work. The one that was at work last
+  /// goes on first: what it needs, here and in its process of the server, is in the processor's caches.
   ///
   /// Calls that only add plain jobs, and wait at the same time, share one transaction.
   final class Pool: Sendable {
@@ -23,23 +24,26 @@
       var waiting: [(key: Int64, request: Request)] = []
       var lastKey: Int64 = 0
       var threads: Set<Int64> = []
-      var idle = 0
+      /// Those that wait for work, the one that was at work last at the end.
+      var idle: [Int64] = []
       var isClosed = false
       /// Those that wait for the end of the threads.
       var leaving: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Lock(State())
-    private let bell = DispatchSemaphore(value: 0)
-    private let size: Int
+    /// One for each thread, by its number.
+    private let bells: [DispatchSemaphore]
+    private var size: Int { bells.count }
 
-    init(size: Int) { self.size = max(size, 1) }
+    init(size: Int) { bells = (0..<max(size, 1)).map { _ in DispatchSemaphore(value: 0) } }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
     func add(_ request: Request, for engine: Engine) {
       enum Way {
-        case closed, ring
+        case closed
+        case ring(Int64)
         case start(Int64)
         case wait(Int64)
       }
@@ -47,7 +51,7 @@
         guard !state.isClosed else { return .closed }
         state.lastKey += 1
         state.waiting.append((state.lastKey, request))
-        if state.idle >= state.waiting.count { return .ring }
+        if let number = state.idle.popLast() { return .ring(number) }
         guard state.threads.count < size, let number = (0..<Int64(size)).first(where: { !state.threads.contains($0) })
         else { return .wait(state.lastKey) }
         state.threads.insert(number)
@@ -55,13 +59,12 @@
       }
       switch way {
       case .closed: request.fail(engine.closedError)
-      case .ring: bell.signal()
+      case .ring(let number): bells[Int(number)].signal()
       case .start(let number):
         let thread = Thread { [self] in loop(engine, number) }
         thread.name = "durable-postgres"
         thread.start()
       case .wait(let key):
-        bell.signal()
         _ = SystemClock().schedule(at: request.deadline) { [weak self] in
           guard let request = self?.state.withLock({ $0.withdraw(key) }) else { return }
           request.fail(
@@ -79,7 +82,7 @@
         let (group, isOver) = state.withLock { state -> ([Request], Bool) in
           let group = state.nextGroup()
           let isOver = state.isClosed && group.isEmpty
-          if group.isEmpty, !isOver { state.idle += 1 }
+          if group.isEmpty, !isOver { state.idle.append(number) }
           return (group, isOver)
         }
         guard !isOver else { break }
@@ -87,14 +90,16 @@
           carryOut(group, session)
           continue
         }
-        let isAlone = bell.wait(timeout: .now() + 60) == .timedOut
+        let bell = bells[Int(number)]
+        guard bell.wait(timeout: .now() + 60) == .timedOut else { continue }
         let isDone = state.withLock { state in
-          state.idle -= 1
-          let isDone = isAlone && state.waiting.isEmpty && !state.isClosed
-          if isDone { state.threads.remove(number) }
-          return isDone
+          guard let place = state.idle.firstIndex(of: number) else { return false }
+          state.idle.remove(at: place)
+          state.threads.remove(number)
+          return true
         }
         if isDone { return session.disconnect() }
+        bell.wait()  // it is being rung
       }
       engine.tellLast(on: session)
       session.disconnect()
@@ -131,11 +136,12 @@
 
     /// Carries out what is already waiting, and then ends the threads.
     func close() {
-      let count = state.withLock { state in
+      let idle = state.withLock { state in
+        defer { state.idle = [] }
         state.isClosed = true
-        return state.threads.count
+        return state.idle
       }
-      for _ in 0..<count { bell.signal() }
+      for number in idle { bells[Int(number)].signal() }
     }
 
     /// Returns once all threads of a closed pool have ended.

@@ -130,7 +130,10 @@
     }
 
     public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
-      try await engine.write { try $0.run(ClaimVerb(request, now: $0.now)) }
+      var request = request
+      request.join = nil  // there would be nobody to tell of the results
+      let turn = Turn([], request)
+      return try await engine.write { try turn.run(in: $0).claimed ?? ClaimBatch() }
     }
 
     public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
@@ -139,14 +142,8 @@
 
     public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
       for job in settlements.flatMap(\.followUps) { try job.check() }
-      return try await engine.write { transaction in
-        transaction.expectedWorker = thenClaim?.worker
-        let settled = try transaction.run(
-          SettleVerb(settlements, policy: transaction.context.policy, now: transaction.now))
-        for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
-        let claimed = try thenClaim.map { try transaction.run(ClaimVerb($0, now: transaction.now)) }
-        return SettlementBatch(replies: settled.replies, claimed: claimed)
-      }
+      let turn = Turn(settlements, thenClaim)
+      return try await engine.write { try turn.run(in: $0) }
     }
 
     public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {

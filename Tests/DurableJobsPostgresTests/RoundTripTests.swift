@@ -113,6 +113,76 @@
       #expect(count <= 3, "\(count) round trips")
     }
 
+    @Test("Results and a claim go out together, and what ended meanwhile joins their transaction")
+    func join() throws {
+      _ = try insert((0..<400).map { _ in .plain() })
+      let held = try claim(100).jobs
+      func turn(_ jobs: [ClaimedJob], joinedBy parts: [[ClaimedJob]]) throws -> (batch: SettlementBatch, count: Int) {
+        let left = Lock(parts)
+        var request = ClaimRequest.of(jobs.count)
+        request.join = {
+          guard let part = left.withLock({ $0.popLast() }) else { return nil }
+          return (part.map { $0.settled() }, ["default": part.count])
+        }
+        let turn = Turn(jobs.map { $0.settled() }, request)
+        let (batch, count) = try roundTrips { try turn.run(in: $0) }
+        return (batch, count)
+      }
+      let (alone, count) = try turn(Array(held.prefix(50)), joinedBy: [])
+      #expect(alone.replies.count { $0.isAccepted } == 50 && alone.claimed?.jobs.count == 50)
+      #expect(count <= 2, "\(count) round trips")
+      let next = alone.claimed?.jobs ?? []
+      let (joined, more) = try turn(next, joinedBy: [Array(held.dropFirst(50))])
+      #expect(joined.replies.count { $0.isAccepted } == 100 && joined.claimed?.jobs.count == 100)
+      #expect(Set(joined.claimed?.jobs.map(\.token.job) ?? []).count == 100)
+      #expect(more <= 3, "\(more) round trips")
+      let counts = try session.read(until: SystemClock().uptime + .seconds(60)) { try $0.counts(where: .all) }
+      #expect(counts == JobCounts([.ready: 150, .running: 100, .succeeded: 150]))
+    }
+
+    @Test("What joined a turn that had to be carried out again is carried out with it")
+    func joinAgain() throws {
+      struct Again: Error {}
+      _ = try insert((0..<4).map { _ in .plain() })
+      let held = try claim(2).jobs
+      let joins = Lock(0)
+      var request = ClaimRequest.of(1)
+      request.join = {
+        joins.withLock { $0 += 1 }
+        guard joins.withLock(\.self) == 1 else { return nil }
+        return ([held[1].settled()], ["default": 1])
+      }
+      let turn = Turn([held[0].settled()], request)
+      #expect(throws: Again.self) {
+        try roundTrips { transaction in
+          _ = try turn.run(in: transaction)
+          throw Again()
+        }
+      }
+      let batch = try roundTrips { try turn.run(in: $0) }.reply
+      #expect(batch.replies.map(\.isAccepted) == [true, true] && batch.claimed?.jobs.count == 2)
+    }
+
+    @Test("A claim that was sent in advance takes nothing that another process forbade meanwhile")
+    func surprise() async throws {
+      _ = try insert((0..<9).map { _ in .plain() })
+      let held = try claim(2).jobs
+      let other = try await TestServer.shared.get().store(store.engine.configuration.schema)
+      try await other.configure([.queue("default", isPaused: true)])
+      let paused = Turn([held[0].settled()], .of(3))
+      let batch = try roundTrips { try paused.run(in: $0) }.reply
+      #expect(batch.replies.map(\.isAccepted) == [true] && batch.claimed?.jobs.isEmpty == true)
+      try await other.configure([.queue("default", isPaused: false)])
+      // Somebody took it for dead.
+      try session.execute("UPDATE §worker SET lease_until=-1", [], until: SystemClock().uptime + .seconds(60))
+      let lost = Turn([held[1].settled()], .of(3))
+      let next = try roundTrips { try lost.run(in: $0) }.reply
+      #expect(next.replies.map(\.isAccepted) == [false] && next.claimed?.jobs.count == 3)
+      let row = ClaimNumber(rawValue: held[1].token.claim).worker
+      #expect(next.claimed?.jobs.allSatisfy { ClaimNumber(rawValue: $0.token.claim).worker != row } == true)
+      await other.close()
+    }
+
     @Test("A result that a hundred wait for takes three round trips more at most")
     func children() throws {
       let parents = try insert([.plain(), .plain(), .plain(), .plain("child")]).ids.dropLast()

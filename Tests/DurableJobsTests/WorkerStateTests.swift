@@ -82,6 +82,26 @@ import Testing
     #expect(state.next(.seconds(1)) == .turn(attempts.map { .success(of: $0) }, claim: ["a": 3]))
   }
 
+  @Test func `what ends while a turn is under way may join it, with the slots that it freed and no others`() {
+    let state = Decider.make(limits: ["a": 4], isFresh: false)
+    let attempts = (1...4).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    #expect(state.joinTurn()?.results == nil, "there is none")
+    state.ended(attempts[0], .success(of: attempts[0]))
+    #expect(state.next(.seconds(1)) == .turn([.success(of: attempts[0])], claim: ["a": 1]))
+    #expect(state.joinTurn()?.results == nil, "nothing ended")
+    for attempt in attempts[1...2] { state.ended(attempt, .success(of: attempt)) }
+    let join = state.joinTurn()
+    #expect(join?.results == attempts[1...2].map { .success(of: $0) } && join?.free == ["a": 2])
+    state.ended(attempts[3], .success(of: attempts[3]))
+    #expect(state.joinTurn()?.free == ["a": 1])
+    // The store refuses all of it.
+    let all = attempts.map { ClaimSettlement.success(of: $0) }
+    #expect(state.leaveTurn() == Array(all.dropFirst()) && state.joinTurn()?.results == nil)
+    #expect(state.turnFailed(all, wantedClaim: true, isPassing: true, .seconds(1)) == .again)
+    #expect(state.next(.seconds(2)) == .turn(all, claim: ["a": 4]))
+  }
+
   @Test func `it sleeps until the next job is due, exactly`() {
     let state = Decider.make(limits: ["a": 1])
     _ = state.next(.zero)
@@ -406,6 +426,8 @@ private final class Decider {
   ) -> WorkerState.Refusal {
     state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, now)
   }
+  func joinTurn() -> ClaimRequest.Join? { state.joinTurn() }
+  func leaveTurn() -> [ClaimSettlement] { state.leaveTurn() }
   func renewed(_ standings: [ClaimToken: ClaimStanding]) { state.renewed(standings) }
   func recovered(_ report: RecoveryReport, _ now: Duration) { state.recovered(report, now) }
   func askedIfIdle(_ isIdle: Bool) { state.askedIfIdle(isIdle) }

@@ -15,9 +15,7 @@ public struct JobLane: Hashable, Codable, Sendable, ExpressibleByStringInterpola
   public var name: String
   public var failedHead: FailedHead
 
-  public init(_ name: String, failedHead: FailedHead = .holds) {
-    (self.name, self.failedHead) = (name, failedHead)
-  }
+  public init(_ name: String, failedHead: FailedHead = .holds) { (self.name, self.failedHead) = (name, failedHead) }
 
   public init(stringLiteral name: String) { self.init(name) }
 }

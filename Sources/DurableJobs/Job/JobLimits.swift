@@ -5,9 +5,7 @@ public struct JobLimits: Hashable, Codable, Sendable, CustomStringConvertible {
   /// The highest rate at which attempts start; nil for no limit.
   public var rate: JobRate?
 
-  public init(running: Int? = nil, rate: JobRate? = nil) {
-    (self.running, self.rate) = (running, rate)
-  }
+  public init(running: Int? = nil, rate: JobRate? = nil) { (self.running, self.rate) = (running, rate) }
 
   /// Reads stored values; nil, which is no limit, if no store could have written them.
   package init?(running: Int64?, count: Int64?, period: Int64?, burst: Int64?) {

@@ -53,9 +53,7 @@ package struct KeyHold: Sendable {
 
   package static let stored = Int64.max
 
-  package init(key: String, until: Int64?) {
-    (self.key, self.until) = (key, until)
-  }
+  package init(key: String, until: Int64?) { (self.key, self.until) = (key, until) }
 
   package init(_ unique: UniqueKey, storedAt now: Int64) {
     key = unique.key

@@ -13,9 +13,7 @@ public struct JobChain<Output: Sendable>: Sendable {
   private let plan: JobPlan
   private let last: PlanNode<Output>
 
-  private init(_ plan: JobPlan, last: PlanNode<Output>) {
-    (self.plan, self.last) = (plan, last)
-  }
+  private init(_ plan: JobPlan, last: PlanNode<Output>) { (self.plan, self.last) = (plan, last) }
 
   public init<P: JobPayload>(_ first: P, options: JobOptions = JobOptions()) where P.Output == Output {
     var plan = JobPlan()

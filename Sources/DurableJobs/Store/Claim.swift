@@ -26,6 +26,10 @@ public struct ClaimRequest: Sendable {
   public var only: JobID?
   /// Queues in which a limit leaves no room, rather than the worker.
   package var limited: Set<String> = []
+  package typealias Join = (results: [ClaimSettlement], free: [String: Int])
+  /// What ended since the request was made, and the slots that this freed: a store may do it in the same transaction,
+  /// and append the replies. The worker takes each result as offered by then.
+  package var join: (@Sendable () -> Join?)?
 
   /// `queues` defaults to those in `free`.
   public init(
@@ -95,9 +99,7 @@ public struct ClaimToken: Hashable, Sendable {
   public var job: JobID
   public var claim: Int64
 
-  public init(job: JobID, claim: Int64) {
-    (self.job, self.claim) = (job, claim)
-  }
+  public init(job: JobID, claim: Int64) { (self.job, self.claim) = (job, claim) }
 }
 
 /// A worker's renewal of its lease, listing the claims that it holds.
@@ -178,9 +180,7 @@ public struct SettlementReply: Hashable, Sendable {
   /// The job's state after the whole call; nil if the job no longer exists.
   public var state: JobState?
 
-  public init(isAccepted: Bool, state: JobState?) {
-    (self.isAccepted, self.state) = (isAccepted, state)
-  }
+  public init(isAccepted: Bool, state: JobState?) { (self.isAccepted, self.state) = (isAccepted, state) }
 }
 
 public struct SettlementBatch: Sendable {

@@ -6,9 +6,7 @@ public struct JobInsertion: Sendable {
   /// The batch that the jobs become part of.
   public var batch: BatchMembership?
 
-  public init(_ jobs: [NewJob], batch: BatchMembership? = nil) {
-    (self.jobs, self.batch) = (jobs, batch)
-  }
+  public init(_ jobs: [NewJob], batch: BatchMembership? = nil) { (self.jobs, self.batch) = (jobs, batch) }
 
   /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   package func check() throws {
@@ -108,9 +106,7 @@ public struct InsertionReply: Hashable, Sendable {
   /// The batch that the jobs became part of, if any.
   public var batch: BatchID?
 
-  public init(_ jobs: [InsertedJob], batch: BatchID? = nil) {
-    (self.jobs, self.batch) = (jobs, batch)
-  }
+  public init(_ jobs: [InsertedJob], batch: BatchID? = nil) { (self.jobs, self.batch) = (jobs, batch) }
 
   public var ids: [JobID] { jobs.map(\.id) }
 }
@@ -135,7 +131,5 @@ public struct InsertedJob: Hashable, Sendable {
   public var id: JobID
   public var disposition: Disposition
 
-  public init(id: JobID, disposition: Disposition) {
-    (self.id, self.disposition) = (id, disposition)
-  }
+  public init(id: JobID, disposition: Disposition) { (self.id, self.disposition) = (id, disposition) }
 }

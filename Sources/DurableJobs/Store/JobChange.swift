@@ -44,9 +44,7 @@ public struct ChangeReport: Hashable, Sendable {
     /// The message of ``JobCourse/apply(_:now:random:keyOwner:)``, such as "is running; cancel it first".
     public var message: String
 
-    public init(job: JobID, message: String) {
-      (self.job, self.message) = (job, message)
-    }
+    public init(job: JobID, message: String) { (self.job, self.message) = (job, message) }
   }
 
   public init(changed: [JobID] = [], refused: [Refusal] = [], next: JobID? = nil) {

@@ -30,9 +30,7 @@ public struct JobWaits: Hashable, Sendable {
     /// It failed, and has this one's unique key. Only told by explanations.
     package var hasUniqueKey = false
 
-    public init(job: JobID, state: JobState) {
-      (self.job, self.state) = (job, state)
-    }
+    public init(job: JobID, state: JobState) { (self.job, self.state) = (job, state) }
   }
 
   /// How close a queue is to its limits, or a lane to its rate.

@@ -182,7 +182,9 @@ final class WorkerEngine: Sendable {
       ClaimRequest(worker: id, queues: queues, kinds: kinds, satisfied: satisfied, absent: absent, free: $0)
     }
     request?.only = only
+    request?.join = { [shared] in shared.withLock { $0.state.joinTurn() } }
     let now = store.clock.continuous
+    var settlements = settlements
     do {
       let batch: SettlementBatch
       if settlements.isEmpty, let request {
@@ -190,6 +192,7 @@ final class WorkerEngine: Sendable {
       } else {
         batch = try await store.settle(settlements, thenClaim: request)
       }
+      settlements += shared.withLock { $0.state.leaveTurn() }
       for (settlement, reply) in zip(settlements, batch.replies)
       where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(settlement.token.job) }
       for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
@@ -210,6 +213,7 @@ final class WorkerEngine: Sendable {
       if request != nil { hasClaimed(with: satisfied) }
       return !attempts.isEmpty
     } catch {
+      settlements += shared.withLock { $0.state.leaveTurn() }
       try failedTurn(settlements, wantedClaim: request != nil, error)
       return false
     }

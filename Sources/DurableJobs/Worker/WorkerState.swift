@@ -48,6 +48,8 @@ struct WorkerState: Sendable {
   private var stuck: Set<ClaimToken> = []
   /// Results that have not been stored.
   private var results: [ClaimSettlement] = []
+  /// The slots that the turn under way asks for, and the results that joined it since it began.
+  private var (asked, joined): ([String: Int], [ClaimSettlement]) = ([:], [])
 
   // What may be true, as far as the worker knows.
   private var workMayWait = true
@@ -152,8 +154,27 @@ struct WorkerState: Sendable {
       (workMayWait, othersEnded) = (false, false)
       ending = full.isEmpty ? [] : Set(results.map(\.token.job))
     }
+    asked = free ?? [:]
     defer { results.removeAll(keepingCapacity: true) }
     return .turn(results, claim: free)
+  }
+
+  /// Results that came since the turn under way began, and the slots that they freed: they need no commit of their own.
+  mutating func joinTurn() -> ClaimRequest.Join? {
+    guard !asked.isEmpty, !results.isEmpty, suspects == 0, var free = freeSlots else { return nil }
+    for (queue, slots) in asked { free[queue]? -= slots }
+    free = free.filter { $0.value > 0 }
+    asked.merge(free, uniquingKeysWith: +)
+    if !full.isEmpty { ending.formUnion(results.map(\.token.job)) }
+    defer { results.removeAll(keepingCapacity: true) }
+    joined += results
+    return (results, free)
+  }
+
+  /// The turn was carried out or refused. Returns what had joined it.
+  mutating func leaveTurn() -> [ClaimSettlement] {
+    defer { (asked, joined) = ([:], []) }
+    return joined
   }
 
   /// Free slots by queue; nil if there are none or no job is to be claimed.

@@ -17,6 +17,7 @@
     private let routes = RouteMemory()
     let tallies: Tallies
     private(set) var connection: Connection?
+    private var usualCommit = Duration.zero
 
     init(engine: Engine, number: Int64) {
       self.engine = engine
@@ -35,8 +36,10 @@
         do {
           let moment = engine.time.moment
           let reply = try carryOut(transaction, setBack: engine.time.setBack(at: moment), body)
+          let sentAt = SystemClock().uptime
           do {
             try transaction.commit()
+            if transaction.hasBegun { usualCommit = SystemClock().uptime - sentAt }
           } catch let failure as PostgresFailure
             where failure.endsConnection && failure.kind != .sqlState("25006") && transaction.isEnding
           {
@@ -105,7 +108,7 @@
         do {
           return Transaction(
             connection: try connected(until: deadline), routes: routes, context: engine.context, now: engine.time.now,
-            tallies: tallies, isHeard: engine.signals.hasListeners)
+            tallies: tallies, isHeard: engine.signals.hasListeners, usualCommit: usualCommit)
         } catch {
           try waitBeforeAnother(&attempt, after: error, until: deadline)
         }
@@ -145,7 +148,7 @@
       let rest = deadline - SystemClock().uptime
       let isPassing =
         switch error {
-        case is ClockMoved: attempt < 10
+        case is ClockMoved, is Transaction.Surprise: attempt < 10
         case let failure as PostgresFailure where failure.isCollision: attempt < 50
         case let failure as PostgresFailure where failure.kind == .timedOut: false
         case let failure as PostgresFailure where failure.kind == .sqlState("25006"): attempt < 3

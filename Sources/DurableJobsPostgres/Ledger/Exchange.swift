@@ -21,7 +21,7 @@
         if !request.add.allSatisfy(\.isPlain) { try reserveIDs(request.add.count) }
       }
       if let changes = request.save { try save(changes) }
-      if request.take != nil { try prepareClaim() }
+      if request.take != nil, ahead == nil { try prepareClaim() }
 
       let answer = PipelineAnswer()
       if expectedIDs > ids.count, request.add.isEmpty { sendForIDs(expectedIDs - ids.count) }
@@ -38,12 +38,14 @@
       drop(request.forget.map(\.rawValue))
       if !request.dispossess.isEmpty { dispossess(request.dispossess, answer) }
       if let limit = request.promote { promoteAll(limit: limit, answer) }
+      assume()
       let claim = request.take.flatMap { sendClaim($0, answer) }
       load(request.load, answer)
       if let worker = request.load.worker {
         if ownRows[worker] == nil { look(at: worker) }
       }
       try sync()
+      try confirm()
       // By a statement of its own, which sees what others stored while that which ended the jobs waited for them.
       if !answer.dependents.isEmpty { connection.send(Self.dropWaitsSQL, [.ids(answer.dependents)]) }
       try placeMoves()

@@ -44,6 +44,8 @@
     var hasNewWorker = false
     /// A worker whose rows are read with the first exchange, since they will be needed.
     var expectedWorker: WorkerID?
+    /// The row of the worker that claims, as it is assumed to be. See ``claimAhead(_:)``.
+    var ahead: WorkerRow?
     /// New jobs that will need ids before they are stored.
     var expectedIDs = 0
     var ids: [JobID] = []
@@ -52,6 +54,10 @@
     private(set) var head: Head?
     private(set) var hasBegun = false
     private var begunAt = Duration.zero
+    /// How long the last commit took on this connection.
+    let usualCommit: Duration
+    /// Whether it has taken no longer yet than its commit will.
+    var isYoung: Bool { SystemClock().uptime - begunAt < usualCommit }
     /// Gets the server's time, and how old that is at most. Throws if the estimate of ``now`` was wrong.
     var check: (Int64, Duration) throws -> Void = { _, _ in }
     /// COMMIT was sent: whether it was carried out, ``head`` can tell later.
@@ -75,8 +81,10 @@
     var isCounted = false
 
     init(
-      connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, tallies: Tallies, isHeard: Bool
+      connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, tallies: Tallies, isHeard: Bool,
+      usualCommit: Duration = .zero
     ) {
+      self.usualCommit = usualCommit
       self.connection = connection
       self.routes = routes
       self.context = context

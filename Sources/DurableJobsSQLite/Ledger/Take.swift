@@ -149,9 +149,7 @@ extension WriteTransaction {
     let limit: Int
   }
 
-  private struct Damage: Error {
-    let reason: String
-  }
+  private struct Damage: Error { let reason: String }
 
   /// The first ready jobs of these routes, by rank and then by id, within the free slots of each queue. Each route is
   /// read only as far as needed, so that ten long routes cost as much as one.

@@ -53,9 +53,7 @@ final class Statement {
   }
 
   /// Runs the statement to its end, ignoring rows.
-  func run() throws {
-    while try step() {}
-  }
+  func run() throws { while try step() {} }
 
   /// The results of `read` for each row.
   func map<T>(_ read: (Statement) throws -> T) throws -> [T] {

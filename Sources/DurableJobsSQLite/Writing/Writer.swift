@@ -194,9 +194,7 @@ final class Writer: @unchecked Sendable {
       }, Unmanaged.passUnretained(lock).toOpaque())
   }
 
-  private struct NotBegun: Error {
-    let cause: any Error
-  }
+  private struct NotBegun: Error { let cause: any Error }
 
   /// The path still names the file that is open: what is written into one that was deleted or moved, nobody would find.
   private var hasFile: Bool {

@@ -124,7 +124,7 @@
         try session.write(until: deadline) { transaction in
           if !insertion.isPlain { transaction.expectedIDs = insertion.jobs.count }
           transaction.isLone = insertion.isPlain && insertion.jobs.count == 1
-          return try transaction.run(InsertVerb(insertion, now: transaction.now))
+          return try transaction.insert(insertion)
         }
       }
     }
@@ -137,7 +137,7 @@
     }
 
     public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-      try await engine.write { try $0.run(RenewVerb(request, policy: $0.context.policy, now: $0.now)) }
+      try await engine.write { try $0.renew(request) }
     }
 
     public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
@@ -160,7 +160,7 @@
         let reader = Reader(connection: transaction.connection)
         let page = JobPage(filter: filter, after: after, limit: limit + 1, routes: try reader.routes())
         let ids = try page.ids(on: transaction.connection)
-        return try transaction.run(ChangeVerb(change, ids, limit: limit, now: transaction.now))
+        return try transaction.change(change, ids, limit: limit)
       }
     }
 

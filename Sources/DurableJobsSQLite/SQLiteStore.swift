@@ -78,28 +78,26 @@ public final class SQLiteStore: JobStore {
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     try insertion.check()
     guard !insertion.jobs.isEmpty || insertion.batch != nil else { return InsertionReply([]) }
-    return try await engine.write(.insert) { try $0.run(InsertVerb(insertion, now: $0.now)) }
+    return try await engine.write(.insert) { try $0.insert(insertion) }
   }
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
     try engine.makeKnown()
-    return try await engine.write(.claim) { try $0.run(ClaimVerb(request, now: $0.now)) }
+    return try await engine.write(.claim) { try $0.claim(request) }
   }
 
   public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-    try await engine.write(.other) { try $0.run(RenewVerb(request, policy: $0.policy, now: $0.now)) }
+    try await engine.write(.other) { try $0.renew(request) }
   }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     if thenClaim != nil { try engine.makeKnown() }
     for job in settlements.flatMap(\.followUps) { try job.check() }
     return try await engine.write(.settle) { transaction in
-      let settled = try transaction.run(SettleVerb(settlements, policy: transaction.policy, now: transaction.now))
-      for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
-      return SettlementBatch(replies: settled.replies)
+      SettlementBatch(replies: try transaction.settle(settlements))
     } thenClaim: { transaction, batch in
       var batch = batch
-      batch.claimed = try thenClaim.map { try transaction.run(ClaimVerb($0, now: transaction.now)) }
+      batch.claimed = try thenClaim.map { try transaction.claim($0) }
       return batch
     }
   }
@@ -118,7 +116,7 @@ public final class SQLiteStore: JobStore {
     return try await engine.write(.other) { transaction in
       let handle = transaction.connection.handle
       let ids = try JobPage(filter: filter, after: after, limit: limit + 1, on: handle).ids(on: handle)
-      return try transaction.run(ChangeVerb(change, ids, limit: limit, now: transaction.now))
+      return try transaction.change(change, ids, limit: limit)
     }
   }
 

@@ -18,7 +18,7 @@ extension JobQueue {
   ) throws -> JobHandle<P.Output> {
     let new = try prepare(job, after: after, options: options)
     try new.check()
-    let reply = try store.join(db) { try $0.run(InsertVerb(JobInsertion([new]), now: $0.now)) }
+    let reply = try store.join(db) { try $0.insert(JobInsertion([new])) }
     return handle(reply.jobs[0], as: P.self)
   }
 }
@@ -40,11 +40,10 @@ extension JobContext {
 
   private func end(_ success: (store: any JobStore, end: ClaimSettlement), in db: Database) throws {
     try success.store.join(db) { transaction in
-      let settled = try transaction.run(SettleVerb([success.end], policy: transaction.policy, now: transaction.now))
-      guard settled.replies[0].isAccepted, settled.replies[0].state == .succeeded else {
+      let settled = try transaction.settle([success.end])
+      guard settled[0].isAccepted, settled[0].state == .succeeded else {
         throw JobError(.wrongState, "job \(id) is not this attempt's any more: its claim was lost, or it has ended")
       }
-      for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
     }
   }
 }

@@ -44,7 +44,7 @@
           return met.withLock { $0 }
         }
         let before = try met()
-        let batch = try transaction.run(ClaimVerb(.of(count), now: transaction.now))
+        let batch = try transaction.claim(.of(count))
         return (batch, try met() - before)
       }
     }

@@ -176,7 +176,7 @@
         transaction.connection.send("SELECT 1 FROM §queue WHERE name='default' FOR UPDATE")
         try transaction.sync()
         let request = ClaimRequest(worker: WorkerID("v"), kinds: ["work"], free: ["default": 1, "free": 1])
-        let batch = try other.write(until: end) { try $0.run(ClaimVerb(request, now: $0.now)) }
+        let batch = try other.write(until: end) { try $0.claim(request) }
         #expect(batch.jobs.map(\.queue) == ["free"])
         #expect(batch.full == ["default"])
       }
@@ -192,7 +192,7 @@
         for _ in 0..<2 {
           let before = session.connection?.roundTrips ?? 0
           let batch = try session.write(until: SystemClock().uptime + .seconds(60)) {
-            try $0.run(ClaimVerb(.of(5), now: $0.now))
+            try $0.claim(.of(5))
           }
           #expect(batch.jobs.count == 5)
           number = (session.connection?.roundTrips ?? 0) - before

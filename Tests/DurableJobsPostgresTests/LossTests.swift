@@ -204,7 +204,7 @@
       let locked = Gate()
       async let holder: Void = other.engine.run { session, deadline in
         try session.write(until: deadline) { transaction in
-          _ = try transaction.run(ChangeVerb(.suspend(reason: nil), [id], limit: 1, now: transaction.now))
+          _ = try transaction.change(.suspend(reason: nil), [id], limit: 1)
           locked.open()
           release.wait()
         }

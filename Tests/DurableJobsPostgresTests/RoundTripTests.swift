@@ -26,13 +26,13 @@
     private func insert(_ jobs: [NewJob]) throws -> (ids: [JobID], count: Int) {
       let (reply, count) = try roundTrips { transaction in
         transaction.expectedIDs = jobs.allSatisfy(\.edges.isEmpty) ? 0 : jobs.count
-        return try transaction.run(InsertVerb(JobInsertion(jobs), now: transaction.now))
+        return try transaction.insert(JobInsertion(jobs))
       }
       return (reply.ids, count)
     }
 
     private func claim(_ count: Int) throws -> (jobs: [ClaimedJob], count: Int) {
-      let (reply, count) = try roundTrips { try $0.run(ClaimVerb(.of(count), now: $0.now)) }
+      let (reply, count) = try roundTrips { try $0.claim(.of(count)) }
       return (reply.jobs, count)
     }
 
@@ -40,10 +40,9 @@
       let request = ClaimRequest.of(count)
       let (reply, count) = try roundTrips { transaction in
         transaction.expectedWorker = request.worker
-        let settled = try transaction.run(
-          SettleVerb(jobs.map { $0.settled() }, policy: StorePolicy(), now: transaction.now))
-        #expect(settled.replies.allSatisfy { $0.isAccepted })
-        return try transaction.run(ClaimVerb(request, now: transaction.now))
+        let settled = try transaction.settle(jobs.map { $0.settled() })
+        #expect(settled.allSatisfy { $0.isAccepted })
+        return try transaction.claim(request)
       }
       return (reply.jobs, count)
     }
@@ -62,7 +61,7 @@
         let before = session.connection?.statements ?? 0
         let ids = try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
           transaction.isLone = true
-          return try transaction.run(InsertVerb(JobInsertion([job]), now: transaction.now)).ids
+          return try transaction.insert(JobInsertion([job])).ids
         }
         return (try #require(ids.first), (session.connection?.statements ?? 0) - before)
       }
@@ -94,7 +93,7 @@
       _ = store.engine.serverClock?.heard(other, since: SystemClock().uptime)
       let ids = try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
         transaction.isLone = true
-        return try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now)).ids
+        return try transaction.insert(JobInsertion([.plain()])).ids
       }
       let jobs = try session.read(until: SystemClock().uptime + .seconds(60)) {
         try $0.jobs(JobQuery(limit: 10), now: 0)
@@ -212,9 +211,9 @@
         #expect(claim.jobs.map(\.payload) == jobs.map(\.payload))
         let ends = claim.jobs.map { $0.settled(.succeeded(output: $0.payload)) }
         let (reply, count) = try roundTrips { transaction in
-          try transaction.run(SettleVerb(ends, policy: StorePolicy(), now: transaction.now))
+          try transaction.settle(ends)
         }
-        #expect(reply.replies.allSatisfy { $0.isAccepted })
+        #expect(reply.allSatisfy { $0.isAccepted })
         return [insertion, claim.count, count]
       }
       _ = try turn(Data("{}".utf8))
@@ -227,7 +226,7 @@
       let large = try large()
       let id = try insert([NewJob(queue: "default", kind: "work", payload: large)]).ids[0]
       let ends = try claim(1).jobs.map { $0.settled(.succeeded(output: large)) }
-      _ = try roundTrips { try $0.run(SettleVerb(ends, policy: StorePolicy(), now: $0.now)) }
+      _ = try roundTrips { try $0.settle(ends) }
       /// Blocks of what stands beside the rows because it is large.
       func blocks(_ detail: JobQuery.Detail) throws -> Int64 {
         try session.read(until: SystemClock().uptime + .seconds(60)) { reader in

@@ -27,7 +27,7 @@
     /// Stores a job in a transaction of its own, and gives how many entries of the counts it met.
     private func insert() throws -> Int64 {
       try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
-        _ = try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now))
+        _ = try transaction.insert(JobInsertion([.plain()]))
       }
       return session.tallies.met
     }

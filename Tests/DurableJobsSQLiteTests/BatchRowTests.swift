@@ -58,7 +58,7 @@ import Testing
     let settled = jobs.map { $0.settled() }
     await #expect(throws: (any Error).self) {
       try await store.onWriter { transaction in
-        _ = try transaction.run(SettleVerb(settled, policy: transaction.policy, now: transaction.now))
+        _ = try transaction.settle(settled)
         throw CancellationError()
       }
     }

@@ -57,7 +57,7 @@ import Testing
     async let insertion: Void = store.onWriter { transaction in
       isBusy.open()
       goOn.wait()
-      _ = try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now))
+      _ = try transaction.insert(JobInsertion([.plain()]))
     }
     await isBusy.pass()
     let subscription = store.signals.listen { signal in
@@ -75,7 +75,7 @@ import Testing
       { try await store.insert(.plain("a")) },
       {
         try await store.onWriter { transaction in
-          _ = try transaction.run(InsertVerb(JobInsertion([.plain("b"), .plain("never")]), now: transaction.now))
+          _ = try transaction.insert(JobInsertion([.plain("b"), .plain("never")]))
           throw Refusal()
         }
       },
@@ -107,8 +107,7 @@ import Testing
     }
     let fails: @Sendable () async throws -> Void = {
       try await store.onWriter { transaction in
-        _ = try transaction.run(
-          InsertVerb(JobInsertion([.unique("u"), .unique("v"), .unique("held")]), now: transaction.now))
+        _ = try transaction.insert(JobInsertion([.unique("u"), .unique("v"), .unique("held")]))
         throw Refusal()
       }
     }
@@ -136,7 +135,7 @@ import Testing
       { try await store.insert(.plain()) },
       {
         try await store.onWriter { transaction in
-          _ = try transaction.run(InsertVerb(JobInsertion([.plain()]), now: transaction.now))
+          _ = try transaction.insert(JobInsertion([.plain()]))
           throw Refusal()
         }
       },

@@ -57,7 +57,7 @@ import Testing
     plan.losses = [WorkerRow(id: worker, worker: WorkerID("w"), leaseUntil: seen, kinds: [], queues: [])]
     try await store.execute("UPDATE durable_worker SET lease_until=lease_until+1")
     let report = try await store.onWriter { [plan] in
-      try $0.run(RecoverVerb(plan, limit: 10, policy: $0.policy, now: $0.now))
+      try $0.recover(plan, limit: 10)
     }
     #expect(report == RecoveryReport())
     #expect(try await store.settle([jobs[0].settled()], thenClaim: nil).replies[0].isAccepted)

@@ -21,7 +21,7 @@ import Testing
     let id = try await queue.enqueue(kind: "k", payload: Data())
     let (heard, signals) = (Lock<[JobID]>([]), store.signals)
     let subscription = try await store.onWriter { transaction in
-      _ = try transaction.run(ChangeVerb(.complete(output: nil), [id], limit: 1, now: transaction.now))
+      _ = try transaction.change(.complete(output: nil), [id], limit: 1)
       return signals.listen { signal in
         switch signal {
         case .committed(let changes): heard.withLock { $0 += changes.map(\.id) }

@@ -31,19 +31,17 @@ package struct BatchRow: Sendable {
 }
 
 extension JobLedger {
-  /// Applies a transaction's changes to the counts of batches, and stores the jobs that follow the batches that are now
+  /// Applies the transaction's changes to the counts of batches, and stores the jobs that follow the batches that are now
   /// done. Such a job may affect others.
-  package func settleBatches(_ tallies: () -> [BatchID: BatchTally], now: Int64) throws {
-    while case let tallies = tallies(), !tallies.isEmpty { try settle(tallies, now: now) }
-  }
-
-  private func settle(_ tallies: [BatchID: BatchTally], now: Int64) throws {
-    let batches = try exchange(LedgerRequest(tally: tallies)).batches.sorted { $0.id.rawValue < $1.id.rawValue }
-    for batch in batches where batch.live <= 0 && !batch.isDone && !batch.isOpen {
-      var follower = batch.whenDone
-      follower?.terms.follows = batch.id
-      let job = try follower.map { try run(InsertVerb(JobInsertion([$0]), now: now)).ids[0] }
-      _ = try exchange(LedgerRequest(complete: (batch.id, job)))
+  package func settleBatches() throws {
+    while case let tallies = news.takeBatches(), !tallies.isEmpty {
+      let batches = try exchange(LedgerRequest(tally: tallies)).batches.sorted { $0.id.rawValue < $1.id.rawValue }
+      for batch in batches where batch.live <= 0 && !batch.isDone && !batch.isOpen {
+        var follower = batch.whenDone
+        follower?.terms.follows = batch.id
+        let job = try follower.map { try insert(JobInsertion([$0])).ids[0] }
+        _ = try exchange(LedgerRequest(complete: (batch.id, job)))
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 /// What a verb has read and decided: rows as they will be, over rows as they were. A row that is already here is never
 /// replaced with one that is loaded later.
 struct Book {
+  private let ledger: any JobLedger
   /// Milliseconds since 1970.
   let now: Int64
   private var rows: [JobID: RowChange] = [:]
@@ -24,24 +25,34 @@ struct Book {
   /// Jobs whose end of the attempt has been counted.
   private var counted: Set<JobID> = []
 
-  // What happened to jobs since ``Consequences`` last looked.
+  // What happened to jobs since ``follow()`` last looked.
   var ended: [JobID] = []
   /// They ran, and will run again.
   var returned: [JobID] = []
   /// Jobs that had ended, and were reopened.
   var reopened: [JobID] = []
 
-  private var consequences = Consequences()
-  private var isSaved = false
-
-  init(now: Int64) { self.now = now }
+  init(_ ledger: any JobLedger) { (self.ledger, now) = (ledger, ledger.now) }
 
   var date: Date { Date(milliseconds: now) }
 
-  // MARK: What is missing, and arrives
+  // MARK: Exchanges
 
-  /// The part of `wanted` that was not requested yet, and now is; nil if there is none.
-  mutating func lacking(_ wanted: Needs) -> Needs? {
+  /// Loads the part of `wanted` that was not requested yet; nil if there is none.
+  @discardableResult
+  mutating func load(_ wanted: Needs) throws -> LedgerReply? {
+    let needs = lacking(wanted)
+    return needs.isEmpty ? nil : try took(ledger.exchange(LedgerRequest(load: needs)))
+  }
+
+  /// The same, with what else is requested.
+  mutating func exchange(_ request: LedgerRequest) throws -> LedgerReply {
+    var request = request
+    request.load = lacking(request.load)
+    return try took(ledger.exchange(request))
+  }
+
+  private mutating func lacking(_ wanted: Needs) -> Needs {
     var needs = wanted
     needs.jobs = wanted.jobs.filter { asked.insert($0).inserted }
     needs.keys = wanted.keys.filter { owners.updateValue(owners[$0] ?? [], forKey: $0) == nil }
@@ -49,10 +60,10 @@ struct Book {
     needs.parentsOf = wanted.parentsOf.filter { parentsOf.updateValue(parentsOf[$0] ?? [], forKey: $0) == nil }
     needs.waitersOf = wanted.waitersOf.filter { waitersOf.updateValue(waitersOf[$0] ?? [], forKey: $0) == nil }
     needs.lanes = lanes.lacking(wanted.lanes)
-    return needs.isEmpty ? nil : needs
+    return needs
   }
 
-  mutating func add(_ answer: LedgerReply) {
+  private mutating func took(_ answer: LedgerReply) -> LedgerReply {
     rows.reserveCapacity(rows.count + answer.jobs.count)
     for row in answer.jobs where rows[row.id] == nil && !gone.contains(row.id) { rows[row.id] = RowChange(row) }
     owners.merge(answer.owners) { $1 }
@@ -60,6 +71,21 @@ struct Book {
     for edge in answer.children { childrenOf[edge.parent, default: []].append(edge) }
     lanes.add(answer.lanes)
     for edge in answer.parents { parentsOf[edge.child, default: []].append(edge) }
+    return answer
+  }
+
+  /// Ends a verb: finds what follows, then saves everything.
+  mutating func conclude() throws {
+    try follow()
+    if let changes = decided { _ = try ledger.exchange(LedgerRequest(save: changes)) }
+  }
+
+  /// All decisions; nil if there are none.
+  var decided: Changes? {
+    var all = changes
+    all.jobs = changed.compactMap { rows[$0] }
+    all.paces = lanes.paces
+    return all.isEmpty ? nil : all
   }
 
   // MARK: Rows
@@ -111,6 +137,12 @@ struct Book {
       change.failure = body(&change.after.course).map { AttemptFailure(attempt: attempt, at: now, message: $0) }
       change.concernsClaim = concernsClaim
     }
+  }
+
+  /// Makes it ready again without using an attempt.
+  mutating func giveBack(_ id: JobID, _ policy: StorePolicy, concernsClaim: Bool = false) {
+    let now = date
+    end(id, concernsClaim: concernsClaim) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
   }
 
   /// An unfinished job that needs this one, or what it brought, and is not removed itself. The children must have been
@@ -193,11 +225,12 @@ struct Book {
     change(id) { $0.after.seat = seat }
   }
 
-  /// What is missing to know which failed jobs these were to run after, or which ones caused the skips. Their parents
-  /// must have been requested.
-  mutating func lackingHeads(of jobs: some Sequence<JobID>) -> Needs? {
+  /// Loads the failed jobs that these were to run after, or that caused the skips. Their parents must have been
+  /// requested.
+  mutating func loadHeads(of jobs: some Sequence<JobID>) throws {
     let failed = jobs.flatMap { id in (parentsOf[id] ?? []).filter { end(of: $0) == .failed }.map(\.parent) }.sorted()
-    return lacking(Needs(jobs: failed)) ?? lacking(Needs(jobs: failed.compactMap { self[$0]?.course.cause }))
+    try load(Needs(jobs: failed))
+    try load(Needs(jobs: failed.compactMap { self[$0]?.course.cause }))
   }
 
   /// A failed job that holds its lane does not block a job that was to run after its end, or after the end of what was
@@ -312,30 +345,5 @@ struct Book {
     change(id) { change in
       change.after.course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
     }
-  }
-
-  // MARK: The end
-
-  /// What must be read for what follows from all that happened; nil when nothing more follows.
-  mutating func follow() -> Needs? {
-    var following = Consequences()
-    swap(&following, &consequences)
-    defer { consequences = following }
-    return following.next(&self)
-  }
-
-  /// Ends a verb: finds what follows, then saves everything. Nil when that is done.
-  mutating func conclude() -> LedgerRequest? {
-    guard !isSaved else { return nil }
-    if let needs = follow() { return LedgerRequest(load: needs) }
-    isSaved = true
-    return close()
-  }
-
-  /// The request that saves all decisions; nil if there are none.
-  mutating func close() -> LedgerRequest? {
-    changes.jobs = changed.compactMap { rows[$0] }
-    changes.paces = lanes.paces
-    return changes.isEmpty ? nil : LedgerRequest(save: changes)
   }
 }

@@ -6,10 +6,9 @@ package struct Census: Sendable {
     package let row: WorkerRow
     package let session: String
     package let process: Int64
-    package let startedAt: Int64
 
-    package init(row: WorkerRow, session: String, process: Int64, startedAt: Int64) {
-      (self.row, self.session, self.process, self.startedAt) = (row, session, process, startedAt)
+    package init(row: WorkerRow, session: String, process: Int64) {
+      (self.row, self.session, self.process) = (row, session, process)
     }
   }
 
@@ -49,7 +48,7 @@ extension StoredWorker {
       let row = known.row
       let isOver = !row.stands || isDead(known.session)
       var worker = StoredWorker(
-        process: known.process, since: Date(milliseconds: known.startedAt), queues: row.queues, kinds: row.kinds,
+        process: known.process, since: Date(milliseconds: row.since), queues: row.queues, kinds: row.kinds,
         satisfied: row.satisfied, absent: row.absent, jobs: claims[row.id ?? 0] ?? [],
         standing: isOver ? .dead : row.isAlive(at: now) ? .alive : .silent)
       if let index = names.firstIndex(of: [known.session, row.worker.name]) {

@@ -2,55 +2,39 @@
 ///
 /// A job that returns to a need that can't be met is skipped. A reopened job reopens those that were skipped because of
 /// it. An end releases or skips dependents, level by level. Each level is one load, however wide it is.
-struct Consequences {
-  private var reopening = Reopening()
-
-  /// Nil when nothing more follows.
-  mutating func next(_ book: inout Book) -> Needs? {
-    if let needs = judgeReturned(&book) ?? reopening.next(&book) { return needs }
-    while !book.ended.isEmpty {
-      let level = book.ended.filter { book[$0]?.hasChildren ?? false }
-      if let needs = book.lacking(Needs(childrenOf: level)) { return needs }
-      book.ended = []
-      tellChildren(of: level, &book)
+extension Book {
+  mutating func follow() throws {
+    try judgeReturned()
+    try reopen()
+    while !ended.isEmpty {
+      let level = ended.filter { self[$0]?.hasChildren ?? false }
+      ended = []
+      try load(Needs(childrenOf: level))
+      tellChildren(of: level)
     }
-    if let needs = giveSeats(&book) { return needs }
-    if let needs = book.lacking(Needs(lanes: book.lanes(of: book.paced))) { return needs }
-    book.pace()
-    return nil
+    try giveSeats()
+    try load(Needs(lanes: lanes(of: paced)))
+    pace()
   }
 
-  /// Skips come first, then seats.
-  private func giveSeats(_ book: inout Book) -> Needs? {
-    let seatless = book.seatless.filter { book[$0]?.seat == false }
-    if let needs = book.lacking(Needs(parentsOf: seatless, lanes: book.wantedOfLanes)) { return needs }
-    if let needs = book.lackingHeads(of: seatless) { return needs }
-    book.passSeatsOn()
-    if let needs = book.lacking(Needs(lanes: book.wantedOfLanes)) { return needs }
-    for lane in book.lanes.left.sorted() { book.giveSeats(in: lane) }
-    return nil
-  }
-
-  private func judgeReturned(_ book: inout Book) -> Needs? {
-    let returned = book.returned.filter { book[$0]?.hasParents ?? false }
-    if let needs = book.lacking(Needs(parentsOf: returned)) { return needs }
-    let broken = returned.compactMap { id in book.brokenEdge(of: id).map { (id, $0) } }
-    let yielding = returned.filter { book.isSeatedInVain($0) }
-    let needs = Needs(jobs: broken.map(\.1.parent), lanes: book.lanes(of: yielding))
-    if let needs = book.lacking(needs) { return needs }
-    book.returned = []
-    for (id, edge) in broken { book.skip(id, because: edge) }
-    for id in yielding { book.yieldSeat(id) }
-    return nil
+  private mutating func judgeReturned() throws {
+    let back = returned.filter { self[$0]?.hasParents ?? false }
+    returned = []
+    try load(Needs(parentsOf: back))
+    let broken = back.compactMap { id in brokenEdge(of: id).map { (id, $0) } }
+    let yielding = back.filter { isSeatedInVain($0) }
+    try load(Needs(jobs: broken.map(\.1.parent), lanes: lanes(of: yielding)))
+    for (id, edge) in broken { skip(id, because: edge) }
+    for id in yielding { yieldSeat(id) }
   }
 
   /// One level down. Each child is examined once, however many of its parents ended.
-  private func tellChildren(of level: [JobID], _ book: inout Book) {
+  private mutating func tellChildren(of level: [JobID]) {
     var order: [JobID] = []
     var news: [JobID: (ends: Int, broken: Edge?)] = [:]
     for parent in level {
-      guard let state = book[parent]?.course.end else { continue }
-      for edge in book.children(of: parent) {
+      guard let state = self[parent]?.course.end else { continue }
+      for edge in children(of: parent) {
         if news[edge.child] == nil { order.append(edge.child) }
         news[edge.child, default: (0, nil)].ends += 1
         if !edge.condition.holds(after: state), parent < news[edge.child]?.broken?.parent ?? JobID(rawValue: .max) {
@@ -59,98 +43,88 @@ struct Consequences {
       }
     }
     for id in order {
-      guard let child = book[id]?.course.state, !child.isFinished, let (ends, broken) = news[id] else { continue }
+      guard let child = self[id]?.course.state, !child.isFinished, let (ends, broken) = news[id] else { continue }
       if let broken, child != .running {
-        book.skip(id, because: broken)
+        skip(id, because: broken)
       } else {
-        book.change(id) { $0.after.waits -= ends }
-        if let row = book[id], row.seat == false, row.waits == 1 { book.seatless.append(id) }
+        change(id) { $0.after.waits -= ends }
+        if let row = self[id], row.seat == false, row.waits == 1 { seatless.append(id) }
       }
     }
   }
-}
 
-/// Reopened jobs, with their skipped descendants level by level; then what each one waits for, computed again.
-private struct Reopening {
-  /// Jobs whose waits have changed.
-  private var touched: Set<JobID> = []
-  /// The lanes that jobs enter again, and how many of them have known dependents.
-  private var entries: [(lane: String, jobs: [JobID], dependents: Dependents)]?
-  private var known = 0
+  /// Once all skips are made. How many seats are free is known only when a lane is loaded.
+  private mutating func giveSeats() throws {
+    let waiting = seatless.filter { self[$0]?.seat == false }
+    while try load(Needs(parentsOf: waiting, lanes: wantedOfLanes)) != nil {}
+    try loadHeads(of: waiting)
+    passSeatsOn()
+    while try load(Needs(lanes: wantedOfLanes)) != nil {}
+    for lane in lanes.left.sorted() { giveSeats(in: lane) }
+  }
 
-  mutating func next(_ book: inout Book) -> Needs? {
-    while !book.reopened.isEmpty {
-      let level = book.reopened
-      let parents = level.filter { book[$0]?.hasChildren ?? false }
-      if let needs = book.lacking(Needs(childrenOf: parents)) { return needs }
-      let children = Set(level.flatMap { book.children(of: $0).map(\.child) }).sorted()
-      let skipped = children.filter { book[$0]?.course.state == .skipped }
-      let needs = Needs(parentsOf: skipped, keys: skipped.compactMap { book[$0]?.unique?.key })
-      if let needs = book.lacking(needs) { return needs }
-      book.reopened = []
-      touched.formUnion(level)
-      touched.formUnion(children)
+  // MARK: Reopened jobs
+
+  /// Reopens skipped descendants level by level; then computes again what each job waits for.
+  private mutating func reopen() throws {
+    let touched = try reopenLevels()
+    guard !touched.isEmpty else { return }
+    let entering = touched.filter {
+      self[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
+    }
+    var yielding: Set<JobID> = []
+    let byLane = Dictionary(grouping: entering) { self[$0]?.lane?.name ?? "" }
+    for (lane, jobs) in byLane.sorted(by: { $0.key < $1.key }) {
+      yielding.formUnion(try dependents(of: jobs).filter { isSeated($0) && self[$0]?.lane?.name == lane })
+    }
+    let dependent = touched.filter { self[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
+    try load(Needs(parentsOf: dependent, lanes: lanes(of: entering)))
+    yielding.formUnion(dependent.filter { isSeatedInVain($0) })
+    try load(Needs(lanes: lanes(of: yielding)))
+    try loadHeads(of: entering)
+    for id in yielding.sorted() { yieldSeat(id) }
+    for id in entering.sorted() { enterLane(id) }
+    for id in Set(dependent).union(entering).sorted() {
+      let waits = liveParents(of: id) + (self[id]?.seat == false ? 1 : 0)
+      if waits != self[id]?.waits { change(id) { $0.after.waits = waits } }
+    }
+  }
+
+  /// Returns the jobs whose waits have changed.
+  private mutating func reopenLevels() throws -> Set<JobID> {
+    var touched: Set<JobID> = []
+    let now = date
+    while !reopened.isEmpty {
+      let level = reopened
+      reopened = []
+      try load(Needs(childrenOf: level.filter { self[$0]?.hasChildren ?? false }))
+      let below = Set(level.flatMap { children(of: $0).map(\.child) }).sorted()
+      let skipped = below.filter { self[$0]?.course.state == .skipped }
+      try load(Needs(parentsOf: skipped, keys: skipped.compactMap { self[$0]?.unique?.key }))
+      touched.formUnion(level + below)
       // A whole level is judged before any of it reopens, and it reopens in order of id.
-      for id in skipped.filter({ book.brokenEdge(of: $0) == nil }) {
-        if let row = book[id], book.keyOwner(besides: row) != nil { continue }
-        let now = book.date
-        book.change(id) { $0.after.course.reopen(now: now) }
+      for id in skipped.filter({ brokenEdge(of: $0) == nil }) {
+        guard let row = self[id], keyOwner(besides: row) == nil else { continue }
+        change(id) { $0.after.course.reopen(now: now) }
       }
     }
-    guard !touched.isEmpty else { return nil }
-    if entries == nil {
-      let entering = touched.filter {
-        book[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
-      }
-      entries = Dictionary(grouping: entering) { book[$0]?.lane?.name ?? "" }.sorted { $0.key < $1.key }
-        .map { (lane: $0.key, jobs: $0.value, dependents: Dependents(of: $0.value)) }
-    }
-    while known < entries!.count {
-      if let needs = entries![known].dependents.next(&book) { return needs }
-      known += 1
-    }
-    let places = entries!.flatMap(\.jobs)
-    let lanes = book.lanes(of: places)
-    var yielding = Set(
-      entries!.flatMap { entry in
-        entry.dependents.all.filter { book.isSeated($0) && book[$0]?.lane?.name == entry.lane }
-      })
-    let dependent = touched.filter { book[$0].map { $0.hasParents && !$0.course.state.isFinished } ?? false }.sorted()
-    if let needs = book.lacking(Needs(parentsOf: dependent, lanes: lanes)) { return needs }
-    yielding.formUnion(dependent.filter { book.isSeatedInVain($0) })
-    if let needs = book.lacking(Needs(lanes: book.lanes(of: yielding))) ?? book.lackingHeads(of: places) {
-      return needs
-    }
-    for id in yielding.sorted() { book.yieldSeat(id) }
-    for id in places.sorted() { book.enterLane(id) }
-    for id in Set(dependent).union(places).sorted() {
-      let waits = book.liveParents(of: id) + (book[id]?.seat == false ? 1 : 0)
-      if waits != book[id]?.waits { book.change(id) { $0.after.waits = waits } }
-    }
-    self = Reopening()
-    return nil
+    return touched
   }
-}
 
-/// The jobs that wait for given jobs: directly, through others, or for one of their keys; level by level.
-private struct Dependents {
-  private(set) var all: Set<JobID> = []
-  private var level: [JobID]
-
-  init(of jobs: some Sequence<JobID>) { level = jobs.sorted() }
-
-  /// Nil when all are known.
-  mutating func next(_ book: inout Book) -> Needs? {
+  /// The jobs that wait for these: directly, through others, or for one of their keys.
+  private mutating func dependents(of jobs: [JobID]) throws -> Set<JobID> {
+    var all: Set<JobID> = []
+    var level = jobs.sorted()
     while !level.isEmpty {
-      let parents = level.filter { book[$0]?.hasChildren ?? false }
-      let keys = Set(level.compactMap { book[$0]?.key }).sorted()
-      if let needs = book.lacking(Needs(childrenOf: parents, waitersOf: keys)) { return needs }
-      let waiters = keys.flatMap { book.waiters(of: $0) }
-      if let needs = book.lacking(Needs(jobs: waiters)) { return needs }
-      let next = Set(parents.flatMap { book.children(of: $0).map(\.child) } + waiters).subtracting(all)
-      level = next.filter { book[$0].map { !$0.course.state.isFinished } ?? false }.sorted()
+      let parents = level.filter { self[$0]?.hasChildren ?? false }
+      let keys = Set(level.compactMap { self[$0]?.key }).sorted()
+      try load(Needs(childrenOf: parents, waitersOf: keys))
+      let waiting = keys.flatMap { waiters(of: $0) }
+      try load(Needs(jobs: waiting))
+      let next = Set(parents.flatMap { children(of: $0).map(\.child) } + waiting).subtracting(all)
+      level = next.filter { self[$0].map { !$0.course.state.isFinished } ?? false }.sorted()
       all.formUnion(level)
     }
-    return nil
+    return all
   }
 }

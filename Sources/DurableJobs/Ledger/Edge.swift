@@ -16,14 +16,7 @@ extension Edge {
 
   /// Nil if `need` is not the number of a need.
   package init?(parent: JobID, child: JobID, need: Int64, slot: Int64, parentState: JobState? = nil) {
-    let condition: JobEdge.Condition? =
-      switch need % Self.never {
-      case 1: .succeeded
-      case 2: .ended
-      case 3: .failed
-      default: nil
-      }
-    guard let condition else { return nil }
+    guard let condition = JobEdge.Condition.stored.first(where: { $0.need == need % Self.never }) else { return nil }
     self.init(
       parent: parent, child: child, condition: condition, slot: slot < 0 ? nil : Int(truncatingIfNeeded: slot),
       isNever: need > Self.never, parentState: parentState)
@@ -31,13 +24,9 @@ extension Edge {
 }
 
 extension JobEdge.Condition {
-  package var need: Int64 {
-    switch self {
-    case .succeeded: 1
-    case .ended: 2
-    case .failed: 3
-    }
-  }
+  /// By their stored numbers, from 1.
+  fileprivate static let stored: [Self] = [.succeeded, .ended, .failed]
+  package var need: Int64 { Int64(Self.stored.firstIndex(of: self)! + 1) }
 
   /// Whether this ``JobCourse/end`` is the one it waits for.
   package func holds(after end: JobState) -> Bool {

@@ -5,27 +5,17 @@ import Foundation
 /// One exchange is one round trip, and its parts are done in the order of ``LedgerRequest``: a read sees what was
 /// written before it. A ledger handles a set in as few statements as its database allows. It decides nothing, and
 /// neither begins nor ends a transaction: that belongs to its owner.
-package protocol JobLedger: AnyObject {
-  func exchange(_ request: LedgerRequest) throws -> LedgerReply
-}
-
-/// A verb of ``JobStore`` as a value, which alternates between requesting rows and deciding.
 ///
-/// It does no I/O and reads no clock. Except in the fast paths, it writes only in its last exchange: one that refuses
-/// has written nothing, and after a deadlock or a lost connection a store may run it again from the start.
-package protocol Verb {
-  associatedtype Reply
-  /// Takes the reply to its last request, and returns the next; nil when all that it decided is saved.
-  mutating func next(_ answer: LedgerReply) throws -> LedgerRequest?
-  var reply: Reply { get }
-}
+/// The verbs of ``JobStore`` are functions of a ledger, in the files beside this one: they request rows, decide, and
+/// have them saved. Except in the fast paths, a verb writes only in its last exchange: one that refuses has written
+/// nothing, and after a deadlock or a lost connection a store may run it again from the start.
+package protocol JobLedger: AnyObject {
+  /// The store's time, the same for the whole transaction, in milliseconds since 1970.
+  var now: Int64 { get }
+  var policy: StorePolicy { get }
+  var news: LedgerNews { get set }
 
-extension JobLedger {
-  package func run<V: Verb>(_ verb: consuming V) throws -> V.Reply {
-    var answer = LedgerReply()
-    while let request = try verb.next(answer) { answer = try exchange(request) }
-    return verb.reply
-  }
+  func exchange(_ request: LedgerRequest) throws -> LedgerReply
 }
 
 package struct LedgerRequest {

@@ -76,7 +76,9 @@ struct Lanes {
   /// A waiting job was given another's seat.
   mutating func passed(_ name: String) { lanes[name, default: Lane()].moved += 1 }
 
-  // MARK: Rates. The lane must have been requested.
+  // MARK: Settings and rates. The lane must have been requested.
+
+  mutating func set(_ width: Int, of name: String) { lanes[name]?.width = width }
 
   /// Counts an attempt that has ended and began at `start`.
   mutating func count(in name: String, from start: Int64, at now: Int64) {

@@ -17,10 +17,11 @@ package struct LedgerNews {
 
   /// A job entered a state, or was removed from one. `place` gives its queue and kind, called if anything needs them.
   package mutating func moved(
-    _ id: JobID, route: Int64, from old: JobState?, to new: JobState?, concernsClaim: Bool = false,
-    place: () throws -> (queue: String, kind: String)?
+    _ id: JobID, route: Int64, in batch: BatchID? = nil, from old: JobState?, to new: JobState?,
+    concernsClaim: Bool = false, place: () throws -> (queue: String, kind: String)?
   ) rethrows {
     count(route, from: old, to: new)
+    moved(in: batch, from: old, to: new)
     switch new {
     case .ready, .scheduled: elsewhere.insert(old == .running ? [.work, .results] : .work)
     case .running: if old == .running { elsewhere.insert(.results) }
@@ -54,9 +55,9 @@ package struct LedgerNews {
   }
 
   package mutating func moved(_ change: RowChange, place: () throws -> (queue: String, kind: String)?) rethrows {
-    moved(in: change.before.batch, from: change.before.course.state, to: change.after.course.state)
+    let (before, after) = (change.before, change.after)
     try moved(
-      change.before.id, route: change.before.route, from: change.before.course.state, to: change.after.course.state,
+      before.id, route: before.route, in: before.batch, from: before.course.state, to: after.course.state,
       concernsClaim: change.concernsClaim, place: place)
   }
 

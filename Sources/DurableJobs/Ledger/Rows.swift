@@ -116,14 +116,14 @@ package struct WorkerRow: Sendable {
   /// The number of claims made under it so far.
   package var claims: Int64
   /// When the row was created, where that was requested.
-  package var since: Int64 = 0
+  package var since: Int64
 
   package init(
     id: Int64?, worker: WorkerID, leaseUntil: Int64, kinds: Set<String>, queues: Set<String>,
-    satisfied: Set<JobConstraint> = [], absent: Set<JobConstraint> = [], claims: Int64 = 0
+    satisfied: Set<JobConstraint> = [], absent: Set<JobConstraint> = [], claims: Int64 = 0, since: Int64 = 0
   ) {
-    (self.id, self.worker, self.leaseUntil, self.kinds) = (id, worker, leaseUntil, kinds)
-    (self.queues, self.satisfied, self.absent, self.claims) = (queues, satisfied, absent, claims)
+    (self.id, self.worker, self.leaseUntil, self.kinds, self.queues) = (id, worker, leaseUntil, kinds, queues)
+    (self.satisfied, self.absent, self.claims, self.since) = (satisfied, absent, claims, since)
   }
 
   var reach: WorkerReach { WorkerReach(kinds: kinds, satisfied: satisfied) }

@@ -39,30 +39,27 @@ public final class InMemoryStore: JobStore {
     try commit { table in
       var plan = RecoveryPlan()
       plan.losses = table.workers
-      _ = try table.run(RecoverVerb(plan, limit: .max - 1, policy: policy, now: table.now))
+      _ = try table.recover(plan, limit: .max - 1)
     }
   }
 
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     try insertion.check()
-    return try commit { try $0.run(InsertVerb(insertion, now: $0.now)) }
+    return try commit { try $0.insert(insertion) }
   }
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
-    try commit { try $0.run(ClaimVerb(request, now: $0.now)) }
+    try commit { try $0.claim(request) }
   }
 
   public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-    try commit { try $0.run(RenewVerb(request, policy: $0.policy, now: $0.now)) }
+    try commit { try $0.renew(request) }
   }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     for job in settlements.flatMap(\.followUps) { try job.check() }
     return try commit(mayEndHalfway: settlements.contains { !$0.followUps.isEmpty }) { table in
-      let settled = try table.run(SettleVerb(settlements, policy: table.policy, now: table.now))
-      for insertion in settled.followUps { _ = try table.run(InsertVerb(insertion, now: table.now)) }
-      let claimed = try thenClaim.map { try table.run(ClaimVerb($0, now: table.now)) }
-      return SettlementBatch(replies: settled.replies, claimed: claimed)
+      SettlementBatch(replies: try table.settle(settlements), claimed: try thenClaim.map { try table.claim($0) })
     }
   }
 
@@ -74,14 +71,12 @@ public final class InMemoryStore: JobStore {
       var plan = RecoveryPlan()
       plan.retiring = request.isRetiring ? request.worker : nil
       (plan.losses, plan.hasDue, plan.hasOverdue) = (verdict.losses, true, true)
-      let expired = table.expired
-      plan.expired = Array(expired.prefix(request.limit))
+      plan.expired = table.expired
       plan.batches = Array(table.expiredBatches.prefix(request.limit))
-      var report = try table.run(RecoverVerb(plan, limit: request.limit, policy: table.policy, now: table.now))
+      var report = try table.recover(plan, limit: request.limit)
       let next = table.records.filter { $0.isTimed }.map { table.deadline($0).milliseconds - table.now }.min()
       report.comeAgain = [verdict.comeAgain, next.map { .milliseconds($0) }].compactMap(\.self).min()
       report.unreadable = unreadable
-      if expired.count > request.limit { report.hasMore = true }
       return report
     }
   }
@@ -93,7 +88,7 @@ public final class InMemoryStore: JobStore {
     try filter.check()
     return try commit { table in
       let page = table.jobs(JobQuery(filter, after: after, limit: limit == .max ? limit : limit + 1))
-      return try table.run(ChangeVerb(change, page.map(\.id), limit: limit, now: table.now))
+      return try table.change(change, page.map(\.id), limit: limit)
     }
   }
 
@@ -128,7 +123,7 @@ public final class InMemoryStore: JobStore {
       let table = content.provider == nil && !mayEndHalfway ? before : JobTable(before)
       table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
       let reply = try body(table)
-      try table.settleBatches({ table.news.takeBatches() }, now: table.now)
+      try table.settleBatches()
       if var provider = content.provider, table.differs(from: before) {
         defer { content.provider = provider }
         content.owed.formUnion(table.changed)

@@ -1,6 +1,9 @@
 import Foundation
 
 extension JobTable: JobLedger {
+  /// There is one for all jobs: each is looked at anyway.
+  private static let route: Int64 = 0
+
   func exchange(_ request: LedgerRequest) -> LedgerReply {
     var reply = LedgerReply()
     if let changes = request.save { save(changes) }
@@ -88,7 +91,7 @@ extension JobTable: JobLedger {
 
   private func row(_ record: Record) -> JobRow {
     JobRow(
-      id: record.id, route: record.route, kind: record.job.kind, priority: record.job.terms.priority,
+      id: record.id, route: Self.route, kind: record.job.kind, priority: record.job.terms.priority,
       key: record.job.terms.key, unique: record.unique, tags: [], enteredAt: record.enteredAt,
       highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: record.job.terms.lane,
       seat: record.seat, waits: record.waits, hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren,
@@ -144,10 +147,8 @@ extension JobTable: JobLedger {
     kept.lastJob += 1
     let id = JobID(rawValue: kept.lastJob)
     let (job, course) = (new.job, new.course)
-    let route = route(of: job)
-    var record = Record(id: id, route: route, job: job, createdAt: now, course: course, enteredAt: now)
+    var record = Record(id: id, job: job, createdAt: now, course: course, enteredAt: now)
     (record.waits, record.seat, record.hasChildren, record.batch) = (new.waits, new.seat, new.hasChildren, batch)
-    news.moved(in: batch, from: nil, to: course.state)
     setTimed(&record, job.terms.deadline != nil && !course.state.isFinished)
     records.append(record)
     for edge in new.edges {
@@ -161,7 +162,7 @@ extension JobTable: JobLedger {
       }
     }
     if let key = job.terms.key, !course.state.isFinished { bind(key, records.count - 1) }
-    news.moved(id, route: route, from: nil, to: course.state) { (job.queue, job.kind) }
+    news.moved(id, route: Self.route, in: batch, from: nil, to: course.state) { (job.queue, job.kind) }
     return id
   }
 
@@ -190,14 +191,6 @@ extension JobTable: JobLedger {
     touched.insert(edge.child)
   }
 
-  private func route(of job: NewJob) -> Int64 {
-    let route = Route(queue: job.queue, kind: job.kind, requires: job.terms.requires)
-    if let known = routes[route] { return known }
-    lastRoute += 1
-    routes[route] = lastRoute
-    return lastRoute
-  }
-
   private func save(_ changes: Changes) {
     for change in changes.jobs {
       guard let index = index(of: change.before.id) else { continue }
@@ -219,12 +212,8 @@ extension JobTable: JobLedger {
     for row in changes.removed {
       guard let index = index(of: row.id) else { continue }
       let job = records.remove(at: index).job
-      news.moved(in: row.batch, from: row.course.state, to: nil)
       forgetEdges(of: row.id, keeping: changes.neverMet)
-      news.moved(row.id, route: row.route, from: row.course.state, to: nil) { (job.queue, job.kind) }
-    }
-    if !changes.removed.isEmpty, case let left = Set(records.map(\.route)) {
-      routes = routes.filter { $0.key.requires.isEmpty || left.contains($0.value) }
+      news.moved(row.id, route: row.route, in: row.batch, from: row.course.state, to: nil) { (job.queue, job.kind) }
     }
     for row in changes.workers { save(row) }
     kept.tats?.merge(changes.tats) { $1 }
@@ -291,7 +280,7 @@ extension JobTable: JobLedger {
       records[index].course.promote(now: Date(milliseconds: now))
       records[index].enteredAt = now
       let record = records[index]
-      news.moved(record.id, route: record.route, from: .scheduled, to: .ready) { (record.job.queue, record.job.kind) }
+      news.moved(record.id, route: Self.route, from: .scheduled, to: .ready) { (record.job.queue, record.job.kind) }
     }
     return due.count > limit
   }
@@ -340,7 +329,7 @@ extension JobTable: JobLedger {
     records[index].enteredAt = now
     records[index].startedAt = Date(milliseconds: now)
     let (record, job) = (records[index], records[index].job)
-    news.moved(record.id, route: record.route, from: .ready, to: .running) { (job.queue, job.kind) }
+    news.moved(record.id, route: Self.route, from: .ready, to: .running) { (job.queue, job.kind) }
     var claimed = ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,

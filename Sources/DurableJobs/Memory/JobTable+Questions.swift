@@ -8,9 +8,9 @@ extension JobTable {
       case .queue(let name, isPaused: true): kept.pausedQueues.insert(name)
       case .queue(let name, isPaused: false): kept.pausedQueues.remove(name)
       case .lane(let name, let width):
-        try run(LaneVerb(name, width: width, now: now))
+        try setLane(name, width: width)
         kept.laneWidths[name] = width == 1 ? nil : width
-      case .laneRate(let name, let rate): try run(LaneVerb(name, rate: .some(rate), now: now))
+      case .laneRate(let name, let rate): try setLane(name, rate: .some(rate))
       case .limits(let queue, let limits): kept.limits?[queue] = limits
       case .constraint(let constraint, let isSatisfied):
         kept.setByHand[constraint] = isSatisfied
@@ -68,7 +68,7 @@ extension JobTable {
     for (key, edges) in keyEdges.sorted(by: { $0.key < $1.key }) {
       waits.needs += edges.filter { $0.child == record.id }.map { JobWaits.Need(.key(key), $0.condition) }
     }
-    waits.needs = Array(waits.needs.sorted { $0.edge.isBefore($1.edge) }.prefix(JobWaits.mostNeeds))
+    waits.needs = Array(waits.needs.sorted { JobEdge.isBefore($0.edge, $1.edge) }.prefix(JobWaits.mostNeeds))
     if record.seat == false {
       let seated = records.filter { $0.job.terms.lane?.name == record.job.terms.lane?.name && $0.seat == true }
       let head = seated.first { $0.course.state == .failed } ?? seated.first
@@ -80,13 +80,12 @@ extension JobTable {
       kept.lanePaces?[lane.name].map { JobWaits.Limit($0.limit(of: lane.name, at: now)) }
     }
     waits.setByHand = kept.setByHand
-    waits.workers = workers.filter(\.stands).map { row in
-      StoredWorker(
-        process: Int64(ProcessInfo.processInfo.processIdentifier), since: Date(milliseconds: row.since),
-        queues: row.queues, kinds: row.kinds, satisfied: row.satisfied, absent: row.absent,
-        jobs: Set(records.lazy.filter { $0.course.state == .running && $0.claim.worker == row.id }.map(\.id)),
-        standing: row.isAlive(at: now) ? .alive : .silent)
-    }
+    let process = Int64(ProcessInfo.processInfo.processIdentifier)
+    let running = records.filter { $0.course.state == .running }
+    waits.workers = StoredWorker.all(
+      of: workers.filter(\.stands).map { Census.Worker(row: $0, session: "", process: process) },
+      running: Dictionary(grouping: running, by: \.claim.worker).mapValues { Set($0.map(\.id)) }, at: now,
+      isDead: { _ in false })
     return waits
   }
 
@@ -108,34 +107,20 @@ extension JobTable {
   }
 
   func outstanding(_ scope: WorkScope) -> OutstandingWork {
-    var works: [Int64: RouteWork] = [:]
-    for record in records where !record.course.state.isFinished {
-      let (queue, kind) = (record.job.queue, record.job.kind)
-      var work =
-        works[record.route]
-        ?? RouteWork(
-          queue: queue, kind: kind, requires: record.job.terms.requires, isPaused: kept.pausedQueues.contains(queue),
-          left: JobCounts(), due: 0, isReturning: false)
-      work.left[record.course.state] += 1
-      if record.course.state == .scheduled {
-        if isDue(record) { work.due += 1 } else if record.startedAt != nil { work.isReturning = true }
-      }
-      works[record.route] = work
+    let works = records.filter { !$0.course.state.isFinished }.map { record in
+      let (job, waits) = (record.job, record.course.state == .scheduled)
+      return RouteWork(
+        queue: job.queue, kind: job.kind, requires: job.terms.requires, isPaused: kept.pausedQueues.contains(job.queue),
+        left: JobCounts([record.course.state: 1]), due: waits && isDue(record) ? 1 : 0,
+        isReturning: waits && !isDue(record) && record.startedAt != nil)
     }
-    return scope.outstanding(in: Array(works.values), for: workers, setByHand: kept.setByHand, at: now)
+    return scope.outstanding(in: works, for: workers, setByHand: kept.setByHand, at: now)
   }
 
-  /// Jobs past their retention that no other job keeps.
+  /// Jobs past their retention, also those that others keep.
   var expired: [JobID] {
     records.filter { record in
-      guard let expiry = policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt),
-        expiry <= now
-      else { return false }
-      if record.unique?.keepsJob(in: record.course.state, at: now) ?? false { return false }
-      return !(childrenOf[record.id] ?? []).contains { edge in
-        guard let state = index(of: edge.child).map({ records[$0].course.state }) else { return false }
-        return !state.isFinished || edge.slot != nil && state != .succeeded
-      }
+      policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt).map { $0 <= now } ?? false
     }.map(\.id)
   }
 

@@ -6,7 +6,6 @@ final class JobTable {
   /// A job: its terms, its course, and what remains of its attempts.
   struct Record: Codable {
     let id: JobID
-    let route: Int64
     var job: NewJob
     let createdAt: Int64
     var course: JobCourse
@@ -25,12 +24,6 @@ final class JobTable {
     var hasChildren = false
 
     var unique: KeyHold? { job.terms.unique.map { KeyHold($0, storedAt: createdAt) } }
-  }
-
-  struct Route: Hashable {
-    let queue: String
-    let kind: String
-    let requires: Set<JobConstraint>
   }
 
   struct Batch: Codable, Equatable {
@@ -71,8 +64,6 @@ final class JobTable {
   /// By key: edges that wait for a job that brings it.
   var keyEdges: [String: [Edge]] = [:]
   var doubts = Doubts()
-  var routes: [Route: Int64] = [:]
-  var lastRoute: Int64 = 0
   /// The time of the current transaction.
   private(set) var now: Int64 = 0
   private var seen: SeenTime?
@@ -88,7 +79,7 @@ final class JobTable {
   init(_ other: JobTable) {
     (policy, kept, records, workers) = (other.policy, other.kept, other.records, other.workers)
     (childrenOf, parentsOf, keyEdges) = (other.childrenOf, other.parentsOf, other.keyEdges)
-    (routes, lastRoute, doubts, seen) = (other.routes, other.lastRoute, other.doubts, other.seen)
+    (doubts, seen) = (other.doubts, other.seen)
   }
 
   func index(of id: JobID) -> Int? {

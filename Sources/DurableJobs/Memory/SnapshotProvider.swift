@@ -88,8 +88,6 @@ extension JobTable {
   private func take(_ saved: SavedJob) {
     let record = saved.record
     records.append(record)
-    routes[Route(queue: record.job.queue, kind: record.job.kind, requires: record.job.terms.requires)] = record.route
-    lastRoute = max(lastRoute, record.route)
     kept.lastJob = max(kept.lastJob, record.id.rawValue)
     kept.lastWorker = max(kept.lastWorker, record.claim.worker)
     parentsOf[record.id] = saved.parents.isEmpty ? nil : saved.parents

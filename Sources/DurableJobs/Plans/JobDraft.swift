@@ -41,18 +41,11 @@ struct JobDraft: Sendable {
           .invalidArgument,
           "'\(kind)' waits for a job of another store. If that is this one, opened twice, wait for the handle's id")
       }
-      let target: JobEdge.Target
-      switch wait.dependency.source {
-      case .job(let id): target = .job(id)
-      case .key(let key): target = .key(key)
-      case .node(let mark):
-        guard let place = place(mark) else {
-          throw JobError(
-            .invalidArgument,
-            "'\(kind)' waits for a node that is not in its plan. Add both to one plan, or enqueue the other's and wait for "
-              + "its handle")
-        }
-        target = .sibling(place)
+      guard let target = wait.dependency.target(place) else {
+        throw JobError(
+          .invalidArgument,
+          "'\(kind)' waits for a node that is not in its plan. Add both to one plan, or enqueue the other's and wait for "
+            + "its handle")
       }
       return JobEdge(target, wait.dependency.condition, slot: wait.slot)
     }

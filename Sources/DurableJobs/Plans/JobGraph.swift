@@ -57,21 +57,14 @@ struct JobGraph {
 }
 
 extension JobGraph.Source {
-  init(_ source: JobDependency.Source, place: (UUID) -> Int?) {
-    self =
-      switch source {
-      case .job(let id): .outside("job \(id)")
-      case .key(let key): .outside("key \(key)")
-      case .node(let mark): place(mark).map { .node($0) } ?? .outside("a node of another plan")
-      }
-  }
-
-  init(_ target: JobEdge.Target, _ places: [JobID: Int]) {
+  /// `target` is nil for a node that is not in the plan.
+  init(_ target: JobEdge.Target?, _ places: [JobID: Int] = [:]) {
     self =
       switch target {
       case .job(let id): places[id].map { .node($0) } ?? .outside("job \(id)")
       case .key(let key): .outside("key \(key)")
       case .sibling(let place): .node(place)
+      case nil: .outside("a node of another plan")
       }
   }
 }

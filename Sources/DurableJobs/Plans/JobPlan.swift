@@ -69,9 +69,7 @@ public struct JobPlan: Sendable {
       let waits = (try? entry.draft.get())?.waits ?? []
       graph.add(
         entry.name ?? entry.kind, state(entry.mark),
-        after: waits.map { wait in
-          (JobGraph.Source(wait.dependency.source) { places[$0] }, wait.dependency.condition)
-        })
+        after: waits.map { (JobGraph.Source($0.dependency.target { places[$0] }), $0.dependency.condition) })
     }
     return graph
   }

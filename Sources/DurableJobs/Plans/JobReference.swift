@@ -30,6 +30,15 @@ public struct JobDependency: JobReference, Hashable {
   /// The same dependency without a particular store.
   var anywhere: JobDependency { JobDependency(source, condition) }
 
+  /// Nil for a node that has no place in the plan.
+  func target(_ place: (UUID) -> Int?) -> JobEdge.Target? {
+    switch source {
+    case .job(let id): .job(id)
+    case .key(let key): .key(key)
+    case .node(let mark): place(mark).map { .sibling($0) }
+    }
+  }
+
   func on(_ condition: JobEdge.Condition) -> JobDependency { JobDependency(source, condition, in: store) }
 }
 

@@ -12,16 +12,17 @@ extension JobQueue {
     options: JobOptions = JobOptions()
   ) async throws -> JobBatch {
     let membership = BatchMembership.new(name: name, whenDone: try whenDone.map { try prepare($0) })
-    let reply = try await insert(jobs, options: options, in: membership)
-    guard let id = reply.batch else { throw JobError(.storeFailed, "the store knows no batches") }
-    return JobBatch(id: id, queue: self)
+    return try batch(in: try await insert(jobs, options: options, in: membership))
   }
 
   /// Creates an empty batch that is not done before ``JobBatch/close()``, so that jobs can be added one by one.
   /// Otherwise like ``enqueueBatch(_:contentsOf:whenDone:options:)``.
   public func openBatch(_ name: String, whenDone: (any JobPayload)? = nil) async throws -> JobBatch {
     let membership = BatchMembership.open(name: name, whenDone: try whenDone.map { try prepare($0) })
-    let reply = try await store.insert(JobInsertion([], batch: membership))
+    return try batch(in: try await store.insert(JobInsertion([], batch: membership)))
+  }
+
+  private func batch(in reply: InsertionReply) throws -> JobBatch {
     guard let id = reply.batch else { throw JobError(.storeFailed, "the store knows no batches") }
     return JobBatch(id: id, queue: self)
   }
@@ -70,11 +71,9 @@ public struct JobBatch: Sendable, Identifiable {
   /// Waits until all jobs have ended, and returns the status at that time.
   @discardableResult
   public func waitUntilDone() async throws -> Status {
-    let lookout = queue.store.signals.lookouts.lookout(
-      .end(of: id), queue.store, pause: .zero, concerns: { $0.state.isFinished || $0.isRemoved }
+    _ = try await queue.store.wait(
+      for: .end(of: id), concerning: { $0.state.isFinished || $0.isRemoved }, until: { $0 }
     ) { [id] in try await $0.batch(id).isDone }
-    var place = Lookout<Bool>.Place()
-    while try await !lookout.next(&place) {}
     return try await status
   }
 

@@ -46,14 +46,9 @@ extension JobQueue {
   @discardableResult
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
     let filter = .queue(name) && filter
-    let lookout = store.signals.lookouts.lookout(
-      .end(ofAll: filter), store, pause: .zero, concerns: { filter.mayConcern($0) }
+    return try await store.wait(
+      for: .end(ofAll: filter), concerning: { filter.mayConcern($0) }, until: { $0.unfinished == 0 }
     ) { try await $0.counts(where: filter) }
-    var place = Lookout<JobCounts>.Place()
-    while true {
-      let counts = try await lookout.next(&place)
-      if counts.unfinished == 0 { return counts }
-    }
   }
 
   /// When there is something to do next: now, by the store's clock, if jobs are ready, else when the next scheduled one
@@ -75,12 +70,10 @@ extension JobQueue {
   /// ones wait for a later start, are suspended or paused, or are of a kind that no living worker knows.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
-    let lookout = store.signals.lookouts.lookout(
-      .idleness(of: name), store, pause: .zero,
-      concerns: { [name] in $0.queue == name && ($0.state != .running || $0.isRemoved) }
+    _ = try await store.wait(
+      for: .idleness(of: name),
+      concerning: { [name] in $0.queue == name && ($0.state != .running || $0.isRemoved) }, until: { $0 }
     ) { [name] in try await $0.outstanding($0.scope(of: name)).isIdle }
-    var place = Lookout<Bool>.Place()
-    while try await !lookout.next(&place) {}
     return try await counts()
   }
 }

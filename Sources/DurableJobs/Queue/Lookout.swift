@@ -147,6 +147,21 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
   }
 }
 
+extension JobStore {
+  /// Waits until the answer to a question is such. It is read without pauses.
+  func wait<Answer: Equatable & Sendable>(
+    for question: LookoutQuestion, concerning concerns: @escaping @Sendable (JobTransition) -> Bool,
+    until isEnd: (Answer) -> Bool, _ read: @escaping @Sendable (any JobStore) async throws -> Answer
+  ) async throws -> Answer {
+    let lookout = signals.lookouts.lookout(question, self, pause: .zero, concerns: concerns, read)
+    var place = Lookout<Answer>.Place()
+    while true {
+      let answer = try await lookout.next(&place)
+      if isEnd(answer) { return answer }
+    }
+  }
+}
+
 /// The lookouts of a store, each kept as long as someone watches.
 final class Lookouts: Sendable {
   private let known = Lock<[LookoutQuestion: @Sendable () -> (any AnyLookout)?]>([:])

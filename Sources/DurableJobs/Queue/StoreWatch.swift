@@ -7,17 +7,29 @@ package final class StoreWatch: Sendable {
   /// The result of a read; nil if there is no such job.
   fileprivate typealias Sight = Result<JobSnapshot?, any Error>
 
-  fileprivate struct Waiter: Sendable {
+  fileprivate final class Waiter: Sendable {
     let job: JobID
-    /// Returns a closure that resumes the waiter, if the result is what it waits for.
-    let answer: @Sendable (Sight) -> (@Sendable () -> Void)?
+    let gate = Gate()
+    let answer = Lock<Result<JobSnapshot, any Error>?>(nil)
+    private let refusal: @Sendable (JobSnapshot) -> (any Error)?
+
+    init(_ job: JobID, refusal: @escaping @Sendable (JobSnapshot) -> (any Error)?) {
+      (self.job, self.refusal) = (job, refusal)
+    }
+
+    /// Nil if it goes on waiting.
+    func answer(to sight: Sight) -> Result<JobSnapshot, any Error>? {
+      switch sight {
+      case .success(let job?): job.state.isFinished ? .success(job) : refusal(job).map { .failure($0) }
+      case .success(nil): .failure(JobError(.notFound, "there is no job \(job)"))
+      case .failure(let error): .failure(error)
+      }
+    }
   }
 
   fileprivate struct State {
     var list = Watchlist()
-    var waiters: [Int: Waiter] = [:]
-    var tickets: [JobID: Set<Int>] = [:]
-    var lastTicket = 0
+    var waiters: [JobID: [Waiter]] = [:]
     var isLooking = false
     var isTimed = false
     var means = Means()
@@ -40,7 +52,7 @@ package final class StoreWatch: Sendable {
 
   private let state = Lock(State())
 
-  package var count: Int { state.withLock { $0.waiters.count } }
+  package var count: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
   /// Returns once there is nothing to read. For tests.
   package func rest() async { while state.withLock({ $0.isLooking }) { await Task.yield() } }
@@ -52,37 +64,16 @@ package final class StoreWatch: Sendable {
   func end(
     of id: JobID, in store: any JobStore, refusal: @escaping @Sendable (JobSnapshot) -> (any Error)? = { _ in nil }
   ) async throws -> JobSnapshot {
-    let ticket = state.withLock { state in
-      state.lastTicket += 1
-      return state.lastTicket
+    let waiter = Waiter(id, refusal: refusal)
+    look { state in
+      state.waiters[id, default: []].append(waiter)
+      state.list.add(id)
+      state.means.store = state.means.store ?? store
     }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<JobSnapshot, any Error>) in
-        let waiter = Waiter(job: id) { sight in
-          let result: Result<JobSnapshot, any Error>? =
-            switch sight {
-            case .success(let job?): job.state.isFinished ? .success(job) : refusal(job).map { .failure($0) }
-            case .success(nil): .failure(JobError(.notFound, "there is no job \(id)"))
-            case .failure(let error): .failure(error)
-            }
-          guard let result else { return nil }
-          return { continuation.resume(with: result) }
-        }
-        look { state in
-          state.add(waiter, ticket)
-          state.means.store = state.means.store ?? store
-        }
-        if Task.isCancelled { cancel(ticket) }
-      }
-    } onCancel: {
-      cancel(ticket)
-    }
-  }
-
-  private func cancel(_ ticket: Int) {
-    guard let waiter = state.withLock({ $0.take(ticket) }) else { return }
-    waiter.answer(.failure(CancellationError()))?()
-    look { _ in }  // lets go of the store if this was the last
+    await waiter.gate.pass()
+    if let answer = waiter.answer.withLock({ $0 }) { return try answer.get() }
+    look { _ = $0.remove(waiter) }  // lets go of the store if this was the last
+    throw CancellationError()
   }
 
   // MARK: Looking
@@ -133,32 +124,24 @@ package final class StoreWatch: Sendable {
 
   /// Resumes those who waited for this result.
   private func tell(_ job: JobID, _ sight: Sight) {
-    for (ticket, waiter) in state.withLock({ $0.waiting(for: job) }) {
-      guard let goOn = waiter.answer(sight), state.withLock({ $0.take(ticket) }) != nil else { continue }
-      goOn()
+    for waiter in state.withLock({ $0.waiters[job] ?? [] }) {
+      guard let answer = waiter.answer(to: sight), state.withLock({ $0.remove(waiter) }) else { continue }
+      waiter.answer.withLock { $0 = answer }
+      waiter.gate.open()
     }
   }
 }
 
 extension StoreWatch.State {
-  fileprivate mutating func add(_ waiter: StoreWatch.Waiter, _ ticket: Int) {
-    waiters[ticket] = waiter
-    tickets[waiter.job, default: []].insert(ticket)
-    list.add(waiter.job)
-  }
-
-  fileprivate func waiting(for job: JobID) -> [(Int, StoreWatch.Waiter)] {
-    (tickets[job] ?? []).compactMap { ticket in waiters[ticket].map { (ticket, $0) } }
-  }
-
-  fileprivate mutating func take(_ ticket: Int) -> StoreWatch.Waiter? {
-    guard let waiter = waiters.removeValue(forKey: ticket) else { return nil }
-    tickets[waiter.job]?.remove(ticket)
-    if tickets[waiter.job]?.isEmpty == true {
-      tickets[waiter.job] = nil
+  /// False if it was removed before.
+  fileprivate mutating func remove(_ waiter: StoreWatch.Waiter) -> Bool {
+    guard let index = waiters[waiter.job]?.firstIndex(where: { $0 === waiter }) else { return false }
+    waiters[waiter.job]?.remove(at: index)
+    if waiters[waiter.job]?.isEmpty == true {
+      waiters[waiter.job] = nil
       list.remove(waiter.job)
     }
-    return waiter
+    return true
   }
 
   fileprivate mutating func next() -> StoreWatch.Step {

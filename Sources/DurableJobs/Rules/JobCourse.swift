@@ -86,12 +86,10 @@ public struct JobCourse: Hashable, Codable, Sendable {
         // Suspended, it keeps the attempt that the suspension cut short.
         if asked == .suspended { attempt -= 1 }
       }
-      wait(time, now)
-      isBackOff = state == .scheduled && !isDated && mayEndSooner
+      wait(time, now, isBackOff: mayEndSooner)
     case .snoozed(let time, let mayEndSooner):
       attempt -= 1
-      wait(time.atLeast(Defaults.leastSnooze, from: now), now)
-      isBackOff = state == .scheduled && !isDated && mayEndSooner
+      wait(time.atLeast(Defaults.leastSnooze, from: now), now, isBackOff: mayEndSooner)
     case .suspended(let why, let holder):
       attempt -= 1
       heldBy = asked == .suspended ? .request : holder
@@ -232,34 +230,13 @@ public struct JobCourse: Hashable, Codable, Sendable {
       reason = nil
       wait(.now, now)
     case (.retry, .ready): break
-    case (.retry, .running): throw refusal("is running; cancel it first, or wait until it ends")
+    case (.retry, .running), (.remove, .running), (.replacePayload, .running):
+      throw refusal("is running; cancel it first, or wait until it ends")
     case (.retry, .skipped):
       throw refusal(
         "was skipped: \(reason ?? "a job that it needs ended otherwise"); retry \(cause.map { "job \($0)" } ?? "that")")
     case (.retry, _): throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
-
-    case (.cancel(let why), .ready), (.cancel(let why), .scheduled), (.cancel(let why), .blocked),
-      (.cancel(let why), .suspended):
-      state = .cancelled
-      forgetTime()
-      reason = why?.cutToMessage
-    case (.cancel(let why), .running):
-      stopAsked = .cancelled
-      reason = why?.cutToMessage
-    case (.cancel, .cancelled): break
-    case (.cancel, _): throw refusal("has ended already: \(state)")
-
-    case (.suspend(let why), .ready), (.suspend(let why), .scheduled), (.suspend(let why), .blocked):
-      state = .suspended
-      heldBy = nil
-      reason = why?.cutToMessage
-    case (.suspend(let why), .running):
-      guard stopAsked != .cancelled else { throw refusal("is being cancelled") }
-      guard stopAsked != .overdue else { throw refusal("is being given up: \(reason ?? "its deadline has passed")") }
-      stopAsked = .suspended
-      reason = why?.cutToMessage
-    case (.suspend, .suspended): break
-    case (.suspend, _): throw refusal("has ended already: \(state)")
+    case (.remove, _): break
 
     case (.resume, .suspended):
       reason = nil
@@ -269,37 +246,13 @@ public struct JobCourse: Hashable, Codable, Sendable {
       reason = nil
     case (.resume, _): throw refusal("is \(state); only a suspended job can be resumed")
 
-    case (.complete, .succeeded), (.fail, .failed): break  // a callback that comes twice
-    case (.complete, _) where !state.isFinished:
-      state = .succeeded
-      endFromOutside()
-    case (.fail, _) where !state.isFinished:
-      state = .failed
-      endFromOutside()
-    case (.replacePayload, .running): throw refusal("is running; cancel it first, or wait until it ends")
-    case (.progress, _) where !state.isFinished, (.replacePayload, _) where !state.isFinished: break
-    case (.complete, _), (.fail, _), (.progress, _), (.replacePayload, _): throw refusal("has ended already: \(state)")
-
-    case (.setPriority, _) where !state.isFinished: break  // no part of its course
-    case (.setStart(let time), .ready), (.setStart(let time), .scheduled), (.setStart(let time), .blocked):
-      let isBlocked = state == .blocked
-      wait(time, now)
-      if isBlocked { state = .blocked }
-    case (.setStart, .running), (.setStart, .suspended):
-      throw refusal("is \(state); only one that waits can be given another start")
-    case (.setPriority, _), (.setStart, _): throw refusal("has ended already: \(state)")
-
-    case (.remove, .running): throw refusal("is running; cancel it first, or wait until it ends")
-    case (.remove, _): break
-
     case (.wake(let window), .scheduled) where isBackOff:
       let latest = now.milliseconds + window.milliseconds
       guard let runAt, runAt.milliseconds > latest else { break }
-      wait(.after(window * random), now)
-      isBackOff = state == .scheduled
+      wait(.after(window * random), now, isBackOff: true)
     case (.wake, _): throw refusal("is in no back-off")
 
-    case (.reset, .running) where stopAsked == .overdue:
+    case (.reset, .running) where stopAsked == .overdue, (.suspend, .running) where stopAsked == .overdue:
       throw refusal("is being given up: \(reason ?? "its deadline has passed")")
     case (.reset, .running), (.reset, .suspended):
       if state == .running { attempt -= 1 }
@@ -307,6 +260,38 @@ public struct JobCourse: Hashable, Codable, Sendable {
       reason = nil
       wait(.now, now)
     case (.reset, _): throw refusal("is \(state); only a running or suspended job can be reset")
+
+    // The same request twice, or a callback that comes twice.
+    case (.cancel, .cancelled), (.suspend, .suspended), (.complete, .succeeded), (.fail, .failed): break
+    case _ where state.isFinished: throw refusal("has ended already: \(state)")
+
+    case (.cancel(let why), _):
+      if state == .running {
+        stopAsked = .cancelled
+      } else {
+        state = .cancelled
+        forgetTime()
+      }
+      reason = why?.cutToMessage
+    case (.suspend, .running) where stopAsked == .cancelled: throw refusal("is being cancelled")
+    case (.suspend(let why), _):
+      if state == .running {
+        stopAsked = .suspended
+      } else {
+        state = .suspended
+        heldBy = nil
+      }
+      reason = why?.cutToMessage
+    case (.complete, _), (.fail, _):
+      state = if case .complete = change { .succeeded } else { .failed }
+      endFromOutside()
+    case (.setStart, .running), (.setStart, .suspended):
+      throw refusal("is \(state); only one that waits can be given another start")
+    case (.setStart(let time), _):
+      let isBlocked = state == .blocked
+      wait(time, now)
+      if isBlocked { state = .blocked }
+    case (.progress, _), (.replacePayload, _), (.setPriority, _): break  // no part of its course
     }
   }
 
@@ -324,11 +309,11 @@ public struct JobCourse: Hashable, Codable, Sendable {
     reason = nil
   }
 
-  private mutating func wait(_ time: JobTime, _ now: Date) {
+  private mutating func wait(_ time: JobTime, _ now: Date, isBackOff: Bool = false) {
     runAt = time.date(at: now)
     state = runAt == nil ? .ready : .scheduled
     isDated = if case .at = time { runAt != nil } else { false }
-    isBackOff = false
+    self.isBackOff = isBackOff && state == .scheduled && !isDated
   }
 
   private mutating func forgetTime() {

@@ -30,8 +30,6 @@ public struct JobEdge: Hashable, Codable, Sendable {
 
   package var job: JobID? { if case .job(let id) = target { id } else { nil } }
 
-  package func isBefore(_ other: JobEdge) -> Bool { Self.isBefore(self, other) }
-
   /// The order in which edges are shown: keys last.
   package static func isBefore(_ a: JobEdge, _ b: JobEdge) -> Bool {
     func rank(_ edge: JobEdge) -> (Int64, String, Int, Int) {

@@ -46,7 +46,7 @@
       try sync()
       // The store's own statements use its own plans again.
       connection.send(Connection.settingsSQL, [.bool(true)])
-      for name in try check.texts(StoreCheck.freeSeats) { try self.run(LaneVerb(name, now: now)) }
+      for name in try check.texts(StoreCheck.freeSeats) { try setLane(name) }
       routes.forget()
       news.tell(.all)
     }

@@ -114,7 +114,7 @@
       if group.count > 1, let deadline = group.map(\.deadline).max() {
         let jobs = group.flatMap { $0.insertion?.jobs ?? [] }
         do {
-          let reply = try session.write(until: deadline) { try $0.run(InsertVerb(JobInsertion(jobs), now: $0.now)) }
+          let reply = try session.write(until: deadline) { try $0.insert(JobInsertion(jobs)) }
           var rest = reply.jobs[...]
           for request in group {
             let count = request.insertion?.jobs.count ?? 0

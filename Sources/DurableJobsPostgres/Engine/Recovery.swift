@@ -15,7 +15,7 @@
       var report = RecoveryReport()
       if !plan.isNothing {
         report = try await write {
-          try $0.run(RecoverVerb(plan, limit: limit, policy: $0.context.policy, now: $0.now))
+          try $0.recover(plan, limit: limit)
         }
       }
       pruning.withLock { $0 = expired.cursor }

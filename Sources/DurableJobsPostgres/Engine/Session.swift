@@ -124,7 +124,7 @@
       }
       try transaction.rebaseWaits(by: setBack, engine.epoch)
       let reply = try body(transaction)
-      try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
+      try transaction.settleBatches()
       return reply
     }
 

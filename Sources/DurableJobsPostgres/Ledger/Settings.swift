@@ -32,10 +32,10 @@
           try set(Self.pauseSQL, [.text(name.composed), .bool(isPaused)], .work)
         case .lane(let name, let width):
           lock([name.composed], .lane)
-          try run(LaneVerb(name, width: width, now: now))
+          try setLane(name, width: width)
           connection.send(Self.widenSQL, [.text(name.composed), .int(Int64(width))])
           connection.send(Self.usualLanesSQL, [.texts([name.composed])])
-        case .laneRate(let name, let rate): try run(LaneVerb(name, rate: .some(rate), now: now))
+        case .laneRate(let name, let rate): try setLane(name, rate: .some(rate))
         case .limits(let name, let limits):
           let rate = limits?.rate
           let numbers = [

@@ -26,6 +26,7 @@
     let connection: Connection
     let routes: RouteMemory
     let context: StoreContext
+    var policy: StorePolicy { context.policy }
     /// The store's time, the same for the whole transaction, in milliseconds since 1970.
     let now: Int64
     let tallies: Tallies
@@ -44,7 +45,7 @@
     var hasNewWorker = false
     /// A worker whose rows are read with the first exchange, since they will be needed.
     var expectedWorker: WorkerID?
-    /// The row of the worker that claims, as it is assumed to be. See ``claimAhead(_:)``.
+    /// The row of the worker that claims, as it is assumed to be. See ``claimsAhead(_:)``.
     var ahead: WorkerRow?
     /// New jobs that will need ids before they are stored.
     var expectedIDs = 0

@@ -30,37 +30,21 @@
     }
 
     private func run(_ round: Round, in transaction: Transaction, _ batch: inout SettlementBatch) throws {
-      var settle = SettleVerb(round.settlements, policy: transaction.context.policy, now: transaction.now)
-      let first = settle.next(LedgerReply())
-      guard let claim = round.claim, let finishes = first?.finish, finishes.count == round.settlements.count,
-        var (verb, both) = transaction.claimAhead(claim)
-      else {
-        transaction.expectedWorker = round.claim?.worker
-        try finish(&settle, first, in: transaction, &batch)
-        if let claim = round.claim { batch.add(try transaction.run(ClaimVerb(claim, now: transaction.now))) }
-        return
+      let isAhead = round.claim.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
+      if !isAhead { transaction.expectedWorker = round.claim?.worker }
+      let (replies, answer) = try transaction.settle(round.settlements, taking: isAhead ? round.claim : nil)
+      batch.replies += replies
+      guard var claim = round.claim else { return }
+      if isAhead {
+        let taken = try transaction.conclude(claim, answer)
+        batch.add(taken)
+        guard answer.finished.count < round.settlements.count else { return }
+        // What ended in another way may let others begin.
+        for job in taken.jobs { claim.free[job.queue]? -= 1 }
+        claim.free = claim.free.filter { $0.value > 0 }
+        guard !claim.free.isEmpty else { return }
       }
-      both.finish = finishes
-      let answer = try transaction.exchange(both)
-      try finish(&settle, settle.next(answer), in: transaction, &batch)
-      var request = verb.next(answer)
-      while let next = request { request = verb.next(try transaction.exchange(next)) }
-      batch.add(verb.reply)
-      guard answer.finished.count < finishes.count else { return }
-      // What ended in another way may let others begin.
-      var rest = claim
-      for job in verb.reply.jobs { rest.free[job.queue]? -= 1 }
-      rest.free = rest.free.filter { $0.value > 0 }
-      if !rest.free.isEmpty { batch.add(try transaction.run(ClaimVerb(rest, now: transaction.now))) }
-    }
-
-    private func finish(
-      _ settle: inout SettleVerb, _ request: LedgerRequest?, in transaction: Transaction, _ batch: inout SettlementBatch
-    ) throws {
-      var request = request
-      while let next = request { request = settle.next(try transaction.exchange(next)) }
-      batch.replies += settle.reply.replies
-      for insertion in settle.reply.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
+      batch.add(try transaction.claim(claim))
     }
 
     /// A transaction is kept open for others no longer than its commit will take: so no result waits more than twice as
@@ -92,20 +76,16 @@
     /// What was assumed of the store had changed meanwhile.
     struct Surprise: Error {}
 
-    /// A claim that goes out together with what is before it, if it is known how it will be: by what this process knows
-    /// of its worker's row, which is locked and read on the way, and of routes and limits. ``confirm()`` follows.
-    func claimAhead(_ request: ClaimRequest) -> (verb: ClaimVerb, request: LedgerRequest)? {
+    /// Whether a claim can go out together with what is before it, since it is known how it will be: by what this process
+    /// knows of its worker's row, which is locked and read on the way, and of routes and limits. ``confirm()`` follows.
+    func claimsAhead(_ request: ClaimRequest) -> Bool {
       guard routes.changes >= 0, head.map({ $0.changes == routes.changes }) ?? true, request.only == nil,
         request.free.keys.allSatisfy({ routes.limits[$0] == nil }),
-        let row = (ownRows[request.worker] ?? context.workers.rows(of: request.worker)).last
-      else { return nil }
-      var verb = ClaimVerb(request, now: now)
-      _ = verb.next(LedgerReply())
-      var known = LedgerReply()
-      known.workers = [row]
-      guard let next = verb.next(known), next.save == nil else { return nil }
+        let row = (ownRows[request.worker] ?? context.workers.rows(of: request.worker)).last,
+        request.greeted(row, at: now) == nil
+      else { return false }
       ahead = row
-      return (verb, next)
+      return true
     }
 
     /// Has the row of the worker that claims locked and read, which is taken for what it was.

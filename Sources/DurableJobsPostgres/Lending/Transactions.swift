@@ -53,7 +53,7 @@
       for job in new { try job.check() }
       let reply = try transaction.join(store) { transaction in
         transaction.expectedIDs = new.count
-        return try transaction.run(InsertVerb(JobInsertion(new), now: transaction.now))
+        return try transaction.insert(JobInsertion(new))
       }
       return reply.jobs.map { handle($0, as: P.self) }
     }
@@ -81,12 +81,10 @@
     ) throws {
       for job in success.end.followUps { try job.check() }
       try transaction.join(success.store) { transaction in
-        let settled = try transaction.run(
-          SettleVerb([success.end], policy: transaction.context.policy, now: transaction.now))
-        guard settled.replies[0].isAccepted, settled.replies[0].state == .succeeded else {
+        let settled = try transaction.settle([success.end])
+        guard settled[0].isAccepted, settled[0].state == .succeeded else {
           throw JobError(.wrongState, "job \(id) is not this attempt's any more: its claim was lost, or it has ended")
         }
-        for insertion in settled.followUps { _ = try transaction.run(InsertVerb(insertion, now: transaction.now)) }
       }
     }
   }

@@ -58,8 +58,8 @@
               id: rows.int(row, 0), worker: WorkerID(rows.text(row, 1) ?? ""), leaseUntil: rows.int(row, 3),
               kinds: names(rows.text(row, 4)), queues: names(rows.text(row, 5)),
               satisfied: Set(list: rows.text(row, 6)),
-              absent: Set(list: rows.text(row, 7))),
-            session: rows.text(row, 2) ?? "", process: rows.int(row, 8), startedAt: rows.int(row, 9))
+              absent: Set(list: rows.text(row, 7)), since: rows.int(row, 9)),
+            session: rows.text(row, 2) ?? "", process: rows.int(row, 8))
         }
         for row in 0..<rows.count {
           guard let session = rows.text(row, 2), let machine = rows.text(row, 10) else { continue }

@@ -71,7 +71,7 @@
       let paused = Set(routes.lazy.filter(\.isPaused).map(\.queue))
       for index in jobs.indices {
         guard var all = waits[jobs[index].id] else { continue }
-        all.needs.sort { $0.edge.isBefore($1.edge) }
+        all.needs.sort { JobEdge.isBefore($0.edge, $1.edge) }
         (all.isPaused, all.setByHand, all.workers) = (paused.contains(jobs[index].queue), setByHand, workers)
         all.limit = limits[jobs[index].queue]
         all.laneLimit = jobs[index].lane.flatMap { laneLimits[$0.name] }

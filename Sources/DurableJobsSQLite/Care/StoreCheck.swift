@@ -174,7 +174,7 @@ extension WriteTransaction {
       """)
     try recount()
     let lanes = try Statement(StoreCheck.freeSeats, on: connection.handle).map { $0.text(0) ?? "" }
-    for name in lanes { try self.run(LaneVerb(name, now: now)) }
+    for name in lanes { try setLane(name) }
     memory.routes.forget()
     news.tell(.all)
   }

@@ -18,7 +18,7 @@ extension Engine {
 
     var report = RecoveryReport()
     if !plan.isNothing {
-      report = try await write(.other) { try $0.run(RecoverVerb(plan, limit: limit, policy: $0.policy, now: $0.now)) }
+      report = try await write(.other) { try $0.recover(plan, limit: limit) }
     }
     pruning.withLock { $0 = expired.cursor }
     // The files of a dead process stay until all its jobs are recovered, so that no other process misses the rest.
@@ -114,8 +114,9 @@ extension Census {
     try Statement(workersSQL, on: connection).map { rows in
       let row = WorkerRow(
         id: rows.int(0), worker: WorkerID(rows.text(1) ?? ""), leaseUntil: rows.int(3), kinds: names(rows.text(4)),
-        queues: names(rows.text(5)), satisfied: Set(list: rows.text(8)), absent: Set(list: rows.text(9)))
-      return Worker(row: row, session: rows.text(2) ?? "", process: rows.int(6), startedAt: rows.int(7))
+        queues: names(rows.text(5)), satisfied: Set(list: rows.text(8)), absent: Set(list: rows.text(9)),
+        since: rows.int(7))
+      return Worker(row: row, session: rows.text(2) ?? "", process: rows.int(6))
     }
   }
 

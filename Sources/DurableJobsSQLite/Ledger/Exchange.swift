@@ -37,9 +37,8 @@ extension WriteTransaction: JobLedger {
     if let deadline = held.deadline { try run(.deleteDeadline, deadline, job) }
     if held.hasParents { try run(.deleteWait, job) }
     if let output = finish.output { try store(output, of: job) }
-    news.moved(in: held.batch, from: .running, to: .succeeded)
     FaultPoint.settleResult.reach()
-    try moved(job, route: held.route, from: .running, to: .succeeded)
+    try moved(job, route: held.route, in: held.batch, from: .running, to: .succeeded)
     letGo.append(finish.token)
     return true
   }
@@ -72,8 +71,7 @@ extension WriteTransaction: JobLedger {
     if new.waits > 0 { try put(waits: new.waits, of: id) }
     if let deadline { try set(deadline, of: id) }
     if let batch { try run(.putMember, batch.rawValue, id) }
-    news.moved(in: batch, from: nil, to: new.course.state)
-    try moved(id, route: route, from: nil, to: new.course.state)
+    try moved(id, route: route, in: batch, from: nil, to: new.course.state)
     return id
   }
 
@@ -105,8 +103,8 @@ extension WriteTransaction: JobLedger {
 
   // MARK: Small ones
 
-  func moved(_ id: JobID, route: Int64, from old: JobState?, to new: JobState?) throws {
-    try news.moved(id, route: route, from: old, to: new) { try place(route) }
+  func moved(_ id: JobID, route: Int64, in batch: BatchID? = nil, from old: JobState?, to new: JobState?) throws {
+    try news.moved(id, route: route, in: batch, from: old, to: new) { try place(route) }
   }
 
   func place(_ route: Int64) throws -> (queue: String, kind: String)? {

@@ -9,7 +9,7 @@ extension WriteTransaction {
       try seize(id, because: "its state, its queue or its time is none")
     }
     let strays = damage.strays.filter { !memory.untouchable.contains($0) }
-    _ = try run(ChangeVerb(.reset, strays, limit: limit, now: now))
+    _ = try change(.reset, strays, limit: limit)
     if damage.isMiscounted || !damage.rows.isEmpty { isMiscounted = true }
     memory.routes.forget()
     if !damage.isNothing { news.tell(.all) }
@@ -18,7 +18,7 @@ extension WriteTransaction {
   /// Suspends a ready job that can't be read, so that it blocks no others, and reports it.
   func setAside(_ id: JobID, because reason: String) throws {
     unreadable.append(id)
-    _ = try run(ChangeVerb(.suspend(reason: Self.note(reason)), [id], limit: 1, now: now))
+    _ = try change(.suspend(reason: Self.note(reason)), [id], limit: 1)
   }
 
   /// The same, regardless of what the row says. If the row can't even be written, this process skips it from now on.

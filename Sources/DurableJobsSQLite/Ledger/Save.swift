@@ -97,8 +97,7 @@ extension WriteTransaction {
   private func delete(_ row: JobRow) throws {
     let id = row.id
     if try number(.highestID) == id.rawValue { try leaveStub(id) } else { try run(.deleteJob, id) }
-    try moved(row.id, route: row.route, from: row.course.state, to: nil)
-    news.moved(in: row.batch, from: row.course.state, to: nil)
+    try moved(id, route: row.route, in: row.batch, from: row.course.state, to: nil)
     for table in [WriterStatement.deleteSpec, .deleteOutput, .deleteFailures, .deleteProgress] { try run(table, id) }
     if row.course.crashes > 0 { try run(.deleteCrash, id) }
     if row.course.reason != nil { try run(.deleteNote, id) }

@@ -6,31 +6,6 @@ import Foundation
 /// One thread of a process takes and releases it. The system keeps the order, and releases the lock if its owner dies.
 /// It is only a courtesy: a writer that does not get it in time may go ahead without.
 package final class WriterLock: Sendable {
-  private let waiter: LockWaiter
-
-  package init(folder: MeetingFolder) throws {
-    let path = folder.path + "/turn"
-    guard let file = FileLock.file(at: path, creating: O_CREAT) else {
-      throw JobError(.unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
-    }
-    waiter = LockWaiter(file: file)
-  }
-
-  /// Whether this process has it. Waits for at most that long for somebody who has it and gives no sign of work; not at all
-  /// if nobody has it.
-  package func take(within patience: Duration) -> Bool { waiter.take(within: patience) }
-
-  /// Has those who wait see that this process, which has it, is at work.
-  package func showWork() { waiter.showWork() }
-
-  /// Lets the next have it. Does nothing if it was not had.
-  package func giveBack() { waiter.giveBack() }
-
-  deinit { waiter.end() }
-}
-
-/// The lock's file and the thread that waits for it, which may outlive the lock because its wait can't be interrupted.
-private final class LockWaiter: Sendable {
   private struct State {
     /// Taken and not released.
     var isTaken = false
@@ -47,9 +22,17 @@ private final class LockWaiter: Sendable {
   private let errand = DispatchSemaphore(value: 0)
   private let outcome = DispatchSemaphore(value: 0)
 
-  init(file: Descriptor) { self.file = file }
+  package init(folder: MeetingFolder) throws {
+    let path = folder.path + "/turn"
+    guard let file = FileLock.file(at: path, creating: O_CREAT) else {
+      throw JobError(.unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
+    }
+    self.file = file
+  }
 
-  func take(within patience: Duration) -> Bool {
+  /// Whether this process has it. Waits for at most that long for somebody who has it and gives no sign of work; not at all
+  /// if nobody has it.
+  package func take(within patience: Duration) -> Bool {
     let atOnce = state.withLock { state -> Bool? in
       if state.isTaken { return true }
       if !state.isWaiting {
@@ -81,10 +64,11 @@ private final class LockWaiter: Sendable {
     }
   }
 
-  /// The file's time is the sign.
-  func showWork() { futimens(file.number, nil) }
+  /// Has those who wait see that this process, which has it, is at work: the file's time is the sign.
+  package func showWork() { futimens(file.number, nil) }
 
-  func giveBack() {
+  /// Lets the next have it. Does nothing if it was not had.
+  package func giveBack() {
     state.withLock { state in
       guard state.isTaken else { return }
       state.isTaken = false
@@ -92,7 +76,7 @@ private final class LockWaiter: Sendable {
     }
   }
 
-  func end() {
+  deinit {
     giveBack()
     state.withLock { $0.hasEnded = true }
     errand.signal()
@@ -101,14 +85,19 @@ private final class LockWaiter: Sendable {
   private func sendThread(_ state: inout State) {
     if !state.hasThread {
       state.hasThread = true
-      let thread = Thread { [self] in waitForLock() }
+      // It may outlive this object, because its wait can't be interrupted.
+      let thread = Thread { [file, state = self.state, errand, outcome] in
+        Self.wait(for: file, state, errand, outcome)
+      }
       thread.name = "durable-lock"
       thread.start()
     }
     errand.signal()
   }
 
-  private func waitForLock() {
+  private static func wait(
+    for file: Descriptor, _ state: Lock<State>, _ errand: DispatchSemaphore, _ outcome: DispatchSemaphore
+  ) {
     while true {
       errand.wait()
       if state.withLock({ $0.hasEnded }) { return }

@@ -48,7 +48,7 @@ struct WaitsReader {
           needs.text(1).map { .key($0) } ?? .job(edge.parent), edge.condition,
           state: needs.intOrNull(3).flatMap(JobState.init(code:)), hasUniqueKey: hasKey))
     }
-    all.needs.sort { $0.edge.isBefore($1.edge) }
+    all.needs.sort { JobEdge.isBefore($0.edge, $1.edge) }
     if let lane = job.lane?.name.composed {
       all.laneHead = try head.with(lane, job.id).first { row in
         JobState(code: row.int(1)).map { JobWaits.LaneHead(job: row.id(0), state: $0) }

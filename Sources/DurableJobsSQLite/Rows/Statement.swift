@@ -121,13 +121,11 @@ protocol StatementValue {
   func bind(to statement: Statement, _ index: Int32)
 }
 
-extension Int64: StatementValue {
-  func bind(to statement: Statement, _ index: Int32) { sqlite3_bind_int64(statement.handle, index, self) }
+extension StatementValue where Self: FixedWidthInteger {
+  func bind(to statement: Statement, _ index: Int32) { sqlite3_bind_int64(statement.handle, index, Int64(self)) }
 }
-
-extension Int: StatementValue {
-  func bind(to statement: Statement, _ index: Int32) { Int64(self).bind(to: statement, index) }
-}
+extension Int64: StatementValue {}
+extension Int: StatementValue {}
 
 extension Bool: StatementValue {
   func bind(to statement: Statement, _ index: Int32) { Int64(self ? 1 : 0).bind(to: statement, index) }

@@ -81,12 +81,12 @@ final class WriteTransaction {
       switch setting {
       case .queue(let name, let isPaused): set = try connection[.pauseQueue].with(name.composed, isPaused)
       case .lane(let name, let width):
-        try run(LaneVerb(name, width: width, now: now))
+        try setLane(name, width: width)
         try run(.putWidth, name.composed, width)
         try run(.dropLane, name.composed)
         continue
       case .laneRate(let name, let rate):
-        try run(LaneVerb(name, rate: .some(rate), now: now))
+        try setLane(name, rate: .some(rate))
         continue
       case .limits(let name, let limits):
         let rate = limits?.rate

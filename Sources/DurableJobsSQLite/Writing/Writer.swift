@@ -236,7 +236,7 @@ final class Writer: @unchecked Sendable {
           for request in requests where request.order == order { try request.act(transaction) }
         }
         for request in requests { try request.thenClaim?(transaction) }
-        try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
+        try transaction.settleBatches()
         try transaction.writeCounts()
         FaultPoint.commitBefore.reach()
         // GRDB notifies observers of the app's pool of each commit.
@@ -280,7 +280,7 @@ final class Writer: @unchecked Sendable {
         now: moment.now, isHeard: false)
       try transaction.rebaseWaits(by: time.setBack(at: moment))
       result = try act(transaction)
-      try transaction.settleBatches({ transaction.news.takeBatches() }, now: transaction.now)
+      try transaction.settleBatches()
       try transaction.writeCounts()
       tellAfterCommit(of: db, transaction.news)
       return .commit

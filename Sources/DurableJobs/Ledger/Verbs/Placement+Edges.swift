@@ -1,5 +1,5 @@
 /// What new jobs wait for.
-extension InsertVerb {
+extension Placement {
   mutating func connect(_ row: inout NewRow) throws {
     var broken: NewEdge.Parent?
     var known: Set<NewEdge> = []
@@ -33,17 +33,12 @@ extension InsertVerb {
           "a job of the kind '\(job.kind)' waits for the job at place \(place) of its call, which is not before it: a job "
             + "can wait only for those before it, so that none waits for itself")
       }
-      switch stands[place] {
-      case .kept(let id): return try known(id)
-      case .added(let index, _), .keptAdded(let index):
-        request.add[index].hasChildren = true
-        return (.added(index), request.add[index].course.end)
+      switch stands[place].job {
+      case .known(let id): return try known(id)
+      case .added(let index): return here(index)
       }
     case .key(let key):
-      if let newest = bringers[key] {
-        request.add[newest].hasChildren = true
-        return (.added(newest), request.add[newest].course.end)
-      }
+      if let newest = bringers[key] { return here(newest) }
       awaited.insert(key)
       return try named[key].map { try known($0) } ?? (.key(key), .blocked)
     }
@@ -58,7 +53,7 @@ extension InsertVerb {
       var waiter: String?
       switch parent {
       case .added(let place):
-        if request.add[place].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
+        if added[place].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
       case .known(let id):
         if book[id]?.course.state == .succeeded { return false }
         if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
@@ -79,7 +74,7 @@ extension InsertVerb {
     while let parent = level.popLast() {
       guard seen.insert(parent).inserted, try look(parent) else { continue }
       switch parent {
-      case .added(let place): level += request.add[place].edges.map(\.parent)
+      case .added(let place): level += added[place].edges.map(\.parent)
       case .known(let id):
         level += book.needed(by: id).map { .known($0) }
         level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
@@ -91,27 +86,27 @@ extension InsertVerb {
   /// Nor may one be behind jobs that wait for it in a lane: they would not let it begin. Only a job that brings a key
   /// can be waited for by a job that already exists.
   func checkLines() throws {
-    guard request.add.contains(where: { $0.seat == false }) else { return }
+    guard added.contains(where: { $0.seat == false }) else { return }
     for (key, bringer) in firstBringers.sorted(by: { $0.value < $1.value })
     where waiters[key] != nil || awaited.contains(key) {
-      let needed = neededHere(by: bringer).filter { request.add[$0].seat == false }
+      let needed = neededHere(by: bringer).filter { added[$0].seat == false }
       guard !needed.isEmpty else { continue }
       let dependents = dependents(onKey: key)
       for place in needed.sorted() {
-        guard let lane = request.add[place].job.terms.lane?.name else { continue }
+        guard let lane = added[place].job.terms.lane?.name else { continue }
         let known = dependents.known.sorted().first { id in
           guard let row = book[id], row.lane?.name == lane, row.seat != nil else { return false }
           return row.course.state != .running && !row.course.state.isFinished
         }
-        let isBehindNew = dependents.added.contains { other in
-          other < place && request.add[other].job.terms.lane?.name == lane && request.add[other].seat != nil
+        let isBehindNew = dependents.new.contains { other in
+          other < place && added[other].job.terms.lane?.name == lane && added[other].seat != nil
         }
         guard let waiter = known.map({ "job \($0)" }) ?? (isBehindNew ? "another job of this call" : nil) else {
           continue
         }
         throw JobError(
           .invalidArgument,
-          "a job of the kind '\(request.add[place].job.kind)' would stand in the lane '\(lane)' behind \(waiter), which waits "
+          "a job of the kind '\(added[place].job.kind)' would stand in the lane '\(lane)' behind \(waiter), which waits "
             + "for it by the key '\(key)': neither could ever run")
       }
     }
@@ -128,8 +123,8 @@ extension InsertVerb {
   }
 
   /// The jobs that wait for a key that arrives now, and their dependents.
-  private func dependents(onKey key: String) -> (known: Set<JobID>, added: Set<Int>) {
-    var (known, added): (Set<JobID>, Set<Int>) = ([], [])
+  private func dependents(onKey key: String) -> (known: Set<JobID>, new: Set<Int>) {
+    var (known, new): (Set<JobID>, Set<Int>) = ([], [])
     var keys: Set = [key]
     var level = Array(waiters[key] ?? [])
     while true {
@@ -137,22 +132,22 @@ extension InsertVerb {
         if known.insert(id).inserted { level += book.children(of: id).map(\.child) }
       }
       var isAll = true
-      for (place, row) in request.add.enumerated() where !added.contains(place) && !row.course.state.isFinished {
+      for (place, row) in added.enumerated() where !new.contains(place) && !row.course.state.isFinished {
         let waits = row.edges.contains { edge in
           switch edge.parent {
           case .known(let id): known.contains(id)
-          case .added(let other): added.contains(other)
+          case .added(let other): new.contains(other)
           case .key(let other): keys.contains(other)
           }
         }
         guard waits else { continue }
-        added.insert(place)
+        new.insert(place)
         if let key = row.job.terms.key, firstBringers[key] == place, keys.insert(key).inserted {
           level += waiters[key] ?? []
           isAll = false
         }
       }
-      if isAll { return (known, added) }
+      if isAll { return (known, new) }
     }
   }
 
@@ -162,11 +157,16 @@ extension InsertVerb {
     return (.known(id), row.course.end)
   }
 
+  private mutating func here(_ index: Int) -> (NewEdge.Parent, JobState) {
+    added[index].hasChildren = true
+    return (.added(index), added[index].course.end)
+  }
+
   /// Of the new jobs, only one that is skipped itself has ended.
   private func need(_ parent: NewEdge.Parent) -> BrokenNeed {
     switch parent {
     case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)
-    case .added(let index): BrokenNeed(of: request.add[index].course)
+    case .added(let index): BrokenNeed(of: added[index].course)
     case .key(let key): BrokenNeed(removed: named[key] ?? JobID(rawValue: 0))
     }
   }

@@ -1,7 +1,7 @@
 /// What happens to new jobs whose unique keys others have, and to those others.
-extension InsertVerb {
+extension Placement {
   /// All that must go, before any of the jobs that replace them is stored.
-  mutating func replace() {
+  mutating func replace() throws {
     let now = book.date
     for case let unique? in jobs.lazy.map(\.terms.unique) where unique.policy == .replace && replaced[unique.key] == nil
     {
@@ -16,18 +16,18 @@ extension InsertVerb {
         if row.isHeld { book.changes.asked.insert(row.claim.worker) }
       }
     }
+    if replaced.isEmpty { return }
+    try book.follow()
+    // A job that was replaced, or skipped because of that, no longer brings a key.
+    while case let gone = named.filter({ isGone($0.value) }).keys.sorted(), !gone.isEmpty {
+      for key in gone { named[key] = nil }
+      let others = try book.load(Needs(named: gone, namedBesides: book.endedHere))
+      named.merge(others?.named ?? [:]) { $1 }
+    }
   }
 
-  /// A job that was replaced, or skipped because of that, no longer brings a key.
-  mutating func followReplacement(_ answer: LedgerReply) -> Needs? {
-    if replaced.isEmpty { return nil }
-    if let needs = book.follow() { return needs }
-    named.merge(answer.named) { $1 }
-    let gone = named.filter {
-      book[$0.value].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false
-    }
-    for key in gone.keys { named[key] = nil }
-    return gone.isEmpty ? nil : Needs(named: gone.keys.sorted(), namedBesides: book.endedHere)
+  private func isGone(_ id: JobID) -> Bool {
+    book[id].map { $0.course.state.isFinished && $0.course.state != .succeeded } ?? false
   }
 
   private func unfinishedOwners(of key: String) -> [JobID] {
@@ -41,8 +41,8 @@ extension InsertVerb {
   ) throws -> (stand: Stand?, disposition: InsertedJob.Disposition) {
     switch unique.policy {
     case .keep:
-      if let placed, case .added(let index, _) = stands[placed.newest] { return (.keptAdded(index), .kept) }
-      return (book.owners(of: unique.key).last.map { .kept($0) }, .inserted)
+      if let placed { return (stands[placed.newest].job, .kept) }
+      if let owner = book.owners(of: unique.key).last { return (.known(owner), .kept) }
     case .append:
       let owner = unfinishedOwners(of: unique.key).last
       guard let target = placed?.unfinished.map({ .sibling($0) }) ?? owner.map({ JobEdge.Target.job($0) }) else {

@@ -1,0 +1,75 @@
+extension JobLedger {
+  /// Grants a worker its lease, and claims ready jobs for it.
+  package func claim(_ request: ClaimRequest) throws -> ClaimBatch {
+    var request = request
+    let known = try exchange(LedgerRequest(load: Needs(worker: request.worker, limitsOf: request.free)))
+    request.heed(known.limits)
+    let row = request.greeted(known.workers.last, at: now)
+    let answer = try exchange(LedgerRequest(save: row.map { Changes(workers: [$0]) }, take: request))
+    return try conclude(request, answer, known.limits)
+  }
+
+  /// The jobs that an exchange took. Limits learn of them, and what was met past its deadline ends.
+  package func conclude(
+    _ request: ClaimRequest, _ answer: LedgerReply, _ limits: [QueueLimit] = []
+  ) throws -> ClaimBatch {
+    var batch = answer.taken
+    var changes = Changes()
+    for limit in limits { batch.count(limit, of: request, at: now, &changes) }
+    let save = changes.tats.isEmpty ? nil : changes
+    guard !answer.overdue.isEmpty else {
+      if let save { _ = try exchange(LedgerRequest(save: save)) }
+      return batch
+    }
+    batch.hasMore = true
+    var book = Book(self)
+    _ = try book.exchange(LedgerRequest(save: save, load: Needs(jobs: answer.overdue)))
+    for id in answer.overdue { _ = book.passDeadline(of: id) }
+    try book.conclude()
+    return batch
+  }
+}
+
+extension ClaimRequest {
+  /// Requests no more than the limits allow.
+  fileprivate mutating func heed(_ limits: [QueueLimit]) {
+    for limit in limits where limit.places < free[limit.queue] ?? 0 {
+      free[limit.queue] = limit.places
+      limited.insert(limit.queue)
+    }
+  }
+
+  /// The worker's row as it must be written; nil if it may stay as it is. A lease with two thirds of its length left is
+  /// not renewed, so that a busy worker does not write its row with each claim.
+  package func greeted(_ row: WorkerRow?, at now: Int64) -> WorkerRow? {
+    let leaseUntil = WorkerRow.lease(lease, from: now)
+    var new = WorkerRow(
+      id: nil, worker: worker, leaseUntil: leaseUntil, kinds: kinds, queues: queues, satisfied: satisfied,
+      absent: absent)
+    guard let row, row.claims + 1 < ClaimNumber.limit else { return new }
+    let (left, length) = (row.leaseUntil &- now, leaseUntil - now)  // a wild lease is too long, or too short
+    let isNews =
+      row.kinds != new.kinds || row.queues != new.queues || row.satisfied != new.satisfied || row.absent != new.absent
+    guard isNews || left < length / 3 * 2 || left > length else { return nil }
+    (new.id, new.claims, new.since) = (row.id, row.claims, row.since)
+    return new
+  }
+}
+
+extension ClaimBatch {
+  /// What was taken from a limited queue, and how long it has to wait if there was more.
+  fileprivate mutating func count(
+    _ limit: QueueLimit, of request: ClaimRequest, at now: Int64, _ changes: inout Changes
+  ) {
+    var limit = limit
+    limit.take(jobs.count { $0.queue == limit.queue })
+    if limit.isNews { changes.tats[limit.queue] = limit.tat }
+    let wasFull = request.limited.contains(limit.queue) && request.free[limit.queue] == 0
+    guard full.remove(limit.queue) != nil || wasFull else { return }
+    if limit.hasSlot, let next = limit.next {
+      nextDue = min(.milliseconds(next - now), nextDue ?? .milliseconds(next - now))
+    } else {
+      full.insert(limit.queue)
+    }
+  }
+}

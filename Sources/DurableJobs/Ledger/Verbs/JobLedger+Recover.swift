@@ -1,0 +1,91 @@
+/// What was found before the transaction that acts on it: who is lost, what has expired, whether a job is due.
+package struct RecoveryPlan: Sendable {
+  /// The worker that is shutting down.
+  package var retiring: WorkerID?
+  package var losses: [WorkerRow] = []
+  /// Jobs that seem to be past their retention.
+  package var expired: [JobID] = []
+  package var batches: [BatchID] = []
+  package var hasDue = false
+  package var hasOverdue = false
+
+  package init() {}
+  package var isNothing: Bool {
+    retiring == nil && losses.isEmpty && expired.isEmpty && batches.isEmpty && !hasDue && !hasOverdue
+  }
+}
+
+extension JobLedger {
+  /// One bite of the work that time demands: at most `limit` jobs of each sort.
+  package func recover(_ plan: RecoveryPlan, limit: Int) throws -> RecoveryReport {
+    var report = RecoveryReport()
+    var book = Book(self)
+    // The worker's row first: from then on every claim under it is lost, even those that this bite does not reach.
+    let known = try book.exchange(
+      LedgerRequest(
+        forget: plan.batches, dispossess: plan.losses, promote: plan.hasDue ? limit : nil,
+        load: Needs(jobs: plan.expired, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)))
+    let (retiring, lost) = (known.workers.compactMap(\.id), known.dispossessed)
+    report.hasMore = known.hasMoreDue || known.overdue.count > limit
+    let needs = Needs(
+      childrenOf: plan.expired.filter { book[$0]?.hasChildren ?? false }, heldBy: retiring + lost,
+      heldLimit: retiring.isEmpty ? limit + 1 : .max)
+    let held = try book.load(needs)?.held ?? []
+
+    for id in plan.expired where book.isExpired(id, policy) {
+      if report.pruned == limit {
+        report.hasMore = true
+        break
+      }
+      book.remove(id)
+      report.pruned += 1
+    }
+    for id in known.overdue.prefix(limit) where book.passDeadline(of: id) { report.overdue += 1 }
+    var left: Set<Int64> = []
+    for id in held {
+      guard let row = book[id], row.course.state == .running else { continue }
+      if retiring.contains(row.claim.worker) {
+        book.giveBack(id, policy)
+      } else if report.recovered < limit, known.overdue.count <= limit {
+        let (now, policy) = (book.date, policy)
+        book.end(id, concernsClaim: true) { $0.crash(now: now, policy: policy, random: .random(in: 0...1)) }
+        report.recovered += 1
+      } else {
+        left.insert(row.claim.worker)
+      }
+    }
+    // Past the limit nothing was requested, so workers whose jobs were not read may have more.
+    if !left.isEmpty { report.hasMore = true }
+    let cut = lost.firstIndex { left.contains($0) } ?? lost.endIndex
+    book.changes.goneWorkers = retiring + lost[..<cut]
+    try book.conclude()
+    return report
+  }
+}
+
+extension Book {
+  /// Whether it is past its retention, and nothing keeps it. The children must have been requested.
+  fileprivate func isExpired(_ id: JobID, _ policy: StorePolicy) -> Bool {
+    guard let row = self[id], case let state = row.course.state,
+      let expiry = policy.expiry(of: state, row.kind, enteredAt: row.enteredAt)
+    else { return false }
+    return expiry <= now && keeper(of: id) == nil && !(row.unique?.keepsJob(in: state, at: now) ?? false)
+  }
+}
+
+extension StorePolicy {
+  /// When a job is deleted, in milliseconds since 1970; nil if it has not ended.
+  package func expiry(of state: JobState, _ kind: String?, enteredAt: Int64) -> Int64? {
+    guard state.isFinished else { return nil }
+    let kept = kind.flatMap { retentionOfKind[$0] } ?? Retention(retention, failed: failedRetention)
+    // As long as a failed job can be retried, those that were skipped because of it come along.
+    let length = (state == .failed || state == .skipped ? kept.failed : kept.ended).milliseconds
+    let (expiry, isNever) = enteredAt.addingReportingOverflow(length)
+    return isNever ? .max : expiry
+  }
+
+  /// No job that ends expires sooner than this.
+  var leastRetention: Duration {
+    retentionOfKind.values.reduce(min(retention, failedRetention)) { min($0, $1.ended, $1.failed) }
+  }
+}

@@ -1,0 +1,44 @@
+extension JobLedger {
+  /// A worker says that it lives, and what it holds. If that is all, whatever else the store has as held by it goes back.
+  package func renew(_ request: RenewalRequest) throws -> [ClaimStanding] {
+    var standings = Array(repeating: ClaimStanding.lost, count: request.renewals.count)
+    let leaseUntil = WorkerRow.lease(request.lease, from: now)
+    let tokens = request.renewals.map(\.token)
+    let known = try exchange(LedgerRequest(renew: (request.worker, leaseUntil), hold: tokens))
+    guard !known.workers.isEmpty else { return standings }
+    let unlisted = request.isPartial ? [] : known.unlisted
+    for index in known.certain { standings[index] = .held }
+    let certain = Set(known.certain)
+    let looked = request.renewals.indices.filter { index in
+      let renewal = request.renewals[index]
+      return !certain.contains(index) || renewal.progress != nil || !renewal.steps.isEmpty
+    }
+    // Rows whose claim numbers are used up are removed when their last claim has ended.
+    let usedUp = known.workers.dropLast().compactMap(\.id)
+    var book = Book(self)
+    let needs = Needs(jobs: looked.map { tokens[$0].job } + unlisted, heldBy: usedUp)
+    guard let answer = try book.load(needs) else { return standings }
+    let held = Set(answer.held.compactMap { book[$0]?.claim.worker })
+    book.changes.goneWorkers = usedUp.filter { !held.contains($0) }
+
+    for (index, renewal) in request.renewals.enumerated() {
+      guard let row = book[renewal.token.job] else { continue }
+      guard row.isHeld(under: renewal.token) else {
+        standings[index] = .lost
+        continue
+      }
+      if let progress = renewal.progress { book.change(row.id) { $0.store(progress) } }
+      if !renewal.steps.isEmpty { book.change(row.id) { $0.store(steps: renewal.steps) } }
+      standings[index] = row.course.stopAsked.map { .stopRequested($0) } ?? .held
+    }
+    let listed = Set(tokens)
+    for id in unlisted {
+      guard let row = book[id], row.isHeld, !listed.contains(ClaimToken(job: id, claim: row.claim.rawValue)) else {
+        continue
+      }
+      book.giveBack(id, policy)
+    }
+    try book.conclude()
+    return standings
+  }
+}

@@ -102,6 +102,23 @@ import Testing
     #expect(state.next(.seconds(2)) == .turn(all, claim: ["a": 4]))
   }
 
+  @Test func `nothing joins a turn without a claim, such as that of a worker that stops or of a suspected result`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    state.ended(attempts[0], .success(of: attempts[0]))
+    #expect(state.next(.zero) == .turn([.success(of: attempts[0])], claim: ["a": 1]))
+    #expect(state.leaveTurn().isEmpty)
+    #expect(state.turnFailed([.success(of: attempts[0])], wantedClaim: true, isPassing: false, .zero) == .again)
+    #expect(state.next(.zero) == .turn([.success(of: attempts[0])], claim: nil))
+    state.ended(attempts[1], .success(of: attempts[1]))
+    #expect(state.joinTurn()?.results == nil)
+    state.turnEnded(claimed: nil, .zero)
+    state.stop(graceEnd: .seconds(1))
+    #expect(state.next(.zero) == .turn([.success(of: attempts[1])], claim: nil))
+    #expect(state.joinTurn()?.results == nil)
+  }
+
   @Test func `it sleeps until the next job is due, exactly`() {
     let state = Decider.make(limits: ["a": 1])
     _ = state.next(.zero)

@@ -192,7 +192,11 @@ struct Book {
     if old == .running, !new.isFinished, new != .running { returned.append(id) }
     guard wasFinished != new.isFinished else { return }
     if new.isFinished {
-      leaveLane(&change)
+      let isHead = change.after.seat == true && new == .failed && change.after.lane?.failedHead == .holds
+      if !isHead {
+        lanes.leave(change.after)
+        change.after.seat = nil
+      }
       ended.append(id)
     } else {
       reopened.append(id)
@@ -203,14 +207,6 @@ struct Book {
   }
 
   // MARK: Lanes
-
-  /// A failed job may hold its lane.
-  private mutating func leaveLane(_ change: inout RowChange) {
-    let row = change.after
-    if row.seat == true, row.course.state == .failed, row.lane?.failedHead == .holds { return }
-    lanes.leave(row)
-    change.after.seat = nil
-  }
 
   /// The lanes of these jobs, to be requested.
   func lanes(of jobs: some Sequence<JobID>) -> [String: Int] {
@@ -341,7 +337,7 @@ struct Book {
   /// Skips a job whose need can't be met any more, and that has not begun or can't continue.
   mutating func skip(_ id: JobID, because edge: Edge) {
     let parent = edge.isNever ? nil : self[edge.parent]
-    let need = parent.map { BrokenNeed($0) } ?? BrokenNeed(removed: edge.parent)
+    let need = parent.map { BrokenNeed($0.course, of: $0.id, kind: $0.kind) } ?? BrokenNeed(removed: edge.parent)
     change(id) { change in
       change.after.course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
     }

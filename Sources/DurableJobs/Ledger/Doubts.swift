@@ -31,12 +31,6 @@ package struct Doubts {
     var isAnswered = false
   }
 
-  private enum Judgement {
-    case alive
-    case lost
-    case inDoubt(rest: Duration)
-  }
-
   private var known: [Int64: Doubt] = [:]
 
   package init() {}
@@ -59,10 +53,10 @@ package struct Doubts {
       }
       let isNew = known[id] == nil
       let isCertain = !suspect.row.stands || suspect.isDead || suspect.isIdle
-      switch isCertain ? .lost : judge(id, suspect.row.leaseUntil, uptime, interval) {
-      case .alive: break
-      case .lost: verdict.losses.append(suspect.row)
-      case .inDoubt(let rest):
+      guard let rest = isCertain ? .zero : rest(for: id, suspect.row.leaseUntil, uptime, interval) else { continue }
+      if rest <= .zero {
+        verdict.losses.append(suspect.row)
+      } else {
         verdict.comeAgain = min(verdict.comeAgain ?? rest, rest)
         if isNew { verdict.asked.append(id) }
       }
@@ -70,23 +64,24 @@ package struct Doubts {
     return verdict
   }
 
-  private mutating func judge(
-    _ worker: Int64, _ leaseUntil: Int64, _ uptime: Duration, _ interval: Duration
-  ) -> Judgement {
+  /// How long it still has to answer; not at all once it is lost, and nil if it has answered.
+  private mutating func rest(
+    for worker: Int64, _ leaseUntil: Int64, _ uptime: Duration, _ interval: Duration
+  ) -> Duration? {
     guard let doubt = known[worker] else {
       known[worker] = Doubt(leaseUntil: leaseUntil, since: uptime)
-      return interval <= .zero ? .lost : .inDoubt(rest: interval)
+      return interval
     }
-    let silence = uptime - doubt.since
     if doubt.leaseUntil != leaseUntil {
       known[worker] = Doubt(leaseUntil: leaseUntil, since: uptime, isAnswered: true)
-      return .alive
+      return nil
     }
+    let silence = uptime - doubt.since
     if doubt.isAnswered {
-      guard silence >= Defaults.lease else { return .alive }
+      guard silence >= Defaults.lease else { return nil }
       known[worker] = nil
-      return judge(worker, leaseUntil, uptime, interval)
+      return rest(for: worker, leaseUntil, uptime, interval)
     }
-    return silence >= interval ? .lost : .inDoubt(rest: interval - silence)
+    return interval - silence
   }
 }

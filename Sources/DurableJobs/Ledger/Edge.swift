@@ -45,9 +45,9 @@ struct BrokenNeed: Equatable {
   var isAfterFailure = false
 
   /// A job that was skipped itself passes on what caused that.
-  init(_ parent: JobRow) {
-    let (course, name) = (parent.course, "job \(parent.id) (\(parent.kind))")
-    job = course.cause ?? parent.id
+  init(_ course: JobCourse, of id: JobID, kind: String) {
+    let name = "job \(id) (\(kind))"
+    job = course.cause ?? id
     isAfterFailure = course.end == .failed
     reason =
       switch course.state {
@@ -55,12 +55,6 @@ struct BrokenNeed: Equatable {
       case .cancelled: "\(name) was cancelled"
       default: "\(name) \(course.state)"
       }
-  }
-
-  init(of course: JobCourse) {
-    job = course.cause ?? JobID(rawValue: 0)
-    reason = course.reason ?? ""
-    isAfterFailure = course.isAfterFailure
   }
 
   init(removed parent: JobID) {

@@ -158,8 +158,6 @@ package struct NewEdge: Hashable {
   package let parent: Parent
   package let condition: JobEdge.Condition
   package var slot: Int?
-
-  var known: JobID? { if case .known(let id) = parent { id } else { nil } }
 }
 
 /// What a verb decided. It leaves out what follows from a pair of rows: counts, transitions, the rows beside a job.

@@ -56,14 +56,9 @@ struct Lanes {
 
   /// Takes a free seat and returns true, or else lets the job wait. The lane must have been requested.
   mutating func enter(_ name: String, _ id: JobID? = nil) -> Bool {
-    var lane = lanes.removeValue(forKey: name) ?? Lane()
-    defer { lanes[name] = lane }
-    guard lane.free == 0 else {
-      lane.taken += 1
-      return true
-    }
-    if let id { lane.entered.append(id) }
-    return false
+    let isFree = lanes[name, default: Lane()].free > 0
+    if isFree { lanes[name, default: Lane()].taken += 1 } else if let id { lanes[name]?.entered.append(id) }
+    return isFree
   }
 
   /// A job that has a seat waits for one instead.
@@ -111,11 +106,10 @@ struct Lanes {
   /// The jobs that get the free seats. The lane must have been requested.
   mutating func next(in name: String, _ isWaiting: (JobID) -> Bool) -> [JobID] {
     left.remove(name)
-    var lane = lanes.removeValue(forKey: name) ?? Lane()
+    let lane = lanes[name] ?? Lane()
     let next = Set(lane.waiting + lane.entered).sorted().filter(isWaiting).prefix(lane.free)
-    lane.taken += next.count
-    lane.moved += next.count
-    lanes[name] = lane
+    lanes[name]?.taken += next.count
+    lanes[name]?.moved += next.count
     return Array(next)
   }
 }

@@ -1,24 +1,16 @@
 /// The work in one queue for one kind, of jobs that require the same.
+@dynamicMemberLookup
 package struct RouteWork {
-  package var queue: String
-  package var kind: String
-  package var requires: Set<JobConstraint>
-  package var isPaused: Bool
-  /// The unfinished jobs, as stored.
-  package var left: JobCounts
+  package let totals: RouteTotals
   /// Scheduled jobs that are due.
-  package var due: Int
+  package var due = 0
   /// Whether one that was claimed before waits for a future time.
-  package var isReturning: Bool
-}
+  package var isReturning = false
 
-extension RouteWork {
-  /// What depends on the jobs' times must still be read.
-  package init(_ totals: RouteTotals) {
-    self.init(
-      queue: totals.queue, kind: totals.kind, requires: totals.requires, isPaused: totals.isPaused,
-      left: totals.counts, due: 0, isReturning: false)
-  }
+  /// What depends on the jobs' times must still be set.
+  package init(_ totals: RouteTotals) { self.totals = totals }
+
+  package subscript<T>(dynamicMember member: KeyPath<Route, T>) -> T { totals.route[keyPath: member] }
 }
 
 extension WorkScope {
@@ -42,12 +34,12 @@ extension WorkScope {
       }
     for index in reaches.indices { reaches[index].satisfied = setByHand.holding(reaches[index].satisfied) }
     for route in routes where contains(queue: route.queue) {
-      for state in JobState.allCases where !state.isFinished { work.left[state] += route.left[state] }
+      for state in JobState.allCases where !state.isFinished { work.left[state] += route.totals.counts[state] }
       let who = reaches.filter { $0.kinds.contains(route.kind) }
       guard !who.isEmpty else { continue }
-      work.active += route.left[.running]  // those too that go on without what they require
+      work.active += route.totals.counts[.running]  // those too that go on without what they require
       guard !route.isPaused, who.contains(where: { route.requires.isSubset(of: $0.satisfied) }) else { continue }
-      work.active += route.left[.ready] + route.due
+      work.active += route.totals.counts[.ready] + route.due
       if route.isReturning { work.isReturning = true }
     }
     return work

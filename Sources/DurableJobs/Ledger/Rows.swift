@@ -9,6 +9,7 @@ package struct JobRow {
   package let key: String?
   package let unique: KeyHold?
   package let tags: [String]
+  package let timeout: Duration?
   /// When it entered its state, in milliseconds since 1970.
   package let enteredAt: Int64
   /// The highest fraction ever stored; it need only be right for a job that crashed.

@@ -39,8 +39,9 @@ package struct StoredRow {
     let claim = ClaimNumber(rawValue: claim)
     return JobRow(
       id: id, route: route, kind: kind, priority: JobPriority(rawValue: Int(priority)), key: terms.key,
-      unique: terms.keyHold, tags: terms.tags ?? [], enteredAt: enteredAt, highestFraction: highestFraction,
-      claim: claim, isHeld: state == .running ? try isStanding(claim.worker) : false, lane: terms.jobLane,
+      unique: terms.keyHold, tags: terms.tags ?? [], timeout: terms.duration, enteredAt: enteredAt,
+      highestFraction: highestFraction, claim: claim, isHeld: state == .running ? try isStanding(claim.worker) : false,
+      lane: terms.jobLane,
       seat: links.contains(.seated) ? true : links.contains(.lane) && !state.isFinished ? false : nil,
       waits: waits, hasParents: links.contains(.parents), hasChildren: links.contains(.children),
       batch: terms.batch.map(BatchID.init(rawValue:)), deadline: terms.deadline,
@@ -49,23 +50,20 @@ package struct StoredRow {
 }
 
 extension JobSnapshot {
-  /// A job's hot row and terms; what is stored in the tables beside them must be added.
-  package init(
-    _ id: JobID, _ state: JobState, _ terms: StoredTerms, of route: Route, links: Links, claim: Int64, runAt: Int64?,
-    enteredAt: Int64, startedAt: Int64, createdAt: Int64?
-  ) {
-    let entered = Date(milliseconds: enteredAt)
+  /// What a job's hot row and its terms tell; what is stored in the tables beside them must be added.
+  package init(_ row: JobRow, of route: Route, createdAt: Int64?, startedAt: Int64) {
+    let (course, entered) = (row.course, Date(milliseconds: row.enteredAt))
     self.init(
-      id: id, queue: route.queue, kind: route.kind, key: terms.key, tags: Set(terms.tags ?? []), lane: terms.jobLane,
-      requires: route.requires, state: state, createdAt: createdAt.map(Date.init(milliseconds:)) ?? entered,
-      startedAt: claim == ClaimNumber.nobody.rawValue ? nil : Date(milliseconds: startedAt))
-    (maxAttempts, timeout, stopAsked) = (terms.attempts, terms.duration, links.stopReason)
-    self.runAt = state == .scheduled ? runAt.map(Date.init(milliseconds:)) : nil
+      id: row.id, queue: route.queue, kind: route.kind, key: row.key, tags: Set(row.tags), lane: row.lane,
+      requires: route.requires, state: course.state, createdAt: createdAt.map(Date.init(milliseconds:)) ?? entered,
+      startedAt: row.claim == .nobody ? nil : Date(milliseconds: startedAt))
+    (priority, timeout, deadline) = (row.priority, row.timeout, row.deadline)
+    (uniqueKey, batch) = (row.unique?.key, row.batch)
+    (attempt, maxAttempts, crashes) = (course.attempt, course.maxAttempts, course.crashes)
+    (reason, cause, stopAsked) = (course.reason, course.cause, course.stopAsked)
+    runAt = state == .scheduled ? course.runAt : nil
     finishedAt = state.isFinished ? entered : nil
-    heldBy = state == .suspended ? links.hold ?? .request : nil
-    deadline = terms.deadline
-    uniqueKey = terms.unique
-    batch = terms.batch.map(BatchID.init(rawValue:))
+    heldBy = state == .suspended ? course.heldBy ?? .request : nil
   }
 }
 

@@ -30,11 +30,8 @@ package struct StoredTerms: Codable, Equatable {
     uniqueUntil = unique?.until
     tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
     lane = terms.lane?.name.composed
-    switch terms.deadline {
-    case .start?: startBy = terms.deadline?.date.milliseconds
-    case .end?: endBy = terms.deadline?.date.milliseconds
-    case nil: break
-    }
+    let deadline = terms.deadline?.date.milliseconds
+    if case .start = terms.deadline { startBy = deadline } else { endBy = deadline }
     laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
     interrupts = terms.whenLost == .interrupts ? true : nil
     follows = terms.follows?.rawValue

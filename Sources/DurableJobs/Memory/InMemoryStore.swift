@@ -118,7 +118,7 @@ public final class InMemoryStore: JobStore {
   /// may throw, or a provider may refuse what was written, it is done in a table of its own, which is adopted once all
   /// has succeeded. Signals follow after that.
   private func commit<R>(mayEndHalfway: Bool = false, _ body: (JobTable) throws -> R) throws -> R {
-    let (reply, signals) = try content.withLock { content in
+    let (reply, news) = try content.withLock { content in
       let before = content.table
       let table = content.provider == nil && !mayEndHalfway ? before : JobTable(before)
       table.begin(at: clock.now.milliseconds, uptime: clock.uptime)
@@ -131,9 +131,10 @@ public final class InMemoryStore: JobStore {
         content.owed = []
       }
       content.table = table
-      return (reply, table.signals)
+      return (reply, table.news)
     }
-    for signal in signals { self.signals.post(signal) }
+    if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
+    if !news.here.isEmpty { signals.post(.changedElsewhere(news.here)) }
     return reply
   }
 }

@@ -1,9 +1,6 @@
 import Foundation
 
 extension JobTable: JobLedger {
-  /// There is one for all jobs: each is looked at anyway.
-  private static let route: Int64 = 0
-
   func exchange(_ request: LedgerRequest) -> LedgerReply {
     var reply = LedgerReply()
     if let changes = request.save { save(changes) }
@@ -89,14 +86,15 @@ extension JobTable: JobLedger {
     }
   }
 
-  private func row(_ record: Record) -> JobRow {
-    JobRow(
-      id: record.id, route: Self.route, kind: record.job.kind, priority: record.job.terms.priority,
-      key: record.job.terms.key, unique: record.unique, tags: [], enteredAt: record.enteredAt,
-      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: record.job.terms.lane,
-      seat: record.seat, waits: record.waits, hasParents: !record.job.edges.isEmpty, hasChildren: record.hasChildren,
-      batch: record.batch, deadline: record.job.terms.deadline, isTimed: record.isTimed,
-      hasSteps: !record.steps.isEmpty, course: record.course)
+  func row(_ record: Record) -> JobRow {
+    let (job, terms) = (record.job, record.job.terms)
+    return JobRow(
+      id: record.id, route: record.route.id, kind: job.kind, priority: terms.priority, key: terms.key,
+      unique: record.unique, tags: Array(terms.tags), timeout: terms.timeout, enteredAt: record.enteredAt,
+      highestFraction: record.highestFraction, claim: record.claim, isHeld: isHeld(record), lane: terms.lane,
+      seat: record.seat, waits: record.waits, hasParents: !job.edges.isEmpty, hasChildren: record.hasChildren,
+      batch: record.batch, deadline: terms.deadline, isTimed: record.isTimed, hasSteps: !record.steps.isEmpty,
+      course: record.course)
   }
 
   private func isHeld(_ record: Record) -> Bool {
@@ -162,7 +160,7 @@ extension JobTable: JobLedger {
       }
     }
     if let key = job.terms.key, !course.state.isFinished { bind(key, records.count - 1) }
-    news.moved(id, route: Self.route, in: batch, from: nil, to: course.state) { (job.queue, job.kind) }
+    news.moved(id, route: record.route.id, in: batch, from: nil, to: course.state) { (job.queue, job.kind) }
     return id
   }
 
@@ -279,8 +277,8 @@ extension JobTable: JobLedger {
     for index in due.prefix(limit) {
       records[index].course.promote(now: Date(milliseconds: now))
       records[index].enteredAt = now
-      let record = records[index]
-      news.moved(record.id, route: Self.route, from: .scheduled, to: .ready) { (record.job.queue, record.job.kind) }
+      let (record, job) = (records[index], records[index].job)
+      news.moved(record.id, route: record.route.id, from: .scheduled, to: .ready) { (job.queue, job.kind) }
     }
     return due.count > limit
   }
@@ -329,7 +327,7 @@ extension JobTable: JobLedger {
     records[index].enteredAt = now
     records[index].startedAt = Date(milliseconds: now)
     let (record, job) = (records[index], records[index].job)
-    news.moved(record.id, route: Self.route, from: .ready, to: .running) { (job.queue, job.kind) }
+    news.moved(record.id, route: record.route.id, from: .ready, to: .running) { (job.queue, job.kind) }
     var claimed = ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
@@ -345,9 +343,8 @@ extension JobTable: JobLedger {
     var inputs: [Int: JobEnd] = [:]
     for edge in parentsOf[id] ?? [] {
       guard let slot = edge.slot, let index = index(of: edge.parent) else { continue }
-      let record = records[index]
-      let cause = record.course.cause.flatMap { self.index(of: $0) }.map { records[$0].snapshot(.failures) }
-      inputs[slot] = record.snapshot([.output, .failures]).end(cause: cause)
+      let cause = records[index].course.cause.flatMap { self.index(of: $0) }.map { snapshot(records[$0], .failures) }
+      inputs[slot] = snapshot(records[index], [.output, .failures]).end(cause: cause)
     }
     return inputs
   }

@@ -39,8 +39,14 @@ extension JobTable {
     return Array(snapshots.prefix(query.limit))
   }
 
-  private func snapshot(_ record: Record, _ detail: JobQuery.Detail) -> JobSnapshot {
-    var job = record.snapshot(detail)
+  func snapshot(_ record: Record, _ detail: JobQuery.Detail = []) -> JobSnapshot {
+    var job = JobSnapshot(
+      row(record), of: record.route, createdAt: record.createdAt, startedAt: record.startedAt?.milliseconds ?? 0)
+    job.progress = record.progress
+    if detail.contains(.payload) { job.payload = record.job.payload }
+    if detail.contains(.output) { job.output = record.output }
+    if detail.contains(.failures) { job.failures = record.failures }
+    if detail.contains(.steps) { job.steps = record.steps.keys.sorted() }
     if detail.contains(.waits), !job.state.isFinished { job.waits = waits(of: record) }
     guard detail.contains(.edges) else { return job }
     let known = (parentsOf[record.id] ?? []).map { JobEdge(.job($0.parent), $0.condition, slot: $0.slot) }
@@ -100,7 +106,7 @@ extension JobTable {
   func counts(where filter: JobFilter) -> JobCounts {
     if let lastCount, lastCount.filter == filter { return lastCount.counts }
     let counts = records.reduce(into: JobCounts()) { counts, record in
-      if filter.matches(record.snapshot()) { counts[record.course.state] += 1 }
+      if filter.matches(snapshot(record)) { counts[record.course.state] += 1 }
     }
     lastCount = (filter, counts)
     return counts
@@ -108,11 +114,13 @@ extension JobTable {
 
   func outstanding(_ scope: WorkScope) -> OutstandingWork {
     let works = records.filter { !$0.course.state.isFinished }.map { record in
-      let (job, waits) = (record.job, record.course.state == .scheduled)
-      return RouteWork(
-        queue: job.queue, kind: job.kind, requires: job.terms.requires, isPaused: kept.pausedQueues.contains(job.queue),
-        left: JobCounts([record.course.state: 1]), due: waits && isDue(record) ? 1 : 0,
-        isReturning: waits && !isDue(record) && record.startedAt != nil)
+      var route = record.route
+      route.isPaused = kept.pausedQueues.contains(route.queue)
+      var work = RouteWork(RouteTotals(route, counts: JobCounts([record.course.state: 1])))
+      if record.course.state == .scheduled {
+        if isDue(record) { work.due = 1 } else { work.isReturning = record.startedAt != nil }
+      }
+      return work
     }
     return scope.outstanding(in: works, for: workers, setByHand: kept.setByHand, at: now)
   }
@@ -140,26 +148,5 @@ extension JobTable {
     let verdict = doubts.judge(suspects, of: workers, now: now, uptime: uptime, interval: policy.doubtInterval)
     if !verdict.asked.isEmpty { news.here.insert(.doubt) }
     return verdict
-  }
-}
-
-extension JobTable.Record {
-  func snapshot(_ detail: JobQuery.Detail = []) -> JobSnapshot {
-    var snapshot = JobSnapshot(
-      id: id, queue: job.queue, kind: job.kind, key: job.terms.key, tags: job.terms.tags, lane: job.terms.lane,
-      requires: job.terms.requires, state: course.state, createdAt: Date(milliseconds: createdAt), startedAt: startedAt)
-    (snapshot.priority, snapshot.timeout) = (job.terms.priority, job.terms.timeout)
-    (snapshot.attempt, snapshot.maxAttempts, snapshot.crashes) = (course.attempt, course.maxAttempts, course.crashes)
-    snapshot.runAt = course.state == .scheduled ? course.runAt : nil
-    snapshot.finishedAt = course.state.isFinished ? Date(milliseconds: enteredAt) : nil
-    (snapshot.reason, snapshot.cause, snapshot.stopAsked) = (course.reason, course.cause, course.stopAsked)
-    if detail.contains(.payload) { snapshot.payload = job.payload }
-    if detail.contains(.output) { snapshot.output = output }
-    if detail.contains(.failures) { snapshot.failures = failures }
-    (snapshot.progress, snapshot.deadline, snapshot.batch) = (progress, job.terms.deadline, batch)
-    snapshot.uniqueKey = job.terms.unique?.key
-    snapshot.heldBy = course.state == .suspended ? course.heldBy ?? .request : nil
-    if detail.contains(.steps) { snapshot.steps = steps.keys.sorted() }
-    return snapshot
   }
 }

@@ -24,6 +24,8 @@ final class JobTable {
     var hasChildren = false
 
     var unique: KeyHold? { job.terms.unique.map { KeyHold($0, storedAt: createdAt) } }
+    /// There is one number for all: each job is looked at anyway.
+    var route: Route { Route(id: 0, queue: job.queue, kind: job.kind, requires: job.terms.requires, isPaused: false) }
   }
 
   struct Batch: Codable, Equatable {
@@ -66,7 +68,7 @@ final class JobTable {
   var doubts = Doubts()
   /// The time of the current transaction.
   private(set) var now: Int64 = 0
-  private var seen: SeenTime?
+  private var seen = SeenTime(latest: 0)
   var news = LedgerNews(isHeard: true)
   /// The last counts, valid while no job has moved since: many may ask for the same at once.
   var lastCount: (filter: JobFilter, counts: JobCounts)?
@@ -97,22 +99,13 @@ final class JobTable {
     if !news.tallies.isEmpty { lastCount = nil }
     news = LedgerNews(isHeard: true)
     touched = []
-    let setBack = seen?.setBack(at: now, uptime) ?? 0
+    let setBack = seen.setBack(at: now, uptime)
     if setBack > 0 {
       for index in records.indices { records[index].course.rebase(by: setBack) }
       for lane in (kept.lanePaces ?? [:]).keys { kept.lanePaces?[lane]?.rebase(by: setBack) }
       news.tell(.work)
       touched = Set(records.map(\.id))
     }
-    seen = seen ?? SeenTime(latest: now)
-    seen?.saw(now, uptime)
-  }
-
-  /// What must be signalled about the transaction that ends here.
-  var signals: [StoreSignal] {
-    var signals: [StoreSignal] = []
-    if !news.transitions.isEmpty { signals.append(.committed(news.transitions)) }
-    if !news.here.isEmpty { signals.append(.changedElsewhere(news.here)) }
-    return signals
+    seen.saw(now, uptime)
   }
 }

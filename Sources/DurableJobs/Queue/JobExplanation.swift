@@ -217,15 +217,11 @@ extension JobSnapshot {
         ? .noWorker
         : alive.contains { $0.queues.contains(queue) } || !more.isEmpty ? .kindUnknown(kind) : .queueUnserved(queue)
       // With no such worker, conditions that a new one would likely provide are not reported as missing.
-      return [worker]
-        + requires.subtracting(waits.setByHand.holding(JobConstraint.ofSystem)).sorted().map {
-          .constraint($0, waits.setByHand[$0] == nil ? .unprovided : .setByHand)
-        }
+      let missing = requires.subtracting(waits.setByHand.holding([.network, .externalPower, .diskSpace]))
+      return [worker] + missing.sorted().map { .constraint($0, waits.setByHand[$0] == nil ? .unprovided : .setByHand) }
     }
     guard lacking.isEmpty else {
-      let spokenOf = serving.reduce(into: near.reduce(into: Set<JobConstraint>()) { $0.formUnion($1.satisfied) }) {
-        $0.formUnion($1.satisfied.union($1.absent))
-      }
+      let spokenOf = Set(serving.flatMap { $0.satisfied.union($0.absent) } + near.flatMap(\.satisfied))
       return lacking.sorted().map { constraint in
         let lack: JobExplanation.Lack =
           waits.setByHand[constraint] == false
@@ -239,9 +235,4 @@ extension JobSnapshot {
     if running == 0 || near.contains(where: { isAble($0.satisfied) }) || !limited(by: waits).isEmpty { return [] }
     return [.slotsTaken(running: running, workers: able.count)]
   }
-}
-
-extension JobConstraint {
-  /// Conditions that a worker usually provides without configuration.
-  static let ofSystem: Set<JobConstraint> = [.network, .externalPower, .diskSpace]
 }

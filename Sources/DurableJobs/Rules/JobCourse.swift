@@ -63,7 +63,6 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public mutating func settle(
     _ result: ClaimSettlement.Result, now: Date, policy: StorePolicy, random: Double
   ) -> String? {
-    if case .crashed = result { return crash(now: now, policy: policy, random: random) }
     let (asked, words) = (stopAsked, reason)
     stopAsked = nil
     var failure: String?
@@ -95,9 +94,21 @@ public struct JobCourse: Hashable, Codable, Sendable {
       heldBy = asked == .suspended ? .request : holder
       state = .suspended
       if asked != .cancelled { reason = reason ?? why.cutToMessage }
-    case .interrupted, .crashed:
+    case .interrupted:
       attempt -= 1
       wait(.now, now)
+    case .crashed:
+      attempt -= 1
+      crashes += 1
+      crashesInRow += 1
+      let isOver = crashesInRow >= policy.maxCrashesInRow || crashes >= policy.maxCrashes
+      if isOver, asked == nil || asked == .suspended {
+        state = .failed
+        reason = nil
+        return "the process ended during the attempt, \(crashes) time\(crashes == 1 ? "" : "s")"
+      }
+      let delay = policy.crashBackOff.delay(number: crashesInRow - 1, random: random)
+      wait(crashesInRow == 1 ? .now : .after(delay), now)
     }
     switch asked {
     case .cancelled:
@@ -116,29 +127,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
   /// The process that ran it died. The attempt does not count, but the death does: after the first it is ready at once,
   /// after later ones in a row it waits, and too many end the job. Returns the message to keep if it failed.
   public mutating func crash(now: Date, policy: StorePolicy, random: Double) -> String? {
-    let asked = stopAsked
-    stopAsked = nil
-    attempt -= 1
-    crashes += 1
-    crashesInRow += 1
-    if asked == .cancelled {
-      state = .cancelled
-      return nil
-    }
-    if asked == .overdue {
-      defer { endFromOutside() }
-      state = .failed
-      return reason
-    }
-    if crashesInRow >= policy.maxCrashesInRow || crashes >= policy.maxCrashes {
-      state = .failed
-      reason = nil
-      return "the process ended during the attempt, \(crashes) time\(crashes == 1 ? "" : "s")"
-    }
-    let delay = policy.crashBackOff.delay(number: crashesInRow - 1, random: random)
-    wait(crashesInRow == 1 ? .now : .after(delay), now)
-    if asked == .suspended { state = .suspended } else { reason = nil }
-    return nil
+    settle(.crashed, now: now, policy: policy, random: random)
   }
 
   /// Progress beyond the highest ever stored for the job, or a step that had not finished before.

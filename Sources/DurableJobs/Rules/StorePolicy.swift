@@ -18,9 +18,7 @@ public struct StorePolicy: Hashable, Sendable {
     /// For jobs that failed, or were skipped because of that.
     public var failed: Duration
 
-    public init(_ ended: Duration, failed: Duration) {
-      (self.ended, self.failed) = (ended, failed)
-    }
+    public init(_ ended: Duration, failed: Duration) { (self.ended, self.failed) = (ended, failed) }
   }
   /// How long a worker whose lease has expired, but whose process lives, has to answer.
   public var doubtInterval = Defaults.doubtInterval

@@ -1,12 +1,7 @@
 /// What a filter restricts, for choosing the cheapest way to its jobs.
 extension JobFilter {
-  /// Whether only queue, kind, required conditions and state are tested, which the totals of routes can answer.
-  package var isOfTotals: Bool { isOfRoute(orState: true) }
-
-  /// The same, but without the state.
-  package var isOfRoute: Bool { isOfRoute(orState: false) }
-
-  private func isOfRoute(orState: Bool) -> Bool {
+  /// Whether only queue, kind and required conditions are tested, or also the state: what the totals of routes can answer.
+  package func isOfRoute(orState: Bool) -> Bool {
     switch condition {
     case .queues, .kinds, .requires: true
     case .states: orState

@@ -46,7 +46,7 @@
 
     func counts(where filter: JobFilter) throws -> JobCounts {
       let routes = try routes()
-      if filter.isOfTotals { return routes.counts(where: filter) }
+      if filter.isOfRoute(orState: true) { return routes.counts(where: filter) }
       var counts = JobCounts()
       let page = JobPage(filter: filter, routes: routes)
       page.send("j.state,count(*)", grouped: "GROUP BY j.state", on: connection) { rows in

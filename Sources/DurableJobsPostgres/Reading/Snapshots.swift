@@ -20,8 +20,8 @@
       page.send(Self.columns(query.detail), on: connection) { rows in
         for row in 0..<rows.count {
           // A row that can't be a job's is skipped.
-          guard let state = JobState(code: rows.int(row, 2)), let route = byID[rows.int(row, 1)] else { continue }
-          jobs.append(Self.snapshot(rows, row, state, route))
+          guard let route = byID[rows.int(row, 1)], let job = Self.snapshot(rows, row, route) else { continue }
+          jobs.append(job)
         }
       }
       try connection.sync()
@@ -85,18 +85,20 @@
         """
     }
 
-    private static func snapshot(_ rows: Rows, _ row: Int, _ state: JobState, _ route: Route) -> JobSnapshot {
-      let terms = (try? StoredTerms(text: rows.text(row, 11))) ?? StoredTerms()
-      var job = JobSnapshot(
-        rows.id(row, 0), state, terms, of: route, links: Links(rawValue: rows.int(row, 4)), claim: rows.int(row, 6),
-        runAt: rows.intOrNull(row, 7), enteredAt: rows.int(row, 8), startedAt: rows.int(row, 9),
-        createdAt: rows.intOrNull(row, 10))
-      job.priority = JobPriority(rawValue: Int(rows.int(row, 3)))
-      (job.attempt, job.crashes) = (rows.count(row, 5), rows.count(row, 12))
+    /// Nil if it can't be that of a job.
+    private static func snapshot(_ rows: Rows, _ row: Int, _ route: Route) -> JobSnapshot? {
+      var stored = StoredRow(id: rows.id(row, 0))
+      (stored.state, stored.priority, stored.links) = (
+        rows.int(row, 2), rows.int(row, 3), Links(rawValue: rows.int(row, 4))
+      )
+      (stored.attempt, stored.claim, stored.runAt) = (rows.count(row, 5), rows.int(row, 6), rows.intOrNull(row, 7))
+      (stored.enteredAt, stored.options, stored.crashes) = (rows.int(row, 8), rows.text(row, 11), rows.count(row, 12))
+      (stored.note, stored.cause) = (rows.text(row, 13), rows.intOrNull(row, 14))
+      guard let known = stored.job(kind: route.kind, isStanding: { _ in false }) else { return nil }
+      var job = JobSnapshot(known, of: route, createdAt: rows.intOrNull(row, 10), startedAt: rows.int(row, 9))
       if !rows.isNull(row, 15) {
         job.progress = JobProgress(fraction: rows.double(row, 15), message: rows.text(row, 16))
       }
-      (job.reason, job.cause) = (rows.text(row, 13), rows.intOrNull(row, 14).map(JobID.init(rawValue:)))
       (job.payload, job.output) = (rows.data(row, 17), rows.data(row, 18))
       return job
     }

@@ -7,28 +7,18 @@ extension SQLiteStore {
   /// depends on are kept. The freed space is reused; ``compact()`` returns it to the file system.
   @discardableResult
   public func prune(where filter: JobFilter = .all, endedFor age: Duration = .zero) async throws -> Int {
-    var pruned = 0
-    try await bitesOfEnded(where: filter, for: age) { ids in
-      // A job may have been retried in the meantime.
-      let change = try await change(.remove, where: filter && Self.ended && .ids(ids), after: nil, limit: ids.count)
-      pruned += change.changed.count
-    }
-    return pruned
-  }
-
-  private static let ended = JobFilter.states(JobState.allCases.filter(\.isFinished))
-
-  /// The matching jobs that ended at least `age` ago, by id.
-  package func bitesOfEnded(
-    where filter: JobFilter, for age: Duration, _ body: ([JobID]) async throws -> Void
-  ) async throws {
+    let filter = filter && .states(JobState.allCases.filter(\.isFinished))
     let latest = clock.now.addingTimeInterval(-age.seconds)
+    var pruned = 0
     var last: JobID?
     repeat {
-      let page = try await jobs(JobQuery(filter && Self.ended, after: last, limit: 500))
+      let page = try await jobs(JobQuery(filter, after: last, limit: 500))
       let old = page.filter { $0.finishedAt.map { $0 <= latest } ?? false }.map(\.id)
       last = page.last?.id
-      if !old.isEmpty { try await body(old) }
+      guard !old.isEmpty else { continue }
+      // A job may have been retried in the meantime.
+      pruned += try await change(.remove, where: filter && .ids(old), after: nil, limit: old.count).changed.count
     } while last != nil
+    return pruned
   }
 }

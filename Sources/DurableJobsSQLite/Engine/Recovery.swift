@@ -8,11 +8,12 @@ extension Engine {
   ) async throws -> RecoveryReport {
     let now = time.now
     let census = try await read { try Census(now: now, on: $0) }
-    var graves: [DeadSession] = []
-    let verdict = judge(census, except: request.worker, now: now, &graves)
-    for session in gone.subtracting(census.workers.map(\.session)) {
-      if case .dead(let lock) = folder.standing(of: session) { graves.append(lock) }
+    let standing = census.workers.filter { $0.row.stands && $0.session != session }.map(\.session)
+    var graves: [String: DeadSession] = [:]
+    for session in gone.subtracting(census.workers.map(\.session)).union(standing) {
+      if case .dead(let lock) = folder.standing(of: session) { graves[session] = lock }
     }
+    let verdict = judge(census, ended: Set(graves.keys), except: request.worker, now: now)
     let expired = try await findExpired(now: now, limit: limit)
     let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
@@ -22,7 +23,7 @@ extension Engine {
     }
     pruning.withLock { $0 = expired.cursor }
     // The files of a dead process stay until all its jobs are recovered, so that no other process misses the rest.
-    for grave in graves { report.hasMore ? grave.letGo() : grave.bury() }
+    for grave in graves.values { report.hasMore ? grave.letGo() : grave.bury() }
     if expired.hasMore { report.hasMore = true }
     var nextDeadline = census.nextDeadline
     if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try Census.readNextDeadline(on: $0) } }
@@ -33,22 +34,11 @@ extension Engine {
 
   /// Which workers are lost: their process has ended, as its lock shows, or they were asked to renew and did not.
   private func judge(
-    _ census: Census, except asking: WorkerID?, now: Int64, _ graves: inout [DeadSession]
+    _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
   ) -> Doubts.Verdict {
-    var isDead: [String: Bool] = session.map { [$0: false] } ?? [:]
-    var suspects: [Doubts.Suspect] = []
-    for worker in census.workers where !(worker.session == session && worker.row.worker == asking) {
-      if isDead[worker.session] == nil, worker.row.stands {
-        isDead[worker.session] = false
-        if case .dead(let lock) = folder.standing(of: worker.session) {
-          graves.append(lock)
-          isDead[worker.session] = true
-        }
-      }
-      suspects.append(
-        Doubts.Suspect(
-          row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0),
-          isDead: isDead[worker.session] ?? false))
+    let suspects = census.workers.filter { $0.session != session || $0.row.worker != asking }.map { worker in
+      Doubts.Suspect(
+        row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
     }
     let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
     let workers = census.workers.map(\.row)

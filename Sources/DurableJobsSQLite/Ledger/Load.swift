@@ -6,7 +6,12 @@ extension WriteTransaction {
     for id in needs.jobs { if let row = try load(id) { reply.jobs.append(row) } }
     var loaded: Set<JobID> = []
     for id in needs.childrenOf { try loadChildren(of: id, &loaded, &reply) }
-    for id in needs.parentsOf { try loadParents(of: id, &reply) }
+    for id in needs.parentsOf {
+      reply.parents += try connection[.parents].with(id).compactMap { row in
+        let state = row.intOrNull(3).flatMap(JobState.init(code:))
+        return Edge(parent: row.id(0), child: id, need: row.int(1), slot: row.int(2), parentState: state)
+      }
+    }
     for (lane, count) in needs.lanes { try load(lane: lane, waiting: count, &reply) }
     let besides = needs.namedBesides.isEmpty ? nil : "[\(needs.namedBesides.map(\.description).joined(separator: ","))]"
     for key in needs.named {
@@ -57,17 +62,10 @@ extension WriteTransaction {
 
   /// The row of ``WriterStatement/load`` and similar statements. Nil if it is unknown to this version.
   private func row(_ statement: Statement) throws -> JobRow? {
-    let id = statement.id(15)
-    var stored = StoredRow(id: id)
-    (stored.route, stored.state, stored.priority) = (statement.int(0), statement.int(1), statement.int(2))
-    (stored.links, stored.attempt) = (Links(rawValue: statement.int(3)), statement.count(4))
-    (stored.claim, stored.runAt, stored.enteredAt) = (statement.int(5), statement.intOrNull(6), statement.int(7))
-    (stored.options, stored.crashesInRow, stored.crashes) = (statement.text(8), statement.count(9), statement.count(10))
-    (stored.note, stored.cause) = (statement.text(11), statement.intOrNull(13))
-    (stored.highestFraction, stored.waits) = (statement.double(12), statement.count(14))
+    let stored = StoredRow(statement)
     let kind = try memory.routes.route(stored.route, on: connection)?.kind ?? ""
     guard let row = try stored.job(kind: kind, isStanding: isStanding) else { return nil }
-    if let held = memory.held[id], !row.isHeld || held.claim != row.claim { forgetClaim(of: id) }
+    if let held = memory.held[row.id], !row.isHeld || held.claim != row.claim { forgetClaim(of: row.id) }
     return row
   }
 
@@ -113,14 +111,6 @@ extension WriteTransaction {
     }
   }
 
-  private func loadParents(of child: JobID, _ reply: inout LedgerReply) throws {
-    reply.parents += try connection[.parents].with(child).compactMap { row in
-      Edge(
-        parent: row.id(0), child: child, need: row.int(1), slot: row.int(2),
-        parentState: row.intOrNull(3).flatMap(JobState.init(code:)))
-    }
-  }
-
   private func forgetClaim(of id: JobID) {
     if let held = memory.held[id] { letGo.append(ClaimToken(job: id, claim: held.claim.rawValue)) }
   }
@@ -134,5 +124,16 @@ extension WriteTransaction {
       ids += try held.map { $0.id(0) }
     }
     return ids.sorted()
+  }
+}
+
+extension StoredRow {
+  /// The columns of ``WriterStatement/load``, which others begin with as well.
+  init(_ row: Statement) {
+    self.init(id: row.id(15))
+    (route, state, priority, links) = (row.int(0), row.int(1), row.int(2), Links(rawValue: row.int(3)))
+    (attempt, claim, runAt, enteredAt) = (row.count(4), row.int(5), row.intOrNull(6), row.int(7))
+    (options, crashesInRow, crashes) = (row.text(8), row.count(9), row.count(10))
+    (note, highestFraction, cause, waits) = (row.text(11), row.double(12), row.intOrNull(13), row.count(14))
   }
 }

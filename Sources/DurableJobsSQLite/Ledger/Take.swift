@@ -88,16 +88,13 @@ extension WriteTransaction {
 
   /// Makes due jobs of a route ready, and records when the next one is due.
   private func promote(_ route: Route, _ batch: inout ClaimBatch) throws {
-    guard let due = try nextDue(route.id) else { return }
-    var wait = due > now ? due - now : 0
-    if due <= now {
-      let count = try promote(route.id, limit: Self.promotionBite)
-      if count < Self.promotionBite {
-        guard let next = try nextDue(route.id) else { return }
-        wait = next > now ? next - now : 0
-      }
+    guard var due = try nextDue(route.id) else { return }
+    if due <= now, try promote(route.id, limit: Self.promotionBite) < Self.promotionBite {
+      guard let next = try nextDue(route.id) else { return }
+      due = next
     }
-    batch.nextDue = min(batch.nextDue ?? .milliseconds(wait), .milliseconds(wait))
+    let wait = Duration.milliseconds(max(due - now, 0))
+    batch.nextDue = min(batch.nextDue ?? wait, wait)
   }
 
   private func nextDue(_ route: Int64) throws -> Int64? { try connection[.nextDue].with(route).first { $0.int(0) } }
@@ -106,9 +103,8 @@ extension WriteTransaction {
   private func promote(_ route: Int64, limit: Int) throws -> Int {
     let promote = try connection[.promote].with(route, now, limit)
     try promote.run()
-    let count = promote.changes
-    news.movedMany(count, route: route, from: .scheduled, to: .ready)
-    return count
+    news.movedMany(promote.changes, route: route, from: .scheduled, to: .ready)
+    return promote.changes
   }
 
   /// Returns true if any route has more than `limit` due jobs.

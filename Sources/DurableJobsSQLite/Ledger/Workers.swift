@@ -29,21 +29,16 @@ extension WriteTransaction {
         .grantLease, id, row.leaseUntil, nameList(row.kinds), nameList(row.queues), row.satisfied.list, row.absent.list)
       if let index = rows.firstIndex(where: { $0.row.id == id }) { rows[index].row = row }
     } else {
-      rows.append(WriterMemory.OwnWorker(row: try make(row)))
+      try forgetWildNumbers()
+      try run(
+        .insertWorker, row.leaseUntil, row.worker.name, process.session(), nameList(row.kinds), nameList(row.queues),
+        process.host, process.pid, now, row.satisfied.list, row.absent.list)
+      var made = row
+      (made.id, made.claims) = (connection.lastInsertedID, process.firstClaim)
+      rows.append(WriterMemory.OwnWorker(row: made))
     }
     memory.workers[row.worker] = rows
     FaultPoint.claimWorker.reach()
-  }
-
-  private func make(_ row: WorkerRow) throws -> WorkerRow {
-    try forgetWildNumbers()
-    try run(
-      .insertWorker, row.leaseUntil, row.worker.name, process.session(), nameList(row.kinds), nameList(row.queues),
-      process.host, process.pid, now, row.satisfied.list, row.absent.list)
-    var made = row
-    made.id = connection.lastInsertedID
-    made.claims = process.firstClaim
-    return made
   }
 
   /// Removes numbers so high that claims could get no higher one.

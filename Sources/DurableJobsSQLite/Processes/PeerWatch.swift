@@ -52,9 +52,7 @@ struct PeerWatch {
   }
 
   /// Called when a session joined or left.
-  mutating func ringHasChanged() {
-    if !findNeighbour() { looks = 0 }
-  }
+  mutating func ringHasChanged() { if !findNeighbour() { looks = 0 } }
 
   /// Called when the connection to the neighbour is readable.
   mutating func hearNeighbour() {

@@ -129,7 +129,5 @@ private struct Watchers {
     return hasVanished
   }
 
-  func leave() {
-    for connection in connections { Farewell.say(on: connection) }
-  }
+  func leave() { for connection in connections { Farewell.say(on: connection) } }
 }

@@ -87,7 +87,7 @@ package final class WriterLock: Sendable {
       state.hasThread = true
       // It may outlive this object, because its wait can't be interrupted.
       let thread = Thread { [file, state = self.state, errand, outcome] in
-        Self.wait(for: file, state, errand, outcome)
+        WriterLock.wait(for: file, state, errand, outcome)
       }
       thread.name = "durable-lock"
       thread.start()

@@ -3,7 +3,7 @@ import Foundation
 
 /// The number of jobs in each state: from the totals of routes where those suffice, else by reading the jobs.
 func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws -> JobCounts {
-  if filter.isOfTotals { return try RouteTotals.read(on: connection).counts(where: filter) }
+  if filter.isOfRoute(orState: true) { return try RouteTotals.read(on: connection).counts(where: filter) }
   let states = JobState.allCases
   let columns = states.map { "count(*) FILTER(WHERE j.state=\($0.code))" }.joined(separator: ",")
   let counted = try JobPage(filter: filter, on: connection).statement(selecting: columns, on: connection)
@@ -13,14 +13,13 @@ func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws ->
 }
 
 func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointer) throws -> OutstandingWork {
-  var works: [RouteWork] = []
-  for route in try RouteTotals.read(on: connection) where scope.contains(queue: route.queue) {
+  let works = try RouteTotals.read(on: connection).filter { scope.contains(queue: $0.queue) }.map { route in
     var work = RouteWork(route)
     if route.counts[.scheduled] > 0 {
       work.due = Int(try first(RouteTotals.dueSQL, route.id, now, on: connection) ?? 0)
       work.isReturning = try first(RouteTotals.returningSQL, route.id, now, on: connection) != nil
     }
-    works.append(work)
+    return work
   }
   let workers = try Census.readWorkers(on: connection).map(\.row)
   let setByHand = try readConstraints(on: connection)

@@ -14,13 +14,19 @@ func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throw
   var jobs: [JobSnapshot] = []
   while try statement.step() {
     // A row that can't be that of a job is skipped.
-    guard let state = JobState(code: statement.int(2)), let route = routes[statement.int(1)] else { continue }
-    var job = try snapshot(statement, state, route.route, failures)
-    if let waits, !state.isFinished { job.waits = try waits.read(job, route) }
-    if let edges { job.edges = try readEdges(edges, of: job.id) }
-    if let steps, Links(rawValue: statement.int(4)).contains(.steps) {
-      job.steps = try steps.with(job.id).map { $0.text(0) ?? "" }.sorted()
+    let stored = StoredRow(statement)
+    guard let route = routes[stored.route], let row = stored.job(kind: route.kind, isStanding: { _ in false }) else {
+      continue
     }
+    var job = JobSnapshot(row, of: route.route, createdAt: statement.intOrNull(16), startedAt: statement.int(17))
+    if !statement.isNull(18) {
+      job.progress = JobProgress(fraction: statement.double(18), message: statement.text(19))
+    }
+    (job.payload, job.output) = (statement.data(20), statement.data(21))
+    if let failures { job.failures = try failures.with(job.id).map(AttemptFailure.init) }
+    if let edges { job.edges = try readEdges(edges, of: job.id) }
+    if let steps, row.hasSteps { job.steps = try steps.with(job.id).map { $0.text(0) ?? "" }.sorted() }
+    if let waits, !job.state.isFinished { job.waits = try waits.read(job, route) }
     jobs.append(job)
   }
   return jobs
@@ -53,36 +59,24 @@ extension SQLiteStore {
   }
 }
 
-/// The other tables of a job, in each of which it is found by its id.
+/// Those of ``WriterStatement/load`` first. In each of the other tables, a job is found by its id.
 private func snapshotColumns(_ detail: JobQuery.Detail) -> String {
   let payload = detail.contains(.payload) ? "(SELECT payload FROM durable_spec WHERE id=j.id)" : "NULL"
   let output = detail.contains(.output) ? "(SELECT bytes FROM durable_output WHERE id=j.id)" : "NULL"
   return """
-    j.id,j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,j.started_at,
-    (SELECT created_at FROM durable_spec WHERE id=j.id),(SELECT options FROM durable_spec WHERE id=j.id),
-    (SELECT total FROM durable_crash WHERE job=j.id),(SELECT text FROM durable_note WHERE job=j.id),
+    j.route,j.state,j.priority,j.links,j.attempt,j.claim,j.run_at,j.entered_at,
+    (SELECT options FROM durable_spec WHERE id=j.id),0,(SELECT total FROM durable_crash WHERE job=j.id),
+    (SELECT text FROM durable_note WHERE job=j.id),0,(SELECT cause FROM durable_note WHERE job=j.id),0,j.id,
+    (SELECT created_at FROM durable_spec WHERE id=j.id),j.started_at,
     (SELECT fraction FROM durable_progress WHERE id=j.id),(SELECT message FROM durable_progress WHERE id=j.id),
-    \(payload),\(output),(SELECT cause FROM durable_note WHERE job=j.id)
+    \(payload),\(output)
     """
 }
 
-private func snapshot(
-  _ row: Statement, _ state: JobState, _ route: Route, _ failures: Statement?
-) throws -> JobSnapshot {
-  let terms = (try? StoredTerms(text: row.text(11))) ?? StoredTerms()
-  var job = JobSnapshot(
-    row.id(0), state, terms, of: route, links: Links(rawValue: row.int(4)), claim: row.int(6),
-    runAt: row.intOrNull(7), enteredAt: row.int(8), startedAt: row.int(9), createdAt: row.intOrNull(10))
-  job.priority = JobPriority(rawValue: Int(row.int(3)))
-  (job.attempt, job.crashes) = (row.count(5), row.count(12))
-  if !row.isNull(14) { job.progress = JobProgress(fraction: row.double(14), message: row.text(15)) }
-  (job.reason, job.cause) = (row.text(13), row.intOrNull(18).map(JobID.init(rawValue:)))
-  (job.payload, job.output) = (row.data(16), row.data(17))
-  if let failures {
-    job.failures = try failures.with(job.id).map {
-      AttemptFailure(
-        attempt: Int($0.int(0)), at: Date(milliseconds: $0.int(1)), message: $0.text(2) ?? "", code: $0.text(3))
-    }
+extension AttemptFailure {
+  /// The columns of ``failuresSQL``.
+  fileprivate init(_ row: Statement) {
+    self.init(
+      attempt: Int(row.int(0)), at: Date(milliseconds: row.int(1)), message: row.text(2) ?? "", code: row.text(3))
   }
-  return job
 }

@@ -48,7 +48,8 @@ extension Book {
     if change == .reset, !row.isHeld, [.overdue, .cancelled].contains(course.stopAsked) {
       return giveBack(id, StorePolicy(), concernsClaim: true)
     }
-    if change == .retry, mayReopen(row) {
+    // It was skipped, and the cause was reopened or has since ended well; only its unique key was another's then.
+    if change == .retry, course.state == .skipped, brokenEdge(of: id) == nil, keyOwner(besides: row) == nil {
       course.reopen(now: now)
     } else {
       try course.apply(change, now: now, random: .random(in: 0...1), keyOwner: keyOwner(besides: row))
@@ -83,11 +84,6 @@ extension Book {
       case .retry, .cancel, .suspend, .resume, .setStart, .remove, .wake, .reset: break
       }
     }
-  }
-
-  /// It was skipped, and the cause was reopened or has since ended well; only its unique key was another's then.
-  private func mayReopen(_ row: JobRow) -> Bool {
-    row.course.state == .skipped && brokenEdge(of: row.id) == nil && keyOwner(besides: row) == nil
   }
 
   /// The jobs that nobody who stays needs. A chain goes as a whole, or up to its first job that stays.

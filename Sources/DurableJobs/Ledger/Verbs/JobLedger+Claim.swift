@@ -16,12 +16,9 @@ extension JobLedger {
     var batch = answer.taken
     var changes = Changes()
     for limit in limits { batch.count(limit, of: request, at: now, &changes) }
+    if !answer.overdue.isEmpty { batch.hasMore = true }
     let save = changes.tats.isEmpty ? nil : changes
-    guard !answer.overdue.isEmpty else {
-      if let save { _ = try exchange(LedgerRequest(save: save)) }
-      return batch
-    }
-    batch.hasMore = true
+    guard save != nil || !answer.overdue.isEmpty else { return batch }
     var book = Book(self)
     _ = try book.exchange(LedgerRequest(save: save, load: Needs(jobs: answer.overdue)))
     for id in answer.overdue { _ = book.passDeadline(of: id) }

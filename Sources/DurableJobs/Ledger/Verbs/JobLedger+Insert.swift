@@ -23,10 +23,9 @@ struct Placement {
   var named: [String: JobID] = [:]
   /// By key: the jobs that wait for it.
   var waiters: [String: Set<JobID>] = [:]
-  /// By key: the newest job of this call that brings it, the first one, to which those that wait for it are bound, and
-  /// the keys that one waits for.
-  var bringers: [String: Int] = [:]
-  var firstBringers: [String: Int] = [:]
+  /// By key: the first job of this call that brings it, to which those that wait for it are bound, and the newest.
+  var bringers: [String: (first: Int, newest: Int)] = [:]
+  /// The keys that one waits for.
   var awaited: Set<String> = []
   /// By key: the jobs that were replaced.
   var replaced: [String: [JobID]] = [:]
@@ -155,8 +154,7 @@ struct Placement {
         placed[unique.key] = Placed(newest: stands.count, unfinished: unfinished)
       }
       if let key = job.terms.key, !row.course.state.isFinished {
-        bringers[key] = added.count
-        firstBringers[key] = firstBringers[key] ?? added.count
+        bringers[key] = (bringers[key]?.first ?? added.count, added.count)
       }
       stands.append((.added(added.count), disposition))
       added.append(row)

@@ -38,7 +38,7 @@ extension Placement {
       case .added(let index): return here(index)
       }
     case .key(let key):
-      if let newest = bringers[key] { return here(newest) }
+      if let bringer = bringers[key] { return here(bringer.newest) }
       awaited.insert(key)
       return try named[key].map { try known($0) } ?? (.key(key), .blocked)
     }
@@ -46,7 +46,7 @@ extension Placement {
 
   /// A job that brings a key is bound to those that wait for it, so none of them may be among what it waits for.
   private func checkCircle(_ row: NewRow) throws {
-    guard let key = row.job.terms.key, firstBringers[key] == nil, waiters[key] != nil || awaited.contains(key) else {
+    guard let key = row.job.terms.key, bringers[key] == nil, waiters[key] != nil || awaited.contains(key) else {
       return
     }
     try walk(up: row.edges.map(\.parent)) { parent in
@@ -78,7 +78,7 @@ extension Placement {
       case .known(let id):
         level += book.needed(by: id).map { .known($0) }
         level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
-      case .key(let key): if let bringer = firstBringers[key] { level.append(.added(bringer)) }
+      case .key(let key): if let bringer = bringers[key] { level.append(.added(bringer.first)) }
       }
     }
   }
@@ -87,9 +87,13 @@ extension Placement {
   /// can be waited for by a job that already exists.
   func checkLines() throws {
     guard added.contains(where: { $0.seat == false }) else { return }
-    for (key, bringer) in firstBringers.sorted(by: { $0.value < $1.value })
+    for (key, bringer) in bringers.mapValues(\.first).sorted(by: { $0.value < $1.value })
     where waiters[key] != nil || awaited.contains(key) {
-      let needed = neededHere(by: bringer).filter { added[$0].seat == false }
+      var needed: Set<Int> = []
+      walk(up: [.added(bringer)]) { parent in
+        if case .added(let place) = parent, added[place].seat == false { needed.insert(place) }
+        return true
+      }
       guard !needed.isEmpty else { continue }
       let dependents = dependents(onKey: key)
       for place in needed.sorted() {
@@ -112,16 +116,6 @@ extension Placement {
     }
   }
 
-  /// The new jobs that this one waits for, including itself.
-  private func neededHere(by bringer: Int) -> Set<Int> {
-    var needed: Set<Int> = []
-    walk(up: [.added(bringer)]) { parent in
-      if case .added(let place) = parent { needed.insert(place) }
-      return true
-    }
-    return needed
-  }
-
   /// The jobs that wait for a key that arrives now, and their dependents.
   private func dependents(onKey key: String) -> (known: Set<JobID>, new: Set<Int>) {
     var (known, new): (Set<JobID>, Set<Int>) = ([], [])
@@ -142,7 +136,7 @@ extension Placement {
         }
         guard waits else { continue }
         new.insert(place)
-        if let key = row.job.terms.key, firstBringers[key] == place, keys.insert(key).inserted {
+        if let key = row.job.terms.key, bringers[key]?.first == place, keys.insert(key).inserted {
           level += waiters[key] ?? []
           isAll = false
         }
@@ -162,12 +156,14 @@ extension Placement {
     return (.added(index), added[index].course.end)
   }
 
-  /// Of the new jobs, only one that is skipped itself has ended.
+  /// Of the new jobs, only one that is skipped itself has ended, and a job for a key that is to come has not.
   private func need(_ parent: NewEdge.Parent) -> BrokenNeed {
-    switch parent {
-    case .known(let id): book[id].map { BrokenNeed($0) } ?? BrokenNeed(removed: id)
-    case .added(let index): BrokenNeed(of: added[index].course)
-    case .key(let key): BrokenNeed(removed: named[key] ?? JobID(rawValue: 0))
+    let none = JobID(rawValue: 0)
+    return switch parent {
+    case .known(let id):
+      book[id].map { BrokenNeed($0.course, of: id, kind: $0.kind) } ?? BrokenNeed(removed: id)
+    case .added(let index): BrokenNeed(added[index].course, of: none, kind: added[index].job.kind)
+    case .key: BrokenNeed(removed: none)
     }
   }
 }

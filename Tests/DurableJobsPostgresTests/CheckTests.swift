@@ -97,7 +97,7 @@
       let (locked, release) = (Gate(), DispatchSemaphore(value: 0))
       async let holder: Void = other.engine.run { session, deadline in
         try session.write(until: deadline) { transaction in
-          _ = try transaction.run(ChangeVerb(.retry, [id], limit: 1, now: transaction.now))
+          _ = try transaction.change(.retry, [id], limit: 1)
           locked.open()
           release.wait()
         }

@@ -30,9 +30,11 @@ import Testing
   func randomLives(seed: Int) async throws {
     let more = ProcessInfo.processInfo.environment["HISTORIES"].flatMap(Int.init)
     for round in 0..<(more ?? 1) {
-      try await RandomHistory(seed: UInt64(seed + 20 * round), steps: more == nil ? 150 : 400).run(subject())
+      let subject = try subject()
+      try await RandomHistory(seed: UInt64(seed + 20 * round), steps: more == nil ? 150 : 400).run(subject)
+      for store in opened.takeAll() { #expect(try await store.check() == []) }
+      withExtendedLifetime(subject) {}  // it has the folder
     }
-    for store in opened.stores { #expect(try await store.check() == []) }
   }
 }
 
@@ -46,7 +48,7 @@ private final class OpenedStores: Sendable {
 
   private let ways = Lock<[ObjectIdentifier: Way]>([:])
 
-  var stores: [SQLiteStore] { ways.withLock { $0.values.map(\.store) } }
+  func takeAll() -> [SQLiteStore] { ways.exchange([:]).values.map(\.store) }
 
   func open(_ path: String, _ configuration: SQLiteStore.Configuration) throws -> SQLiteStore {
     let store = try SQLiteStore(path: path, configuration: configuration)

@@ -71,7 +71,7 @@ public final class InMemoryStore: JobStore {
       var plan = RecoveryPlan()
       plan.retiring = request.isRetiring ? request.worker : nil
       (plan.losses, plan.hasDue, plan.hasOverdue) = (verdict.losses, true, true)
-      plan.expired = table.expired
+      plan.expired = Array(table.expired.prefix(request.limit + 1))
       plan.batches = Array(table.expiredBatches.prefix(request.limit))
       var report = try table.recover(plan, limit: request.limit)
       let next = table.records.filter { $0.isTimed }.map { table.deadline($0).milliseconds - table.now }.min()

@@ -125,10 +125,16 @@ extension JobTable {
     return scope.outstanding(in: works, for: workers, setByHand: kept.setByHand, at: now)
   }
 
-  /// Jobs past their retention, also those that others keep.
+  /// Jobs past their retention, without those that a unique key or a child keeps.
   var expired: [JobID] {
     records.filter { record in
-      policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt).map { $0 <= now } ?? false
+      guard let expiry = policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt),
+        expiry <= now, !(record.unique?.keepsJob(in: record.course.state, at: now) ?? false)
+      else { return false }
+      return !(childrenOf[record.id] ?? []).contains { edge in
+        guard let state = index(of: edge.child).map({ records[$0].course.state }) else { return false }
+        return !state.isFinished || edge.slot != nil && state != .succeeded
+      }
     }.map(\.id)
   }
 

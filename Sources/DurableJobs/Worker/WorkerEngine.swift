@@ -182,7 +182,10 @@ final class WorkerEngine: Sendable {
       ClaimRequest(worker: id, queues: queues, kinds: kinds, satisfied: satisfied, absent: absent, free: $0)
     }
     request?.only = only
-    request?.join = { [shared] in shared.withLock { $0.state.joinTurn() } }
+    request?.join = { [shared] in
+      // A claim would go by the conditions of before.
+      shared.withLock { $0.state.constraints.satisfied == satisfied ? $0.state.joinTurn() : nil }
+    }
     let now = store.clock.continuous
     var settlements = settlements
     do {

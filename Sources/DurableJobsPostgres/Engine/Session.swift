@@ -39,7 +39,8 @@
           let sentAt = SystemClock().uptime
           do {
             try transaction.commit()
-            if transaction.hasBegun { usualCommit = SystemClock().uptime - sentAt }
+            // One that was held up, as by a full disk, is not usual.
+            if transaction.hasBegun { usualCommit = min(SystemClock().uptime - sentAt, .milliseconds(50)) }
           } catch let failure as PostgresFailure
             where failure.endsConnection && failure.kind != .sqlState("25006") && transaction.isEnding
           {

@@ -51,7 +51,7 @@
       try placeMoves()
       try claim?.finish(self, answer)
       try loadAgain(request.load, answer)
-      if let worker = request.load.worker { answer.reply.workers = ownRows[worker] ?? [] }
+      if let worker = request.load.worker { answer.reply.workers = context.workers.counted(ownRows[worker] ?? []) }
       if !request.load.limitsOf.isEmpty { answer.reply.limits = try limits(of: request.load.limitsOf) }
       try addRows(answer)
       return answer.reply

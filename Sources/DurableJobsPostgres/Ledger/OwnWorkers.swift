@@ -11,9 +11,12 @@
     private let state = Lock(State())
 
     /// The newest is last.
-    func rows(of worker: WorkerID) -> [WorkerRow] {
+    func rows(of worker: WorkerID) -> [WorkerRow] { counted(state.withLock { $0.rows[worker] ?? [] }) }
+
+    /// With the claims that each has made by now, also in a transaction that is under way.
+    func counted(_ rows: [WorkerRow]) -> [WorkerRow] {
       state.withLock { state in
-        (state.rows[worker] ?? []).map { row in
+        rows.map { row in
           var row = row
           row.claims = state.claims[row.id ?? 0] ?? 0
           return row

@@ -21,38 +21,44 @@
 
     func run(in transaction: Transaction) throws -> SettlementBatch {
       var batch = SettlementBatch(replies: [])
-      var number = 0
-      while let round = try next(number, transaction, batch.claimed) {
+      var (number, mayJoin) = (0, true)
+      while let round = try next(number, transaction, batch.claimed, mayJoin) {
         number += 1
-        try run(round, in: transaction, &batch)
+        mayJoin = try run(round, in: transaction, &batch)
       }
       return batch
     }
 
-    private func run(_ round: Round, in transaction: Transaction, _ batch: inout SettlementBatch) throws {
+    /// Returns whether another round may follow. None does where rows of other jobs, of lanes or of limits were locked: each
+    /// round locks them in order, but two rounds don't.
+    private func run(_ round: Round, in transaction: Transaction, _ batch: inout SettlementBatch) throws -> Bool {
       let isAhead = round.claim.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
       if !isAhead { transaction.expectedWorker = round.claim?.worker }
       let (replies, answer) = try transaction.settle(round.settlements, taking: isAhead ? round.claim : nil)
       batch.replies += replies
-      guard var claim = round.claim else { return }
+      let areAllPlain = answer.finished.count == round.settlements.count
+      guard var claim = round.claim else { return areAllPlain }
       if isAhead {
         let taken = try transaction.conclude(claim, answer)
         batch.add(taken)
-        guard answer.finished.count < round.settlements.count else { return }
+        guard !areAllPlain else { return answer.overdue.isEmpty }
         // What ended in another way may let others begin.
         for job in taken.jobs { claim.free[job.queue]? -= 1 }
         claim.free = claim.free.filter { $0.value > 0 }
-        guard !claim.free.isEmpty else { return }
+        guard !claim.free.isEmpty else { return false }
       }
       batch.add(try transaction.claim(claim))
+      return areAllPlain && !transaction.hasLimits(claim)
     }
 
     /// A transaction is kept open for others no longer than its commit will take: so no result waits more than twice as
     /// long as it must.
-    private func next(_ number: Int, _ transaction: Transaction, _ claimed: ClaimBatch?) throws -> Round? {
+    private func next(_ number: Int, _ transaction: Transaction, _ claimed: ClaimBatch?, _ mayJoin: Bool) throws
+      -> Round?
+    {
       let known = rounds.withLock { $0.dropFirst(number).first }
       guard known == nil else { return known }
-      guard number == 1 || transaction.isYoung, var claim = rounds.withLock(\.first)?.claim,
+      guard mayJoin, number == 1 || transaction.isYoung, var claim = rounds.withLock(\.first)?.claim,
         let (results, free) = join?()
       else { return nil }
       claim.free = free
@@ -80,13 +86,16 @@
     /// knows of its worker's row, which is locked and read on the way, and of routes and limits. ``confirm()`` follows.
     func claimsAhead(_ request: ClaimRequest) -> Bool {
       guard routes.changes >= 0, head.map({ $0.changes == routes.changes }) ?? true, request.only == nil,
-        request.free.keys.allSatisfy({ routes.limits[$0] == nil }),
-        let row = (ownRows[request.worker] ?? context.workers.rows(of: request.worker)).last,
+        !hasLimits(request),
+        let row = (ownRows[request.worker].map(context.workers.counted) ?? context.workers.rows(of: request.worker))
+          .last,
         request.greeted(row, at: now) == nil
       else { return false }
       ahead = row
       return true
     }
+
+    func hasLimits(_ request: ClaimRequest) -> Bool { request.free.keys.contains { routes.limits[$0] != nil } }
 
     /// Has the row of the worker that claims locked and read, which is taken for what it was.
     func assume() {

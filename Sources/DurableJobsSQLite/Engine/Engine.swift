@@ -113,6 +113,7 @@ final class Engine: Sendable {
     } catch {
       try writer.checkOpen()
       if Task.isCancelled { throw CancellationError() }
+      try writer.checkFile()
       throw JobError(error, path: path)
     }
   }

@@ -93,7 +93,7 @@ extension WriteTransaction {
       guard let next = try nextDue(route.id) else { return }
       due = next
     }
-    let wait = Duration.milliseconds(max(due - now, 0))
+    let wait = Duration.milliseconds(max(due, now) - now)
     batch.nextDue = min(batch.nextDue ?? wait, wait)
   }
 

@@ -96,7 +96,7 @@
       }
       let cancelled = try await durable.shell("\(nobody) $DURABLE cancel \(id)")
       #expect(cancelled.status == .exited(1))
-      #expect(cancelled.line.hasPrefix("\(id) cancelled, but ") && cancelled.line.contains("still lives"))
+      #expect(cancelled.line.hasPrefix("job \(id) cancelled, but ") && cancelled.line.contains("still lives"))
       #expect(try await durable.shell("\(nobody) $DURABLE explain \(id)").text.contains("still lives"))
       kill(other, SIGKILL)
       await until { kill(other, 0) != 0 || isZombie(other) }

@@ -11,10 +11,11 @@ import Foundation
 /// and the operation finishes when the job has ended. `start()` and `main()` do not run it. It can be added only once.
 ///
 /// As in Foundation, a dependency is met once it has finished in any way, even without a job because it was cancelled
-/// or refused. A dependency on another durable operation is stored with the job, and may be added later: to the same
-/// queue, since one added to another queue later only ends the wait if this process lives until it finishes. Plain
-/// operations, and jobs of other stores, are known to this process alone: what depends on one is stored, and durable,
-/// only once that has finished. A stored operation takes no more dependencies.
+/// or refused; it is finished before the handler of what depends on it begins. A dependency on another durable
+/// operation is stored with the job, and may be added later: to the same queue, since one added to another queue later
+/// only ends the wait if this process lives until it finishes. Plain operations, and jobs of other stores, are known to
+/// this process alone: what depends on one is stored, and durable, only once that has finished. A stored operation
+/// takes no more dependencies.
 ///
 /// `isExecuting` is true while its handler runs in this process. KVO works where Foundation supports it.
 public final class DurableOperation: Operation, @unchecked Sendable {

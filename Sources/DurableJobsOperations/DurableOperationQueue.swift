@@ -83,6 +83,7 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
         try? await jobs.cancel(context.id)
         throw .snooze(for: .seconds(1))
       }
+      try await board.finishDependencies(of: operation)
       guard operation.begin(context) else { throw .snooze(for: .seconds(1)) }
       defer { operation.end() }
       try await handler(operation, context)

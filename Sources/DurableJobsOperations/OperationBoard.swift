@@ -269,9 +269,7 @@ final class OperationBoard: Sendable {
     Task.detached(executorPreference: EngineThread.shared) { [self] in
       while !operation.isFinished {
         do {
-          let job = try await jobs.store.whenFinished(id)
-          if job.state == .cancelled { operation.becomeCancelled() }
-          finish(operation, job.state == .succeeded ? nil : job.failure)
+          finish(operation, as: try await jobs.store.whenFinished(id))
         } catch let error as JobError where error.isPassing {
           try? await Task.sleep(for: .seconds(1))  // the store is away, and may come back
         } catch {
@@ -279,6 +277,28 @@ final class OperationBoard: Sendable {
         }
       }
     }
+  }
+
+  /// Finishes what an operation that is about to run has waited for. The store has seen those jobs end, or it would not
+  /// run, but their followers may yet have to hear of it, and a dependency is finished before its dependent begins.
+  func finishDependencies(of operation: DurableOperation) async throws {
+    let named = state.withLock { state in operation.dependsOn.compactMap { state.byID[$0] } }
+    for dependency in operation.dependencies.compactMap({ $0 as? DurableOperation }) + named {
+      guard !dependency.isFinished, let id = dependency.jobID, let board = dependency.state.withLock(\.board),
+        let job = try await board.end(of: id)
+      else { continue }
+      board.finish(dependency, as: job)
+    }
+  }
+
+  /// The job with its failures; nil while it has not ended.
+  private func end(of id: JobID) async throws -> JobSnapshot? {
+    try await jobs.store.jobs(JobQuery(.id(id), detail: .failures)).first { $0.state.isFinished }
+  }
+
+  private func finish(_ operation: DurableOperation, as job: JobSnapshot) {
+    if job.state == .cancelled { operation.becomeCancelled() }
+    finish(operation, job.state == .succeeded ? nil : job.failure)
   }
 
   /// Returns false if it had already finished.
@@ -326,9 +346,7 @@ final class OperationBoard: Sendable {
         let (store, id) = operation.state.withLock { ($0.board?.jobs.store, $0.jobID) }
         if operation.isFinished {
           ended.append(Finished(key: key, operation: operation, error: operation.error))
-        } else if let id, store === jobs.store, let job = try await jobs.store.jobs(JobQuery(.id(id))).first,
-          job.state.isFinished
-        {
+        } else if let id, store === jobs.store, let job = try await end(of: id) {
           ended.append(
             Finished(key: key, operation: operation, error: job.state == .succeeded ? nil : job.failure))
         }

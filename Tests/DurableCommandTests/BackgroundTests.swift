@@ -35,6 +35,8 @@
     @Test("is ended also where its store is gone")
     func storeGone() async throws {
       let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
+      // One that goes on would soon see by itself that its store is gone, and end without being asked.
+      kill(pid_t(process), SIGSTOP)
       for name in ["", "-wal", "-shm"] { unlink(durable.store + name) }
       #expect(try await durable("work", "stop").text == "process \(process) has stopped\n")
       let file = open(durable.store + "-worker", O_RDONLY | O_CLOEXEC)

@@ -44,6 +44,21 @@ import Testing
     await bench.queue.stop()
   }
 
+  @Test func `A dependency is finished before its dependent begins`() async throws {
+    let bench = Bench(maxConcurrency: 4)
+    bench.queue.register("work") { [record = bench.record] operation, _ in
+      if !operation.dependencies.allSatisfy(\.isFinished) { record.add(operation.id) }
+    }
+    for number in 0..<200 {
+      let (first, second) = (Bench.work("first-\(number)"), Bench.work("second-\(number)"))
+      second.addDependency(first)
+      await onThread { bench.queue.addOperations([first, second], waitUntilFinished: false) }
+    }
+    await bench.queue.finished()
+    #expect(bench.record.all == [])
+    await bench.queue.stop()
+  }
+
   @Test func `A dependent that needs a success is skipped without one, in either order and in one call`() async throws {
     let bench = Bench()
     bench.registerWork()

@@ -19,7 +19,7 @@
     let read = Lock<[String]>([])
 
     private func run(_ encryption: JobEncryption) async throws {
-      let worker = JobWorker(JobQueue(store: store, middleware: [encryption]))
+      let worker = JobWorker(JobQueue(store: store, middleware: [encryption]), maxConcurrentJobs: 1)
       worker.register(Secret.self) { [read] secret, _ in read.withLock { $0.append(secret.word) } }
       try await worker.runUntilIdle()
     }

@@ -139,6 +139,49 @@
       #expect(counts == JobCounts([.ready: 150, .running: 100, .succeeded: 150]))
     }
 
+    enum Locked: String, CaseIterable, Sendable { case nothingElse, lane, child, limit, retry }
+
+    @Test("Nothing joins a turn that has locked more than its own plain jobs", arguments: Locked.allCases)
+    func joinAfter(locked: Locked) async throws {
+      if locked == .limit { try await store.configure([.limits(queue: "default", JobLimits(running: 9))]) }
+      let terms = locked == .lane ? JobTerms(lane: JobLane("lane")) : JobTerms()
+      let ids = try insert([.plain(terms: terms), .plain(), .plain()]).ids
+      if locked == .child { _ = try insert([.plain("child", after: [JobEdge(.job(ids[0]))])]) }
+      let held = try claim(1).jobs
+      let asked = Lock(0)
+      var request = ClaimRequest.of(1)
+      request.join = {
+        asked.withLock { $0 += 1 }
+        return nil
+      }
+      let later = ClaimSettlement.Result.retry(.after(.seconds(9)), message: "later")
+      let turn = Turn([held[0].settled(locked == .retry ? later : .succeeded(output: nil))], request)
+      let batch = try roundTrips { try turn.run(in: $0) }.reply
+      #expect(batch.replies.map(\.isAccepted) == [true] && batch.claimed?.jobs.count == 1)
+      #expect(asked.withLock(\.self) == (locked == .nothingElse ? 1 : 0))
+    }
+
+    @Test("A worker whose claims have used up its row's numbers takes another row, also in the middle of a turn")
+    func claimNumbers() throws {
+      _ = try insert((0..<9).map { _ in .plain() })
+      let held = try claim(2).jobs
+      let row = ClaimNumber(rawValue: held[0].token.claim).worker
+      store.engine.context.workers.state.withLock { $0.claims[row] = ClaimNumber.limit - 2 }
+      let left = Lock(1)
+      var request = ClaimRequest.of(1)
+      request.join = {
+        left.withLock { left in
+          defer { left = 0 }
+          return left > 0 ? ([held[1].settled()], ["default": 1]) : nil
+        }
+      }
+      let turn = Turn([held[0].settled()], request)
+      let batch = try roundTrips { try turn.run(in: $0) }.reply
+      #expect(batch.replies.map(\.isAccepted) == [true, true])
+      let claims = try #require(batch.claimed).jobs.map { ClaimNumber(rawValue: $0.token.claim) }
+      #expect(claims.map { $0.worker == row } == [true, false])
+    }
+
     @Test("What joined a turn that had to be carried out again is carried out with it")
     func joinAgain() throws {
       struct Again: Error {}

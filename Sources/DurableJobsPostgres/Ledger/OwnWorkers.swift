@@ -3,12 +3,12 @@
 
   /// The rows of this process's workers, and how many claims each has made.
   final class OwnWorkers: Sendable {
-    private struct State {
+    struct State {
       var rows: [WorkerID: [WorkerRow]] = [:]
       var claims: [Int64: Int64] = [:]
     }
 
-    private let state = Lock(State())
+    let state = Lock(State())
 
     /// The newest is last.
     func rows(of worker: WorkerID) -> [WorkerRow] { counted(state.withLock { $0.rows[worker] ?? [] }) }

@@ -164,6 +164,8 @@
       var room = statvfs()
       #expect(statvfs(durable.folder, &room) == 0)
       #expect(UInt(room.f_bavail) * UInt(room.f_frsize) > 256 * 1024)
+      let log = try await durable("log", "\(id)")
+      #expect(log.stderr.contains(/\d+ bytes of stdout (were )?left out/), "\(log.stderr)")
       try await disk.remove()
     }
   }

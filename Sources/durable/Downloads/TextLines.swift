@@ -1,5 +1,6 @@
 #if Shell
   import ArgumentParser
+  import DurableJobs
   import Foundation
 
   /// The lines of a text file that say something, each with its place as in "list.txt:7". A mark at the beginning of the
@@ -22,7 +23,7 @@
     /// Reads a file, or standard input for `-`. A pipe will do, too. `what` is the option that names it.
     init(of path: String, _ what: String) throws {
       guard path == "-" || access(path, R_OK) == 0 else {
-        throw ValidationError("\(what): this file can't be read: \(String(cString: strerror(errno)))")
+        throw ValidationError("\(what): this file can't be read: \(SystemError.words())")
       }
       let (file, name) =
         path == "-" ? (.standardInput, "standard input") : (FileHandle(forReadingAtPath: path), path)

@@ -110,9 +110,13 @@
       guard !ids.isEmpty else { return [:] }
       let filter = JobFilter.ids(ids) && (.state(.running) || .state(.blocked))
       var words: [JobID: String] = [:]
-      for job in try await store.store.jobs(JobQuery(filter, limit: ids.count)) {
+      let jobs = try await store.store.jobs(JobQuery(filter, limit: ids.count))
+      let workers = try await store.workers(of: jobs)
+      for job in jobs {
         if job.stopAsked != nil {
-          words[job.id] = Self.stops
+          // Nobody hears it where its worker is dead, until somebody works or waits.
+          let trouble = workers[job.id]?.standing.trouble(with: job).map { ", but its worker \($0)" }
+          words[job.id] = Self.stops + (trouble ?? "")
         } else if job.state == .blocked {
           // What was resumed or retried may have others before it still.
           let why = selection.isByName ? try await store.explain(job.id)?.1 : nil
@@ -137,7 +141,7 @@
       }
       for id in changed { Screen.out.line("job \(id) \(lives[id].map { "\(done), but \($0)" } ?? words[id] ?? done)") }
       guard !selection.isByName else { return }
-      let stopping = words.values.count { $0 == Self.stops }
+      let stopping = words.values.count { $0.hasPrefix(Self.stops) }
       Refusals.tellCounts([
         (changed.count - words.count, done), (stopping, "asked to stop"),
         (words.count - stopping, "waiting for others"), (refusals.refused.count, "refused"),

@@ -23,7 +23,7 @@
       let words = reading(Array(CommandLine.arguments.dropFirst()))
       Talk.isJSON.withLock { $0 = words.prefix { $0 != "--" }.contains("--json") }
       do {
-        try Program.provideOpenFiles(forWork: false)
+        try Program.provideRoom(forWork: false)
       } catch {
         // What goes on elsewhere needs a thread, and that files.
         status = tell(error)

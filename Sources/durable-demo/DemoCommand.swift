@@ -47,7 +47,7 @@
     }
 
     func run() async throws {
-      try Program.provideOpenFiles(forWork: true)
+      try Program.provideRoom(forWork: true)
       let demo = DownloadDemo(
         controls: DownloadControls(jobCount: jobs, maxConcurrent: concurrency, isTimeRandom: random),
         step: .seconds(pace))

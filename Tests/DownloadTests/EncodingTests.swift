@@ -42,6 +42,13 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test func `an empty file is empty, whatever is said of how it was packed`() async throws {
+      server.serve("/a.bin", LyingAnswer.file(Content(0)).with("Content-Encoding", "gzip"))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(Content(0), as: "a.bin"))
+    }
+
     @Test func `a file that was packed twice fails for good`() async throws {
       server.serve("/a.bin", packed.with("Content-Encoding", "gzip, gzip"))
       let job = try await setting.fetch(setting.download(server.url("/a.bin")))

@@ -205,6 +205,26 @@
       #expect(shown.status == .exited(0))
       #expect(shown.text == "ran\nran\ngo\n")
     }
+
+    @Test("log -f of a job that is removed says so")
+    func logOfRemoved() async throws {
+      let id = try await durable.add("--delay", "1h", "--", "true")
+      let log = try await durable.run("log", "-f", "\(id)") { [durable] log in
+        try await log.says("waits for its time")
+        #expect(try await durable("remove", "\(id)").status == .exited(0))
+        try await log.says("durable: job \(id) has been removed\n")
+      }
+      #expect(log.status == .exited(3))
+    }
+
+    @Test("a store whose path is no UTF-8 is refused, since two such names would be one")
+    func storeOfBytes() async throws {
+      for line in [#"DURABLE_STORE=$'a\xff' "$DURABLE" add -- true"#, #""$DURABLE" add --store $'a\xff' -- true"#] {
+        let refused = try await durable.shell(line)
+        #expect(refused.status == .exited(2))
+        #expect(refused.stderr.contains("the store's path is no UTF-8"), "\(refused.stderr)")
+      }
+    }
   }
 
   /// A process that has ended and whose parent has not noticed.

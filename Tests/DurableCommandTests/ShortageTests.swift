@@ -116,6 +116,19 @@
         #expect(job["attempt"] as? Int == 1 && job["crashes"] as? Int == 0)
       }
 
+      @Test(
+        "who works and may start too few threads is told so in a line, before anything is begun",
+        .enabled(if: geteuid() == 0, "limits another user, for which it must be root"), arguments: [3, 8, 12])
+      func tooFewThreads(limit: Int) async throws {
+        let line = """
+          user=$((200000 + $$)); chown -R $user .
+          exec setpriv --reuid $user --clear-groups bash -c "ulimit -u \(limit); exec $DURABLE work --drain"
+          """
+        let ended = try await durable.shell(line)
+        #expect(ended.status == .exited(2))
+        #expect(ended.stderr.hasPrefix("durable: too few threads may run at once: "), "\(ended.stderr)")
+      }
+
       @Test("a program that is being written is run when it is ready, in the same attempt")
       func busyProgram() async throws {
         try FileManager.default.copyItem(atPath: "/bin/true", toPath: durable.folder + "/program")

@@ -8,6 +8,11 @@
     static func read(_ path: String, orThrow refusal: DownloadError) throws -> Data {
       let file = Descriptor(opened(path))
       guard file.number >= 0 else { throw failure(errno, path) ?? refusal }
+      // A pipe may have nobody who writes, and an attempt would wait for them whatever it is told.
+      var status = stat()
+      guard fstat(file.number, &status) == 0, [S_IFREG, S_IFCHR].contains(status.st_mode & S_IFMT) else {
+        throw refusal
+      }
       var data = Data()
       while true {
         var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -22,7 +27,7 @@
 
     private static func opened(_ path: String) -> Int32 {
       while true {
-        let number = open(path, O_RDONLY | O_CLOEXEC)
+        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if number >= 0 || errno != EINTR { return number }
       }
     }

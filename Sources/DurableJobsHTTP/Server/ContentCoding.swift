@@ -26,7 +26,8 @@
       guard case .head(var head) = unwrapInboundIn(data), head.headers.contains(name: Self.field) else {
         return context.fireChannelRead(data)
       }
-      let coding = Self.of(head.headers)
+      // Of nothing, nothing is to be decoded.
+      let coding = head.headers.first(name: "Content-Length") == "0" ? nil : Self.of(head.headers)
       head.headers.remove(name: Self.field)
       if let coding { head.headers.add(name: Self.field, value: coding) }
       context.fireChannelRead(wrapInboundOut(.head(head)))

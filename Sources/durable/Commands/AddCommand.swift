@@ -44,7 +44,7 @@
     var command: [String] = []
 
     func run() async throws {
-      if follow { try Program.provideOpenFiles(forWork: true) }
+      if follow { try Program.provideRoom(forWork: true) }
       if let list { return try await addAll(of: list) }
       let command = try place.command(try words())
       if !place.shell { Self.tellOfLine(command) }

@@ -109,7 +109,7 @@
     @Argument(help: ArgumentHelp("What to download.", valueName: "url")) var urls: [String] = []
 
     func run() async throws {
-      try Program.provideOpenFiles(forWork: true)
+      try Program.provideRoom(forWork: true)
       let downloads = try downloads()
       let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0, "--deadline")) }
       let own = Self.withoutRepeats(downloads)

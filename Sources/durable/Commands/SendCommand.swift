@@ -64,7 +64,7 @@
     var words: [String] = []
 
     func run() async throws {
-      if follow { try Program.provideOpenFiles(forWork: true) }
+      if follow { try Program.provideRoom(forWork: true) }
       for word in SystemText.lastArguments(Int(CommandLine.argc) - 1) where !word.isUTF8 {
         throw ValidationError("\(word.shellQuoted) is no UTF-8; what is sent as text must be")
       }

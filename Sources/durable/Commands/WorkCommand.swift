@@ -83,7 +83,7 @@
       let limit = grace
       let grace = try grace.map { try DurationArgument.parse($0).duration } ?? Defaults.grace
       if detach { return try await goOnInBackground(grace: limit) }
-      try Program.provideOpenFiles(forWork: true)
+      try Program.provideRoom(forWork: true)
       let store = try await options.open()
       let background = BackgroundWorker(store: store.path)
       if inBackground { try background.begin() }

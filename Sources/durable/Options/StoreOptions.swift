@@ -46,6 +46,10 @@
       get throws {
         guard let named = store ?? Self.variable else { return .file(Self.dataFolder + "/jobs.sqlite") }
         guard !named.isEmpty else { throw ValidationError("--store is empty; give it the path of a file") }
+        // Other bytes have become this character by now, and two names would be one store.
+        guard !named.contains("\u{fffd}") else {
+          throw ValidationError("the store's path is no UTF-8: \(named); choose another path")
+        }
         return try StorePlace(named)
       }
     }

@@ -239,6 +239,7 @@
           // Asked before the last look, so that nothing is written in between.
           job = try await store.patientLook(at: id)
           printer.show(job, isFinal: job?.state.isFinished ?? true)
+          if job == nil, tells { throw JobError(.notFound, "job \(id) has been removed") }
           guard let job, !job.state.isFinished else { return printer.stdout }
           if tells { try await report.look(at: job) }
           try await Task.sleep(for: Self.interval)

@@ -66,14 +66,14 @@
           throw ExitCode(.jobFailed)
         }
       case .failed, .cancelled, .skipped:
-        if !json { Talk.error("job \(id) \(job.state.rawValue): \(job.detail())") }
+        if !json { Talk.error("job \(id) \(job.state.rawValue)\(job.why)") }
         guard job.state == .failed else { throw ExitCode(.jobFailed) }
         // Where another worker ran the last attempt, its record tells.
         let own = code.withLock { $0?.attempt == job.attempt ? $0?.code : nil }
         let last = own ?? store.folder(id).runs(of: job).last?.exitCode ?? 0
         throw last == 0 ? ExitCode(.jobFailed) : ExitCode(last)
       case .suspended:
-        Talk.error("job \(id) is suspended: \(job.detail())")
+        Talk.error("job \(id) is suspended\(job.why)")
         throw ExitCode(.jobFailed)
       case .running:
         Talk.line(
@@ -133,6 +133,14 @@
         }
         try await Task.sleep(for: Self.interval)
       }
+    }
+  }
+
+  extension JobSnapshot {
+    /// As in ": its command ended with 1"; empty where nobody said why.
+    fileprivate var why: String {
+      let words = detail()
+      return words.isEmpty ? "" : ": \(words)"
     }
   }
 #endif

@@ -19,6 +19,15 @@
       for number in [ENOENT, EACCES, EISDIR] { #expect(AttemptFile.failure(number, "/a") == nil) }
     }
 
+    @Test func `A pipe is refused at once, since nobody may ever write to it`() throws {
+      let folder = try TestFolder("netrc")
+      #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
+      let error = #expect(throws: DownloadError.self) { try Netrc(path: folder.path("pipe")) }
+      #expect(error?.code == .invalidDownload)
+      #expect(throws: DownloadError.self) { try HeaderFile.headers(folder.path("pipe")) }
+      #expect(throws: Never.self) { try Netrc(path: "/dev/null") }
+    }
+
     private func found(_ host: String, in text: String, isNamed: Bool = false) throws -> String? {
       try #require(Netrc(text.utf8)).credentials(for: host, isNamed: isNamed).map {
         String(decoding: $0.user, as: UTF8.self) + ":" + String(decoding: $0.password, as: UTF8.self)

@@ -82,12 +82,10 @@
       }
     }
 
-    /// Disconnects: pending work is done before this returns, others are told of it, and later calls are refused; those
-    /// waiting for a job get `JobError.Code.closed`. A released store eventually does the same.
-    public func close() async {
-      engine.close()
-      await engine.end()
-    }
+    /// Disconnects: what its workers run is given back and pending work is done before this returns, others are told of
+    /// it, and later calls are refused; those waiting for a job get `JobError.Code.closed`. A released store eventually
+    /// does the same.
+    public func close() async { await engine.leave() }
 
     /// The statements that create a store in a schema, for creating tables by hand.
     public static func script(schema: String = Configuration().schema) -> String {

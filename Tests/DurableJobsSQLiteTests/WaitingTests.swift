@@ -91,6 +91,31 @@ import Testing
     mayEnd.open()
     await #expect { try await run.value } throws: { ($0 as? JobError)?.code == .closed }
   }
+
+  @Test func `A store that is closed in a cancelled task has given back its jobs and closed its file all the same`()
+    async throws
+  {
+    let worker = JobWorker(queue)
+    let (began, mayEnd) = (Gate(), Gate())
+    worker.register(kind: "deaf") { _, _ in
+      began.open()
+      await Task { await mayEnd.pass() }.value
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "deaf", payload: Data())
+    let run = Task { try await worker.run() }
+    await began.pass()
+    await Task { [store] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      await store.close()
+    }.value
+    #expect(!FileManager.default.fileExists(atPath: folder.path() + "-wal"))
+    let job = try #require(try await folder.store().job(id))
+    #expect(job.state == .ready)
+    #expect((job.attempt, job.crashes) == (0, 0))
+    mayEnd.open()
+    await #expect { try await run.value } throws: { ($0 as? JobError)?.code == .closed }
+  }
 }
 
 private struct Unit: JobPayload {

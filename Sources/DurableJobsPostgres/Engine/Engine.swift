@@ -30,6 +30,7 @@
     /// See ``Tallies``: other processes have others.
     let firstShare = Int64.random(in: 0..<Tallies.usualShares)
     private let pool: Pool
+    private let isLeaving = Lock(false)
     private let process = getpid()
 
     /// Connects, and creates the tables if there are none. Blocks.
@@ -151,9 +152,14 @@
       try? session.execute(Notices.notifySQL, [.text(notices.channel), .text(payload)], until: deadline)
     }
 
-    /// Returns once a closing store has carried out what was pending.
-    func end() async {
+    /// Has workers give back their jobs, closes, and returns once what was pending is carried out.
+    func leave() async {
       guard getpid() == process else { return }
+      if !isLeaving.exchange(true) {
+        // In a task of its own, since who is cancelled waits for nothing.
+        await Task { [signals] in await signals.localWorkers.giveBack() }.value
+        close()
+      }
       await pool.end()
     }
 

@@ -42,10 +42,13 @@ final class SharedEngine: Sendable {
 
   func close() async {
     guard letGo(), engine.isOfThisProcess else { return }
-    engine.turnstile.open()  // workers of a suspended store give back, too
-    await engine.signals.localWorkers.giveBack()
-    engine.close()
-    await engine.writer.waitUntilClosed()
+    // In a task of its own, since who is cancelled waits for nothing.
+    await Task { [engine] in
+      engine.turnstile.open()  // workers of a suspended store give back, too
+      await engine.signals.localWorkers.giveBack()
+      engine.close()
+      await engine.writer.waitUntilClosed()
+    }.value
   }
 
   /// Returns true if this was the last share and the engine must be closed.

@@ -39,6 +39,26 @@ import Testing
     #expect(try await store.numbers("SELECT epoch FROM durable_meta") == [1])
   }
 
+  @Test func `C42 Who took the time before the clock was set back, and tells of it after, has no wait moved again`()
+    async throws
+  {
+    let id = try await backOff(.seconds(600))
+    let slow = store.engine.time.moment
+    clock.advance(by: .seconds(1))
+    clock.stepWallClock(by: .seconds(-3600))
+    #expect(try await due(id) == .seconds(599))
+    store.engine.time.saw(slow)
+    #expect(try await due(id) == .seconds(599))
+    #expect(try await store.numbers("SELECT epoch FROM durable_meta") == [1])
+  }
+
+  @Test func `C42 A clock that is set back inside a transaction moves the waits once`() async throws {
+    let id = try await backOff(.seconds(600))
+    try await store.onWriter { [clock] _ in clock.stepWallClock(by: .seconds(-3600)) }
+    for _ in 1...2 { #expect(try await due(id) == .seconds(600)) }
+    #expect(try await store.numbers("SELECT epoch FROM durable_meta") == [1])
+  }
+
   @Test func `C42 A process that opens the file after the clock was set back finds the waits as they should be`()
     async throws
   {

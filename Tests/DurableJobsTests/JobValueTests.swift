@@ -150,6 +150,17 @@ import Testing
     #expect([-1, 0, 0.5, 1, 7, .infinity, .nan].map { JobProgress(fraction: $0).fraction } == [0, 0, 0.5, 1, 1, 0, 0])
   }
 
+  @Test("A time that was taken before the newest one and is told after it is not taken for the newest")
+  func seenTime() {
+    var seen = SeenTime(latest: 0)
+    seen.saw(10_000_000, .seconds(10))
+    seen.saw(6_402_000, .seconds(12))
+    seen.saw(10_001_000, .seconds(11))
+    #expect(seen.setBack(at: 6_403_000, .seconds(13)) == 0)
+    #expect(seen.setBacks == 1)
+    #expect(seen.setBack(at: 2_803_000, .seconds(13)) == 3_600_000)
+  }
+
   // MARK: Counts and ids
 
   @Test("Counts of nothing are equal however they came about")

@@ -16,7 +16,9 @@ package struct SeenTime: Sendable {
     return expected - now > 1000 ? expected - now : 0
   }
 
+  /// A time that was taken before the newest one is ignored: the clock may have been set back in between.
   package mutating func saw(_ now: Int64, _ uptime: Duration) {
+    if let newest = self.uptime, uptime < newest { return }
     if setBack(at: now, uptime) > 0 { setBacks += 1 }
     (latest, self.uptime) = (now, uptime)
   }

@@ -28,7 +28,7 @@ import Testing
       case .lane: (4.03, 5.04)
       case .unique: (4.03, 3.04)
       case .batch: (3.05, 2.05)
-      case .key: (4.03, 2.05)
+      case .key: (3.03, 2.05)
       case .tag: (3.03, 2.05)
       case .requires: (2.05, 2.05)
       case .deadline: (3.03, 3.04)

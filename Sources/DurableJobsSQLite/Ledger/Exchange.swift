@@ -77,6 +77,8 @@ extension WriteTransaction: JobLedger {
 
   /// Binds jobs that wait for a key to the first job that has it.
   func bind(_ key: String, _ id: JobID) throws {
+    if isKeyAwaited == nil { isKeyAwaited = try connection[.isKeyAwaited].first { _ in true } ?? false }
+    guard isKeyAwaited == true else { return }
     let bind = try connection[.bindKey].with(key.composed, id)
     try bind.run()
     guard bind.changes > 0 else { return }
@@ -90,7 +92,9 @@ extension WriteTransaction: JobLedger {
       switch edge.parent {
       case .known(let parent): try run(.insertEdge, parent, id, need, slot)
       case .added(let index): try run(.insertEdge, added[index], id, need, slot)
-      case .key(let key): try run(.waitForKey, key.composed, id, need, slot)
+      case .key(let key):
+        try run(.waitForKey, key.composed, id, need, slot)
+        isKeyAwaited = true
       }
     }
     if let reason = new.course.reason { try put(note: reason, cause: new.course.cause, of: id) }

@@ -24,6 +24,8 @@ final class WriteTransaction {
   var letGo: [ClaimToken] = []
   /// Rows of workers read in this transaction, and whether they are valid.
   var standing: [Int64: Bool] = [:]
+  /// Whether a job waits for any key; nil if that was not asked yet.
+  var isKeyAwaited: Bool?
   private let workersBefore: [WorkerID: [WriterMemory.OwnWorker]]
   private let epochBefore: Int64
 

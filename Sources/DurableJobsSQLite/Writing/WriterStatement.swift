@@ -28,7 +28,7 @@ enum WriterStatement: Int, CaseIterable {
   case insertBatch, closeBatch, batch, putMember, deleteMember, tally, complete, deleteBatch
   // What waits for what
   case insertSeat, deleteSeat, seats, waiting, putWidth, putPace, dropLane
-  case named, waiters, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
+  case named, waiters, isKeyAwaited, waitForKey, bindKey, unbindKey, markBound, deleteKeyEdges
   case insertEdge, children, childRows, parents, inputs, putWait, deleteWait, neverMet, deleteParents, deleteChildren
   // Workers
   case insertWorker, grantLease, workerLease, renewLease, askStop, takeWorker, deleteWorker, heldBy
@@ -239,6 +239,7 @@ enum WriterStatement: Int, CaseIterable {
           ORDER BY k.job DESC LIMIT 1))
       """
     case .waiters: "SELECT child FROM durable_edge_key WHERE key=?1"
+    case .isKeyAwaited: "SELECT 1 FROM durable_edge_key WHERE key>='' LIMIT 1"
     case .waitForKey: "INSERT INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .bindKey:
       // A job may wait twice for the same end, by id and by key.

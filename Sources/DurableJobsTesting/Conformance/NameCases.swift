@@ -60,5 +60,29 @@ extension StoreConformance {
         }
       }
     },
+    Case("A lane, a condition and a batch are the same however their letters are composed") { subject in
+      for (one, other) in spellings {
+        let trial = try await Trial(subject)
+        try await trial.store.configure([.constraint(JobConstraint(rawValue: other), satisfied: true)])
+        let ids = try await [one, other].asyncMap { name in
+          try await trial.add(JobTerms(lane: JobLane(name), requires: [JobConstraint(rawValue: name)]))
+        }
+        for name in [one, other] {
+          try same(try await trial.ids(.lane(name)), ids, "jobs of the lane")
+          try same(try await trial.ids(.requires(JobConstraint(rawValue: name))), ids, "jobs of the condition")
+        }
+        try await trial.start(ids[0])
+        try same(try await trial.claim(["q": 2]).count, 0, "jobs claimed of a lane that is taken")
+        try await trial.store.configure([.lane(other, width: 2)])
+        try await trial.start(ids[1])
+        try await trial.store.configure([
+          .lane(one, width: 1), .constraint(JobConstraint(rawValue: one), satisfied: nil),
+        ])
+        try same(try await trial.store.settings(), [], "the settings, once all is as it was")
+        let batch = JobInsertion([], batch: .open(name: one, whenDone: nil))
+        let id = try await trial.store.insert(batch).batch
+        try same(try await trial.store.batches(.name(other)).map(\.id), [id], "batches of the name")
+      }
+    },
   ]
 }

@@ -95,6 +95,28 @@ extension StoreConformance {
         passed = seconds
       }
     },
+    Case("Jobs are kept for ever where a time is as long as can be, and a short one beside it counts") { subject in
+      let forEver = Duration.seconds(Int64.max)
+      var policy = StorePolicy()
+      (policy.retention, policy.failedRetention) = (forEver, forEver)
+      policy.retentionOfKind = ["long": StorePolicy.Retention(forEver, failed: forEver)]
+      for short in [false, true] {
+        if short { policy.retentionOfKind["short"] = StorePolicy.Retention(.seconds(10), failed: forEver) }
+        let trial = try await Trial(subject, policy: policy)
+        var ids: [JobID] = []
+        for kind in ["short", "k", "long"] {
+          for change in [JobChange.complete(output: nil), .fail(message: "no")] {
+            ids.append(try await trial.add(kind: kind))
+            try await trial.change(change, ids[ids.count - 1])
+          }
+        }
+        for _ in 1...2 {
+          trial.clock.advance(by: .seconds(50 * 365 * 86_400))
+          try await trial.recover()
+          try same(try await trial.ids(), Array(ids[(short ? 1 : 0)...]), "the jobs left")
+        }
+      }
+    },
     Case("Finished jobs are kept for their time, and not longer") { subject in
       var policy = StorePolicy()
       policy.retention = .seconds(100)

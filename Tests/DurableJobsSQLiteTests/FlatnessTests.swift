@@ -58,6 +58,36 @@ import Testing
     return Cost(enqueue: enqueue, turn: turn)
   }
 
+  /// What one bite of recovery costs where so many jobs are past their retention.
+  private func bite(of size: Int) async throws -> (work: StatementWork, report: RecoveryReport) {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await store.insert(.plain())
+    try await store.execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i+1 FROM n LIMIT \(size))
+      INSERT INTO durable_job(id,route,state,rank,priority,links,attempt,claim,entered_at,started_at)
+      SELECT i,1,7,0,0,0,1,1099511627776,1,1 FROM n
+      """)
+    try await store.execute(
+      "INSERT INTO durable_spec(id,created_at,payload) SELECT id,1,x'7b7d' FROM durable_job WHERE id>1")
+    try await store.execute("UPDATE durable_route SET jobs=\(size),succeeded=\(size - 1)")
+    let bite = try await store.work { try await store.recover(RecoveryRequest(limit: 1000)) }
+    await store.close()
+    return bite
+  }
+
+  @Test func `C36 A bite of recovery costs with 100,000 expired jobs what it costs with 5,000`() async throws {
+    let (few, many) = (try await bite(of: 5_000), try await bite(of: 100_000))
+    for (work, report) in [few, many] {
+      #expect(report.hasMore)
+      #expect((10_000...200_000).contains(work.steps), "\(work.steps)")
+      #expect((work.scans, work.sorts) == (0, 0))
+    }
+    #expect(abs(Double(many.work.steps) / Double(few.work.steps) - 1) <= 0.01)
+    #expect(many.work.runs == few.work.runs)
+  }
+
   @Test(
     "C35 C36 C61 Enqueue, and settle with claim, cost with 100,000 rows in the way what they cost with few",
     arguments: Crowd.allCases)

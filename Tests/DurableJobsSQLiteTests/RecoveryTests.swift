@@ -1,6 +1,7 @@
 import DurableJobs
 import DurableJobsTesting
 import Foundation
+import GRDB
 import Testing
 
 @testable import DurableJobsSQLite
@@ -131,6 +132,24 @@ import Testing
     #expect(bites < 100)
     #expect(try await store.claim(.of(100)).jobs.map(\.token.job) == Array(ids[31...]))
     #expect(try await store.jobs(JobQuery(.state(.succeeded))).map(\.id) == [ids[4]])
+  }
+
+  @Test func `What could not be deleted, since the file was locked, is deleted by the next sweep`() async throws {
+    var configuration = SQLiteStore.Configuration()
+    (configuration.clock, configuration.busyTimeout) = (clock, .milliseconds(50))
+    let hasty = try SQLiteStore(path: folder.path("other.sqlite"), configuration: configuration)
+    try await hasty.insert(.plain())
+    _ = try await hasty.settle(hasty.claim(.of(1)).jobs.map { $0.settled() }, thenClaim: nil)
+    clock.advance(by: Defaults.retention + .seconds(1))
+    var across = GRDB.Configuration()
+    across.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: folder.path("other.sqlite"), configuration: across)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    await #expect { try await hasty.recover(RecoveryRequest()) } throws: { ($0 as? JobError)?.code == .locked }
+    try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    #expect(try await hasty.counts(where: .all).total == 1)
+    _ = try await hasty.recover(RecoveryRequest())
+    #expect(try await hasty.counts(where: .all).total == 0)
   }
 
   @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {

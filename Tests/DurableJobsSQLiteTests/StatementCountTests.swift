@@ -93,6 +93,28 @@ import Testing
     #expect(work.runs == 3)  // BEGIN, the worker's row, COMMIT
   }
 
+  @Test func `Claims that were lost are forgotten, and no heartbeat reads them`() async throws {
+    try await insert(100)
+    let jobs = try await store.claim(.of(100)).jobs
+    /// How many are still held.
+    func renew() async throws -> Int {
+      try await store.renew(RenewalRequest(worker: "w", renewals: jobs.map { ClaimRenewal(token: $0.token) }))
+        .count { $0 == .held }
+    }
+    func held() async throws -> Int { try await store.onWriter { $0.memory.held.count } }
+    #expect(try await held() == 100)
+    try await store.execute("DELETE FROM durable_job WHERE id<=40")
+    try await store.execute("UPDATE durable_job SET claim=claim+1 WHERE id>90")
+    try await store.execute("UPDATE durable_worker SET asked=asked+1")  // as who stops a job does
+    #expect(try await renew() == 50)
+    #expect(try await held() == 50)
+    try await store.execute("UPDATE durable_worker SET lease_until=-1")  // as who recovers its jobs does
+    #expect(try await renew() == 0)
+    #expect(try await held() == 0)
+    let (work, _) = try await store.work { try await store.renew(RenewalRequest(worker: "w", renewals: [])) }
+    #expect(work.runs == 2)  // BEGIN and COMMIT
+  }
+
   @Test func `An idle sweep writes nothing`() async throws {
     try await insert(10)
     _ = try await store.claim(.of(1))

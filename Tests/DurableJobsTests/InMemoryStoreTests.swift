@@ -30,6 +30,28 @@ import Testing
     #expect(try await store.counts(where: .all) == JobCounts([.succeeded: 200]))
   }
 
+  @Test("Many who ask for the same counts at once share one look at all jobs, until something has moved")
+  func sharedCounts() async throws {
+    let store = InMemoryStore(clock: clock)
+    let job = NewJob(queue: "q", kind: "k", payload: Data())
+    _ = try await store.insert(JobInsertion(Array(repeating: job, count: 2000)))
+    func time(of filters: [JobFilter]) async throws -> Duration {
+      try await ContinuousClock().measure {
+        for number in 0..<100 {
+          let counts = try await store.counts(where: filters[number % filters.count])
+          #expect(counts[.ready] == 2000)
+        }
+      }
+    }
+    var isShared = false
+    for _ in 1...5 where !isShared {
+      isShared = try await time(of: [.queue("q")]) < time(of: [.queue("q"), .kind("k")]) / 5
+    }
+    #expect(isShared)
+    _ = try await store.insert(JobInsertion([job]))
+    #expect(try await store.counts(where: .queue("q"))[.ready] == 2001)
+  }
+
   @Test("A queue on it works with the clock of the machine")
   func systemClock() async throws {
     let queue = JobQueue(store: InMemoryStore())

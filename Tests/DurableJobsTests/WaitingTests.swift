@@ -170,6 +170,36 @@ import Testing
     await worker.stop()
   }
 
+  @Test func `2,000 who wait for a queue share their looks`() async throws {
+    let (queue, worker) = (queue, JobWorker(queue))
+    let (began, mayEnd) = (Gate(), Gate())
+    worker.register(kind: "k") { _, _ in
+      began.open()
+      await mayEnd.pass()
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    let (looks, begun) = (store.calls(of: .outstanding), Lock(0))
+    let waiting = Task {
+      try await withThrowingTaskGroup(of: JobCounts.self) { group in
+        for _ in 1...2000 {
+          group.addTask {
+            begun.withLock { $0 += 1 }
+            return try await queue.waitUntilIdle()
+          }
+        }
+        return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+      }
+    }
+    while begun.withLock({ $0 < 2000 }) { await Task.yield() }
+    mayEnd.open()
+    #expect(try await waiting.value == [JobCounts([.succeeded: 1]): 2000])
+    #expect(store.calls(of: .outstanding) - looks <= 8)
+    await worker.stop()
+  }
+
   @Test func `a worker of two queues serves also the one that is full`() async throws {
     let (full, free) = (JobQueue("full", store: store), JobQueue("free", store: store))
     let worker = JobWorker([full: 1, free: 1])

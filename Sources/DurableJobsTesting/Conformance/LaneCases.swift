@@ -164,6 +164,37 @@ extension StoreConformance {
         }
       }
     },
+    Case("One that would stand in a lane behind a job that waits for it is refused by name, also within one call") {
+      subject in
+      let trial = try await Trial(subject)
+      func job(key: String? = nil, after edges: [JobEdge] = []) -> NewJob {
+        .plain(after: edges, terms: JobTerms(key: key, lane: "a"))
+      }
+      let bringer = NewJob.plain(after: [JobEdge(.sibling(0))], terms: JobTerms(key: "b"))
+      let waiting = try await trial.add([job(after: [JobEdge(.key("b"))])])[0]
+      for (jobs, words) in [
+        ([job(key: "b")], "in the lane 'a' behind job \(waiting), which waits for it by the key 'b'"),
+        // What it needs is in the lane, and not itself.
+        ([job(), bringer], "in the lane 'a' behind job \(waiting), which waits for it by the key 'b'"),
+        (
+          [job(after: [JobEdge(.key("c"))]), job(key: "c")],
+          "in the lane 'a' behind another job of this call, which waits for it by the key 'c'"
+        ),
+        ([job(after: [JobEdge(.sibling(1))]), job()], "waits for the job at place 1 of its call"),
+      ] {
+        let said = try await refusal(.invalidArgument, "a job behind one that waits for it") {
+          _ = try await trial.add(jobs)
+        }
+        try holds(said.contains(words), "'\(said)' says: \(words)")
+        try same(try await trial.ids(), [waiting], "all jobs")
+      }
+      // Where the lane has room for both, neither stands behind the other.
+      try await trial.store.configure([.lane("a", width: 2)])
+      let brought = try await trial.add([job(key: "b")])[0]
+      for id in [brought, waiting] {
+        try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+      }
+    },
     Case("C17 Cancelled and stored again in its lane while the first still runs: it waits for that one's end") {
       subject in
       let trial = try await Trial(subject)

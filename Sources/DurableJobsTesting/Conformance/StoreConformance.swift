@@ -98,10 +98,16 @@ func present<T>(_ value: T?, _ what: String) throws -> T {
 
 /// Expects `body` to be refused with this code.
 func refused(_ code: JobError.Code, _ what: String, _ body: () async throws -> Void) async throws {
+  _ = try await refusal(code, what, body)
+}
+
+/// The words with which `body` must be refused.
+func refusal(_ code: JobError.Code, _ what: String, _ body: () async throws -> Void) async throws -> String {
   do {
     try await body()
   } catch let error as JobError {
-    return try same(error.code, code, "\(what) is refused as")
+    try same(error.code, code, "\(what) is refused as")
+    return error.message
   }
   throw Difference("\(what) is not refused")
 }

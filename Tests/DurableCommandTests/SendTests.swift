@@ -80,6 +80,17 @@
       #expect(requests.first?["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
+    @Test("requests of a lane arrive in their order, also where the first is refused at first")
+    func lane() async throws {
+      server.serve("/orders", .page(503).with("Retry-After", "0"), .page(200))
+      for body in ["one", "two", "three"] {
+        let added = try await send("POST", server.url("/orders"), "--lane", "orders", "--data", body)
+        #expect(added.status == .exited(0), "\(added.stderr)")
+      }
+      #expect(try await durable("work", "--drain", "--concurrency", "4").status == .exited(0))
+      #expect(bodies("/orders") == ["one", "one", "two", "three"])
+    }
+
     @Test("while nobody can be reached it waits and says why, and arrives when somebody can be")
     func offline() async throws {
       server.serve("/orders", .page(200))

@@ -112,6 +112,24 @@
       for other in others { #expect(try await setting.jobs.queue.enqueue(other).isNew) }
     }
 
+    @Test func `requests of a lane arrive in their order, and none goes before one that waits for another attempt`()
+      async throws
+    {
+      server.serve("/orders", .page(503), .page(200))
+      var ids: [JobID] = []
+      for item in ["one", "two", "three"] {
+        let request = SendRequest(.post, try server.at("/orders"), body: try .json(Order(item: item)))
+        ids.append(try await setting.jobs.queue.enqueue(request, options: JobOptions(lane: "orders")).id)
+      }
+      let bodies = ["one", "two", "three"].map { #"{"item":"\#($0)"}"# }
+      try await setting.jobs.drain()
+      #expect(server.bodies("/orders") == [bodies[0]])
+      let first = try await setting.passTime(for: try await setting.job(ids[0]))
+      #expect(first.attempt == 2)
+      #expect(server.bodies("/orders") == [bodies[0]] + bodies)
+      #expect(Set(server.keys("/orders")).count == 3)
+    }
+
     // MARK: What is answered
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])

@@ -321,6 +321,64 @@
       #expect(waited.status == .exited(0))
     }
 
+    @Test("add --after runs a command after a success, --after-failure after a failure, --after-end after either")
+    func ends() async throws {
+      let good = try await durable.add("--", "true")
+      let bad = try await durable.add("--max-attempts", "1", "--", "false")
+      let options = ["--after", "--after-failure", "--after-end"]
+      var dependents: [(good: Int, bad: Int)] = []
+      for option in options {
+        func add(_ parent: Int) async throws -> Int {
+          try await durable.add(option, "\(parent)", "--", "touch", "\(parent)\(option)")
+        }
+        dependents.append((try await add(good), try await add(bad)))
+      }
+      let both = try await durable.add("--after", "\(good)", "--after-failure", "\(bad)", "--", "true")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      for (option, (ids, states)) in zip(
+        options,
+        zip(dependents, [("succeeded", "skipped"), ("skipped", "succeeded"), ("succeeded", "succeeded")]))
+      {
+        for (id, state, parent) in [(ids.good, states.0, good), (ids.bad, states.1, bad)] {
+          #expect(try await durable.state(id) == state, "\(option) \(parent)")
+          let path = "\(durable.folder)/\(parent)\(option)"
+          #expect(FileManager.default.fileExists(atPath: path) == (state == "succeeded"), "\(path)")
+        }
+      }
+      #expect(try await durable.state(both) == "succeeded")
+      let skipped = try await durable.job(dependents[1].good)
+      #expect(skipped["cause"] as? Int == good, "\(skipped)")
+    }
+
+    @Test("tree draws each job below what it waits for, and what is drawn already with a mark and nothing below it")
+    func tree() async throws {
+      _ = try await durable.add("--", "make", "test")
+      _ = try await durable.add("--after", "1", "--lane", "deploy", "--", "./deploy.sh")
+      _ = try await durable.add("--after-failure", "1", "--", "mail", "-s", "tests failed", "me@example.org")
+      #expect(
+        try await durable("tree", "1").text == """
+          1 ready make test  ←
+          ├─ 2 blocked ./deploy.sh
+          └─ 3 blocked mail -s 'tests failed' me@example.org
+
+          """)
+      // A diamond, and one below it.
+      _ = try await durable.add("--", "top")
+      for side in ["left", "right"] { _ = try await durable.add("--after", "4", "--", side) }
+      _ = try await durable.add("--after", "5", "--after-end", "6", "--", "bottom")
+      _ = try await durable.add("--after", "7", "--", "last")
+      #expect(
+        try await durable("tree", "8").text == """
+          4 ready top
+          ├─ 5 blocked left
+          │  └─ 7 blocked bottom
+          │     └─ 8 blocked last  ←
+          └─ 6 blocked right
+             └─ 7 blocked bottom …
+
+          """)
+    }
+
     @Test("a job that was stored with --lane-goes-on holds its lane only until it fails")
     func laneGoesOn() async throws {
       _ = try await durable.add("--lane", "deploy", "--lane-goes-on", "--", "false")

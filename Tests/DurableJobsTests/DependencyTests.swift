@@ -205,6 +205,31 @@ import Testing
     #expect(job.reason?.hasSuffix("at session") == true)
   }
 
+  @Test func `What waits for a job whose input does not decode waits on, and goes on once a retry can read it`()
+    async throws
+  {
+    let login = queue.handle(try await queue.enqueue(kind: "untyped", payload: Data("{}".utf8)), as: Login.self)
+    let fetch = try await queue.enqueue(FetchAvatar(session: login.output, size: 1))
+    let show = try await queue.enqueue(ShowImage(image: fetch.output))
+    worker.register(kind: "untyped") { _, _ in Data(#""ada""#.utf8) }
+    try await worker.runUntilIdle()
+    #expect(try await fetch.snapshot.state == .suspended)
+    #expect(try await show.snapshot.state == .blocked)
+    // A program that has not changed finds the same again.
+    try await queue.retry(fetch.id)
+    try await worker.runUntilIdle()
+    #expect(try await fetch.snapshot.state == .suspended)
+    #expect(try await show.snapshot.state == .blocked)
+    let later = JobWorker(queue, maxConcurrentJobs: 1)
+    later.register(FetchOldAvatar.self) { fetch, _ in Avatar(text: "\(fetch.size) px of \(fetch.session)") }
+    later.register(ShowImage.self) { show, _ in show.image.text }
+    try await queue.retry(fetch.id)
+    try await later.runUntilIdle()
+    #expect(try await show.value == "1 px of ada")
+    #expect(try await queue.counts() == JobCounts([.succeeded: 3]))
+    #expect(ran.all.isEmpty)
+  }
+
   @Test func `A payload is validated when its inputs have come`() async throws {
     worker.register(Careful.self) { _, _ in }
     var jobs: [JobHandle<Void>] = []
@@ -328,6 +353,14 @@ private struct Login: JobPayload {
 private struct FetchAvatar: JobPayload {
   typealias Output = Avatar
   @JobInput var session: Session
+  var size: Int
+  static let kind = "fetch-avatar"
+}
+
+/// The same kind in a program that reads a session as it was once.
+private struct FetchOldAvatar: JobPayload {
+  typealias Output = Avatar
+  @JobInput var session: String
   var size: Int
   static let kind = "fetch-avatar"
 }

@@ -1,3 +1,4 @@
+import DurableJobsTesting
 import Foundation
 import Testing
 
@@ -67,6 +68,31 @@ import Testing
     #expect(error?.code == .invalidArgument)
     #expect(error?.message.contains("has the key 'b', for which another job of this call waits") == true)
     #expect(try await queue.counts().total == 0)
+  }
+
+  @Test func `A plan is watched as one: each change of its jobs is told, and none of others`() async throws {
+    let clock = ManualClock()
+    let queue = JobQueue(store: InMemoryStore(clock: clock))
+    var plan = JobPlan()
+    plan.add(MakePart(), after: [plan.add(MakePart(), named: "first")])
+    let other = try await queue.enqueue(plan)
+    let stored = try await queue.enqueue(plan)
+    let ids = try await stored.jobs.map(\.id)
+    var watch = queue.snapshots(where: .plan(stored.id)).makeAsyncIterator()
+    func next() async throws -> [JobSnapshot]? {
+      clock.advance(by: .seconds(1))
+      return try await watch.next()
+    }
+    let first = try #require(try await next())
+    #expect(first.map(\.id) == ids)
+    #expect(first.map(\.state) == [.ready, .blocked])
+    try await other.cancel()
+    for (id, states) in zip(ids, [[JobState.succeeded, .ready], [.succeeded, .succeeded]]) {
+      try await queue.complete(id, output: Data(#"{"number":1}"#.utf8))
+      #expect(try await next()?.map(\.state) == states)
+    }
+    var counts = queue.countSnapshots(where: .plan(stored.id)).makeAsyncIterator()
+    #expect(try await counts.next() == JobCounts([.succeeded: 2]))
   }
 
   @Test func `A plan with nothing in it is stored as nothing`() async throws {

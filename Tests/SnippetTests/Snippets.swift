@@ -829,6 +829,14 @@ func snippet69() async throws {
 
 // docs/dependencies.md, block 5
 func snippet70() async throws {
+  for try await counts in queue.countSnapshots(where: .plan(planID)) {  // now, and after changes
+    print(counts[.succeeded], "of", counts.total)
+  }
+  for try await jobs in queue.snapshots(where: .plan(planID)) { print(jobs.map(\.state)) }
+}
+
+// docs/dependencies.md, block 6
+func snippet71() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -837,7 +845,7 @@ func snippet70() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet71() async throws {
+func snippet72() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -851,14 +859,14 @@ func snippet71() async throws {
 }
 
 // docs/gotchas.md, block 1
-func snippet72() async throws {
+func snippet73() async throws {
   worker.register(SendMessage.self) { message, context in
     try await server.send("message \(context.id): \(message.text)")
   }
 }
 
 // docs/gotchas.md, block 2
-func snippet73() async throws {
+func snippet74() async throws {
   struct ResizePhoto: JobPayload {
     var file: URL
     var width: Int?  // new: older jobs have none
@@ -869,7 +877,7 @@ func snippet73() async throws {
 }
 
 // docs/gotchas.md, block 3
-func snippet74() async throws {
+func snippet75() async throws {
   nonisolated struct Thumbnail: Codable, Sendable {
     var file: URL
   }
@@ -883,7 +891,7 @@ func snippet74() async throws {
 }
 
 // docs/gotchas.md, block 4
-func snippet75() async throws {
+func snippet76() async throws {
   struct Publish: Job {
     @JobInput var page: Page
     static let kind = "publish"
@@ -896,7 +904,7 @@ func snippet75() async throws {
 }
 
 // docs/gotchas.md, block 5
-func snippet76() async throws {
+func snippet77() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -910,7 +918,7 @@ func snippet76() async throws {
 }
 
 // docs/limits.md, block 1
-func snippet77() async throws {
+func snippet78() async throws {
   let mail = JobQueue("mail", store: store)
   try await mail.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60), burst: 10)))
   print(try await mail.limits?.running ?? "any number")
@@ -918,13 +926,13 @@ func snippet77() async throws {
 }
 
 // docs/limits.md, block 2
-func snippet78() async throws {
+func snippet79() async throws {
   try await queue.setRate(of: "customer-7", to: JobRate(10, per: .seconds(60), burst: 3))
 }
 
 // docs/postgres.md, block 1
 #if Postgres
-func snippet79() async throws {
+func snippet80() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
@@ -945,7 +953,7 @@ struct CopyPhoto: Job {
 }
 
 // docs/quick-start.md, block 2
-func snippet80() async throws {
+func snippet81() async throws {
   let queue = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
   let worker = JobWorker(queue, maxConcurrentJobs: 2)
   worker.register(CopyPhoto.self)
@@ -961,13 +969,13 @@ func snippet80() async throws {
 }
 
 // docs/quick-start.md, block 3
-func snippet81() async throws {
+func snippet82() async throws {
   let copy = try await queue.handle(id, as: CopyPhoto.self).value
   print(copy.path)
 }
 
 // docs/quick-start.md, block 4
-func snippet82() async throws {
+func snippet83() async throws {
   do {
     print(try await queue.handle(id, as: CopyPhoto.self).value)
   } catch let failure as JobFailure {
@@ -978,7 +986,7 @@ func snippet82() async throws {
 }
 
 // docs/quick-start.md, block 5
-func snippet83() async throws {
+func snippet84() async throws {
   let jobs = TestJobs()  // in memory, on a clock that stands still
   jobs.worker.register(CopyPhoto.self)
   let folder = FileManager.default.temporaryDirectory
@@ -989,7 +997,7 @@ func snippet83() async throws {
 }
 
 // docs/schedules.md, block 1
-func snippet84() async throws {
+func snippet85() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -1004,21 +1012,21 @@ func snippet84() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet85() async throws {
+func snippet86() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet86() async throws {
+func snippet87() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet87() async throws {
+func snippet88() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -1035,7 +1043,7 @@ func snippet87() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet88() async throws {
+func snippet89() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -1046,7 +1054,7 @@ func snippet88() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet89() async throws {
+func snippet90() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -1059,7 +1067,7 @@ func snippet89() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet90() async throws {
+func snippet91() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -1087,7 +1095,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet91() async throws {
+func snippet92() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -1097,7 +1105,7 @@ func snippet91() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet92() async throws {
+func snippet93() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -1106,7 +1114,7 @@ func snippet92() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet93() async throws {
+func snippet94() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -1118,7 +1126,7 @@ func snippet93() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet94() async throws {
+func snippet95() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -1138,7 +1146,7 @@ func snippet94() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet95() async throws {
+func snippet96() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1178,7 +1186,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet96() async throws {
+func snippet97() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1189,7 +1197,7 @@ func snippet96() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet97() async throws {
+func snippet98() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1200,7 +1208,7 @@ func snippet97() async throws {
 
 // docs/transactions.md, block 3
 #if Postgres
-func snippet98() async throws {
+func snippet99() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await store.transaction { transaction in
@@ -1218,7 +1226,7 @@ func snippet98() async throws {
 
 // docs/transactions.md, block 4
 #if Postgres
-func snippet99() async throws {
+func snippet100() async throws {
   let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
   let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
   print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
@@ -1226,21 +1234,21 @@ func snippet99() async throws {
 #endif
 
 // docs/watching.md, block 1
-func snippet100() async throws {
+func snippet101() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet101() async throws {
+func snippet102() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet102() async throws {
+func snippet103() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

@@ -101,6 +101,22 @@ extension StoreConformance {
       try same(Set(try await trial.claim(satisfied: ["c1"])), [failed, offline, soon, ready], "jobs that run then")
       try same(try await trial.job(failed).attempt, 2, "the attempt of the one that was woken")
     },
+    Case("C31 Back-offs that end because a condition returned end at different moments") { subject in
+      let trial = try await Trial(subject)
+      let ids = try await trial.add(50, JobTerms(maxAttempts: 9, requires: ["c1"]))
+      for job in try await trial.store.claim(trial.request(satisfied: ["c1"], room: 50)).jobs {
+        try await trial.settle(job, .retry(.after(.seconds(3600)), message: "m"))
+      }
+      let time = Duration.seconds(3000)
+      let report = try await trial.store.change(.wake(within: time), where: .requires("c1"), after: nil, limit: 100)
+      try same(report.changed, ids, "the jobs that were woken")
+      let times = try await ids.asyncMap { try present(try await trial.job($0).runAt, "a time") }
+      try holds(times.allSatisfy((trial.now...trial.after(time)).contains), "they end within their time")
+      // By chance two of 3,000,000 milliseconds may be one.
+      try holds(Set(times).count > 40, "they are spread: \(Set(times).count) moments of 50 jobs")
+      try holds(times.contains { $0 < trial.after(time / 2) }, "some end in the first half of it")
+      try holds(times.contains { $0 > trial.after(time / 2) }, "some end in the second half of it")
+    },
     Case("What requires a condition that does not hold keeps nobody from being idle") { subject in
       let trial = try await Trial(subject)
       func isIdle(where satisfied: Set<JobConstraint>) async throws -> Bool {

@@ -1,10 +1,14 @@
 import DurableJobs
+import Foundation
 import Testing
 
 @testable import DurableJobsSQLite
 
 /// What a job costs must not depend on how many others are there: counted in steps of SQLite's virtual machine.
 @Suite struct FlatnessTests {
+  /// How many: 100,000, or what `DURABLE_CROWD` says.
+  static let crowd = ProcessInfo.processInfo.environment["DURABLE_CROWD"].flatMap(Int.init) ?? 100_000
+
   enum Crowd: String, CaseIterable {
     case readyBehind = "ready, behind on the same route"
     case scheduled = "scheduled far ahead, of higher priority"
@@ -89,12 +93,12 @@ import Testing
   }
 
   @Test(
-    "C35 C36 C61 Enqueue, and settle with claim, cost with 100,000 rows in the way what they cost with few",
+    "C35 C36 C61 Enqueue, and settle with claim, cost with a crowd of rows in the way what they cost with few",
     arguments: Crowd.allCases)
   func flat(crowd: Crowd) async throws {
     // A claim makes a thousand of those ready that are due.
     let few = try await cost(of: crowd, crowd == .due ? 5_000 : 1_000)
-    let many = try await cost(of: crowd, 100_000)
+    let many = try await cost(of: crowd, Self.crowd)
     for (few, many) in [(few.enqueue, many.enqueue), (few.turn, many.turn)] {
       #expect(few.steps > 5_000)
       #expect(abs(Double(many.steps) / Double(few.steps) - 1) <= 0.01)

@@ -14,7 +14,7 @@
       discussion: """
         A file grows as NAME.part and gets its name when it is whole. After Ctrl-C, a crash or a power cut, the same \
         command goes on where it stopped; so does 'durable work'. A download that is stored already, or under way in \
-        another process, is joined.
+        another process, is joined. So there is no --unique: what makes a download one is its URL and its folder.
 
         durable get https://example.org/big.iso
         durable get -o iso --sha256 9f86d0…0f00a08 https://example.org/big.iso

@@ -108,6 +108,32 @@ import Testing
     #expect(try await store.claim(.of(9, kinds: ["order"])).jobs.map(\.token.job) == [kept.id])
   }
 
+  /// How often listeners of the store hear of more than that jobs were begun.
+  private func listen() -> (heard: Lock<Int>, StoreSignals.Subscription) {
+    let heard = Lock(0)
+    return (
+      heard,
+      store.signals.listen { signal in
+        if case .committed(let changes) = signal, changes.allSatisfy({ $0.state == .running }) { return }
+        heard.withLock { $0 += 1 }
+      }
+    )
+  }
+
+  @Test(arguments: [true, false])
+  func `Nobody hears of a job before the transaction is committed, and after a rollback nobody does`(
+    isCommitted: Bool
+  ) async throws {
+    let (heard, listening) = listen()
+    try pool.writeInTransaction { db in
+      try queue.enqueue(Order(number: 1), in: db)
+      #expect(heard.withLock { $0 } == 0)
+      return isCommitted ? .commit : .rollback
+    }
+    #expect(heard.withLock { $0 } == (isCommitted ? 1 : 0))
+    withExtendedLifetime(listening) {}
+  }
+
   @Test func `A job that is refused leaves nothing, and the transaction goes on`() async throws {
     try await pool.write { db in
       try sell(1, db)
@@ -175,6 +201,60 @@ import Testing
     try await worker.runUntilIdle()
     #expect(try await job.snapshot.state == .failed)
     #expect(try await sales() == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `A rollback to a savepoint takes back the end of a job, which can end afterwards`(
+    isEndedAgain: Bool
+  ) async throws {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { order, context in
+      guard order.number == 1 else { return "after" }
+      try await pool.write { db in
+        try sell(1, db)
+        try db.inSavepoint {
+          try sell(2, db)
+          try context.complete(with: "taken back", in: db)
+          return .rollback
+        }
+        if isEndedAgain { try context.complete(with: "sold", in: db) }
+      }
+      #expect(try await queue.job(context.id).state == (isEndedAgain ? .succeeded : .running))
+      return "returned"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    let next = try await queue.enqueue(Order(number: 2), after: [job])
+    try await worker.runUntilIdle()
+    #expect(try await job.value == (isEndedAgain ? "sold" : "returned"))
+    #expect(try await next.value == "after")
+    #expect(try await sales() == [1])
+    #expect(try await queue.counts() == JobCounts([.succeeded: 2]))
+    #expect(try await store.check(mending: false) == [])
+  }
+
+  @Test(arguments: [true, false])
+  func `Nobody hears of the end of a job before the transaction is committed, and after a rollback nobody does`(
+    isCommitted: Bool
+  ) async throws {
+    let worker = JobWorker(queue)
+    let (heard, listening) = listen()
+    worker.register(Order.self, retry: .never) { order, context in
+      guard order.number == 1 else { return "after" }
+      heard.withLock { $0 = 0 }
+      try pool.writeInTransaction { db in
+        try context.complete(with: "sold", in: db)
+        #expect(heard.withLock { $0 } == 0)
+        return isCommitted ? .commit : .rollback
+      }
+      #expect(heard.withLock { $0 } == (isCommitted ? 1 : 0))
+      return "returned"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    let next = try await queue.enqueue(Order(number: 2), after: [job])
+    try await worker.runUntilIdle()
+    #expect(try await job.value == (isCommitted ? "sold" : "returned"))
+    #expect(try await next.value == "after")
+    withExtendedLifetime(listening) {}
   }
 
   @Test func `C12 Who lost its claim writes nothing`() async throws {
@@ -288,6 +368,18 @@ import Testing
       #expect(deeds == (state == .succeeded ? [1, 7] : [7]))
       #expect(jobs.map { $0.state == .running ? .ready : $0.state } == [state])
     }
+  }
+
+  @Test func `What another process commits is an event of this one's queue, and can be read then`() async throws {
+    let path = folder.path("shared.sqlite")
+    let queue = JobQueue(store: try SQLiteStore(path: path))
+    let probe = try ProcessProbe("transact", path)
+    _ = try await probe.ask("write 7", hear: "written")
+    var events = queue.events.makeAsyncIterator()
+    try probe.tell("go")
+    #expect(await events.next() == .changedElsewhere)
+    #expect(try await queue.jobs(where: .all).map(\.key) == ["7"])
+    await queue.store.close()
   }
 
   @Test func `Whenever a process is killed, the rows that it wrote are those of its jobs`() async throws {

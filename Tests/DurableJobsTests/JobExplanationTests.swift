@@ -12,6 +12,39 @@ import Testing
     "\(reason)" + (reason.help.map { "; \($0)" } ?? "")
   }
 
+  /// All that a reason can be. A new one does not compile here until it has its name, and fails the test below until it has
+  /// its sentence there.
+  private enum Name: CaseIterable {
+    case circle, held, uniqueKey, needs, needsKey, lane, start, backOff, putOff, paused, limit, rate, laneRate, noWorker
+    case queueUnserved, kindUnknown, constraint, slotsTaken, running, ended
+
+    init(_ reason: JobExplanation.Reason) {
+      self =
+        switch reason {
+        case .circle: .circle
+        case .held: .held
+        case .uniqueKey: .uniqueKey
+        case .needs: .needs
+        case .needsKey: .needsKey
+        case .lane: .lane
+        case .start: .start
+        case .backOff: .backOff
+        case .putOff: .putOff
+        case .paused: .paused
+        case .limit: .limit
+        case .rate: .rate
+        case .laneRate: .laneRate
+        case .noWorker: .noWorker
+        case .queueUnserved: .queueUnserved
+        case .kindUnknown: .kindUnknown
+        case .constraint: .constraint
+        case .slotsTaken: .slotsTaken
+        case .running: .running
+        case .ended: .ended
+        }
+    }
+  }
+
   @Test func `Each reason is a sentence, and says what helps`() {
     let dead = StoredWorker(process: 12, since: now, queues: [], kinds: [], standing: .dead)
     let failure = AttemptFailure(attempt: 2, at: now, message: "refused")
@@ -30,6 +63,14 @@ import Testing
         "The jobs 5, 7 wait for each other in a circle; Cancel one of them, or give a lane of theirs another seat"
       ),
       (.uniqueKey("u", other, .ready), "Job 5 has its unique key 'u' and goes first; it is ready"),
+      (
+        .uniqueKey("u", other, .suspended),
+        "Job 5 has its unique key 'u' and goes first; it is suspended; Resume job 5"
+      ),
+      (
+        .uniqueKey("u", other, .failed),
+        "Job 5 has its unique key 'u'; it failed and holds their lane; Remove job 5, or cancel this one and retry that"
+      ),
       (.needs(other, .suspended, .succeeded), "It waits for job 5, which is suspended; Resume job 5"),
       (.needs(other, .running, .ended), "It waits for the end of job 5, which is running"),
       (
@@ -74,10 +115,17 @@ import Testing
         .rate("mail", JobRate(100, per: .seconds(60)), next: now),
         "The queue 'mail' starts at most 100 a minute; its next job may start at 2027-01-15T08:00:00Z"
       ),
+      (
+        .laneRate("customer-7", JobRate(10, per: .seconds(60)), next: now),
+        "The lane 'customer-7' starts at most 10 a minute; this job may start at 2027-01-15T08:00:00Z"
+      ),
       (.ended(.succeeded, reason: nil), "It has ended"),
       (.ended(.failed, reason: "refused"), "It has ended: refused; Retry it to run it again"),
+      (.ended(.cancelled, reason: "by hand"), "It has ended: by hand; Retry it to run it again"),
+      (.ended(.skipped, reason: nil), "It has ended; Retry the job that it needs"),
     ]
     for (reason, sentence) in expected { #expect(words(reason) == sentence) }
+    #expect(Set(expected.map { Name($0.0) }) == Set(Name.allCases))
   }
 
   @Test func `What must change first is first`() {

@@ -51,6 +51,33 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(try await value == 8)
   }
 
+  @MainActor
+  @Test func `a handler that is the main actor's runs there, and any other elsewhere, whoever made the worker`()
+    async throws
+  {
+    let mark = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: mark, value: true)
+    defer { DispatchQueue.main.setSpecific(key: mark, value: nil) }
+    let places = Recorder<String>()
+    @Sendable func note(_ kind: String) {
+      places.add("\(kind) \(DispatchQueue.getSpecific(key: mark) == true ? "on the main actor" : "elsewhere")")
+    }
+    let worker = JobWorker(queue)
+    worker.register(kind: "a") { @MainActor _, _ in
+      note("a")
+      await Task.yield()
+      note("a")
+      return nil
+    }
+    worker.register(kind: "b") { @Sendable _, _ in
+      note("b")
+      return nil
+    }
+    for kind in ["a", "b"] { try await queue.enqueue(kind: kind, payload: Data()) }
+    try await worker.runUntilIdle()
+    #expect(places.all.sorted() == ["a on the main actor", "a on the main actor", "b elsewhere"])
+  }
+
   @Test func `a limit holds over workers, and each place is taken when it comes free`() async throws {
     let load = LoadGauge()
     let workers = (0..<3).map { _ in JobWorker(queue, maxConcurrentJobs: 4) }

@@ -66,6 +66,49 @@ import Testing
     #expect(more > few[0] + 20, "two rows more would show")
   }
 
+  /// A store of twelve jobs has no more rows to read than that: what a look costs there, one at 20,000 more may cost, too.
+  private func expectFewRows(
+    _ terms: JobTerms, _ order: JobQuery.Order, _ filters: (BatchID) -> [JobFilter]
+  ) async throws {
+    let new = NewJob.plain(terms: terms)
+    func insert(_ count: Int, _ batch: BatchMembership) async throws -> BatchID {
+      try #require(
+        try await store.insert(JobInsertion(Array(repeating: new, count: count), batch: batch)).batch)
+    }
+    let batch = try await insert(12, .new(name: "b", whenDone: nil))
+    let filters = filters(batch)
+    var few: [Int] = []
+    for filter in filters { few.append(try await cost(JobQuery(filter, order: order, limit: 10)).steps) }
+    for _ in 0..<4 { _ = try await insert(5_000, .join(batch)) }
+    for (filter, steps) in zip(filters, few) {
+      let cost = try await cost(JobQuery(filter, order: order, limit: 10))
+      #expect(cost.jobs == 10, "\(filter)")
+      #expect(cost.steps <= steps + 2, "\(filter)")
+      #expect(try await self.cost(JobQuery(filter, order: order, limit: 14)).steps > steps + 20, "\(filter)")
+    }
+  }
+
+  @Test(arguments: [JobQuery.Order.oldestFirst, .newestFirst])
+  func `A look at the first ten reads at most two rows more, whatever it looks for`(order: JobQuery.Order) async throws
+  {
+    try await expectFewRows(JobTerms(tags: ["t"], requires: ["vpn"]), order) { batch in
+      [
+        .all, .queue("default"), .kind("work"), .state(.ready), .unfinished, .tag("t"), .batch(batch), .requires("vpn"),
+        .queue("default") && .state(.ready), .kind("work") && .tag("t"),
+        .queue("default") && .kind("work") && .unfinished, .queue("default") && !.state(.succeeded),
+        .state(.ready) || .state(.failed), .tag("t") || .kind("other"),
+      ]
+    }
+  }
+
+  /// But one at those of its jobs that have not ended reads all of these, which are kept by their seats.
+  @Test(arguments: [JobQuery.Order.oldestFirst, .newestFirst])
+  func `A look at a lane does so, too`(order: JobQuery.Order) async throws {
+    try await expectFewRows(JobTerms(lane: "l"), order) { _ in
+      [.lane("l"), .state(.blocked), .queue("default") && .lane("l")]
+    }
+  }
+
   @Test func `C64 Counts for a screen cost of 100,000 jobs what they cost of 100`() async throws {
     func counts() async throws -> (steps: Int, jobs: Int) {
       try await cost { try readCounts(where: .queue("default"), on: $0).total }

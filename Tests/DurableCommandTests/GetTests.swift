@@ -43,6 +43,20 @@
       #expect(try await durable("status").status == .exited(0))
     }
 
+    #if os(Linux)
+      @Test("a connection that does not come about is given up after --connect-timeout")
+      func connecting() async throws {
+        let full = try FullPort()
+        // By default another 15 s would pass.
+        let outcome = try await durable(
+          "get", "--connect-timeout", "200ms", "--max-attempts", "1", "--deadline", "10s",
+          "http://127.0.0.1:\(full.number)/a.bin")
+        #expect(outcome.status == .exited(1))
+        #expect(try await durable.message(1).contains("can't connect to 127.0.0.1:\(full.number): no answer"))
+        withExtendedLifetime(full) {}
+      }
+    #endif
+
     @Test(
       "a file of unknown length leaves room for the store", .enabled(if: SmallDisk.isPossible, "mounts a file system"))
     func roomForStore() async throws {
@@ -661,4 +675,37 @@
         status: result.terminationStatus, stdout: result.closureResult, stderr: result.standardError)
     }
   }
+
+  #if os(Linux)
+    /// A port whose server takes no connection, and has no room for more that wait: who connects hears nothing.
+    private final class FullPort: Sendable {
+      let number: UInt16
+      private let sockets: [Int32]
+
+      init() throws {
+        func make(_ flags: Int) -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(flags), 0) }
+        let server = make(Int(SOCK_CLOEXEC.rawValue))
+        var sockets = [server]
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        func withAddress(_ body: (UnsafeMutablePointer<sockaddr>) -> Int32) -> Int32 {
+          withUnsafeMutablePointer(to: &address) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
+        }
+        try #require(server >= 0 && withAddress { bind(server, $0, size) } == 0 && listen(server, 0) == 0)
+        try #require(withAddress { getsockname(server, $0, &size) } == 0)
+        number = UInt16(bigEndian: address.sin_port)
+        // One that waits leaves no room: the next ones do not come about, however long they are waited for.
+        for _ in 0..<8 {
+          let client = make(Int(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+          sockets.append(client)
+          try #require(client >= 0 && (withAddress { connect(client, $0, size) } == 0 || errno == EINPROGRESS))
+        }
+        self.sockets = sockets
+      }
+
+      deinit { for socket in sockets { close(socket) } }
+    }
+  #endif
 #endif

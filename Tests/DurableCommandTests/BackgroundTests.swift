@@ -174,18 +174,6 @@
     }
 
     #if os(Linux)
-      /// A `systemctl` that notes what it was asked, and answers `answer`.
-      private func environment(_ answer: String) throws -> [Environment.Key: String?] {
-        let bin = durable.folder + "/bin"
-        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
-        let script = "#!/bin/sh\necho \"$@\" >> '\(durable.folder)/asked'\n\(answer)\n"
-        #expect(
-          FileManager.default.createFile(
-            atPath: bin + "/systemctl", contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return ["PATH": bin + ":" + path, "XDG_CONFIG_HOME": durable.folder + "/config"]
-      }
-
       private func run(
         _ arguments: String..., in environment: [Environment.Key: String?]
       ) async throws -> Durable.Outcome {
@@ -194,7 +182,7 @@
 
       @Test("install writes a unit whose command works on the store, and remove takes it away")
       func install() async throws {
-        let environment = try environment("test \"$2\" = is-active && echo active; exit 0")
+        let environment = try durable.environment(systemctl: "test \"$2\" = is-active && echo active; exit 0")
         let installed = try await run("service", "install", "--concurrency", "3", in: environment)
         #expect(installed.status == .exited(0), "\(installed.stderr)")
         #expect(installed.text == "durable: active\n")
@@ -264,7 +252,7 @@
 
       @Test("a system that refuses is quoted, and the unit stays for a person")
       func refused() async throws {
-        let environment = try environment("echo 'Failed to connect to bus' >&2; exit 1")
+        let environment = try durable.environment(systemctl: "echo 'Failed to connect to bus' >&2; exit 1")
         let installed = try await run("service", "install", in: environment)
         #expect(installed.status == .exited(5))
         #expect(installed.stderr.contains("is written, but it does not work yet"))
@@ -276,4 +264,20 @@
       }
     #endif
   }
+
+  #if os(Linux)
+    extension Durable {
+      /// A `systemctl` that notes what it was asked, and answers `answer`.
+      func environment(systemctl answer: String) throws -> [Environment.Key: String?] {
+        let bin = folder + "/bin"
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+        let script = "#!/bin/sh\necho \"$@\" >> '\(folder)/asked'\n\(answer)\n"
+        #expect(
+          FileManager.default.createFile(
+            atPath: bin + "/systemctl", contents: Data(script.utf8), attributes: [.posixPermissions: 0o755]))
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return ["PATH": bin + ":" + path, "XDG_CONFIG_HOME": folder + "/config"]
+      }
+    }
+  #endif
 #endif

@@ -4,6 +4,8 @@
   import PostgresTestServer
   import Testing
 
+  @testable import DurableJobsSQLite
+
   @Suite("The JSON of every command is as docs/json.md says")
   struct JSONContractTests {
     let durable: Durable
@@ -37,6 +39,7 @@
 
     @Test("of those that store, work and look")
     func jobs() async throws {
+      try check(try await durable("status", "--watch", "--json"), "statusLine")
       try check(try await durable("status", "--json"), "status")
       try check(try await durable("constraint", "--json"), "constraints")
       try check(try await durable("batch", "--json"), "batches")
@@ -53,17 +56,51 @@
       try check(try await durable("add", "--queue", "q", "--follow", "--json", "--", "echo", "x"), "job", "log", "run")
       try check(try await durable.shell(#"printf 'true\nfalse\n' | "$DURABLE" add --json -i -"#), "job")
       try check(try await durable("log", "1", "--json"), "log", "run")
+      try check(try await durable("log", "-f", "1", "--json"), "log", "run")
       for id in 1...5 {
         try check(try await durable("show", "\(id)", "--json"), "job")
         try check(try await durable("explain", "\(id)", "--json"), "explanation")
       }
       try check(try await durable("show", "2", "--secrets", "--json"), "job")
+      try check(
+        try await durable.shell(
+          #"""
+          mkfifo lines; "$DURABLE" status --watch --json > lines & watcher=$!
+          { read -r line; echo "$line"; "$DURABLE" pause > /dev/null; read -r line; echo "$line"; } < lines
+          kill $watcher; wait; "$DURABLE" unpause > /dev/null
+          """#), "statusLine")
       try check(try await durable("check", "--json"), "findings")
       try check(try await durable("repair", durable.folder + "/new.sqlite", "--json"), "salvage")
       try check(try await durable("tree", "1", "--json"), "job")
       try check(try await durable("wait", "1", "2", "--json"), "jobs")
       try check(try await durable("status", "--json", "--all"), "status")
     }
+
+    @Test("of those that mend")
+    func care() async throws {
+      _ = try await durable.add("--", "true")
+      let store = try SQLiteStore(path: durable.store)
+      try await store.engine.write(.other) {
+        try Statement("UPDATE durable_route SET jobs=5", on: $0.connection.handle).run()
+      }
+      await store.close()
+      for (arguments, isMended) in [(["--json"], false), (["--mend", "--json"], true)] {
+        let outcome = try await durable.run((["check"] + arguments).map { Array($0.utf8) })
+        try check(outcome, "findings")
+        #expect(outcome.text.contains(#""mended":\#(isMended)"#), "\(outcome.text)")
+      }
+      try check(try await durable("check", "--mend", "--json"), "findings")
+    }
+
+    #if os(Linux)
+      @Test("of services")
+      func services() async throws {
+        let environment = try durable.environment(systemctl: "test \"$2\" = is-active && echo active; exit 0")
+        for verb in ["install", "status", "remove", "status"] {
+          try check(try await durable("service", verb, "--json", environment: environment), "service")
+        }
+      }
+    #endif
 
     @Test("of those that act")
     func changes() async throws {
@@ -77,13 +114,19 @@
       try check(try await durable("unpause", "--json"), "pause")
       try check(try await durable("limits", "set", "--running", "4", "--json"), "limit")
       try check(try await durable("limits", "set", "--queue", "q", "--rate", "5/1m", "--json"), "limit")
+      try check(try await durable("limits", "set", "--lane", "l", "--running", "2", "--json"), "limit")
+      try check(try await durable("limits", "set", "--lane", "m", "--rate", "5/1m", "--burst", "2", "--json"), "limit")
       try check(try await durable("limits", "--json"), "limits")
+      try check(try await durable("limits", "clear", "--lane", "l", "--json"), "limit")
       try check(try await durable("limits", "clear", "--json"), "limit")
       try check(try await durable("constraint", "set", "vpn", "yes", "--json"), "constraint")
       try check(try await durable("constraint", "--json"), "constraints")
       try check(try await durable("batch", "create", "b", "--json", "--", "true"), "batch")
       try check(try await durable("batch", "--json"), "batches")
+      try check(try await durable("batch", "list", "--json"), "batches")
+      try check(try await durable("batch", "show", "b", "--json"), "batch")
       try check(try await durable("batch", "close", "b", "--json"), "batch")
+      try check(try await durable("batch", "show", "1", "--json"), "batch")
       try check(try await durable("batch", "wait", "b", "--json"), "batchLine")
       try check(try await durable("schedule", "--json"), "schedules")
       try check(try await durable("schedule", "add", "s", "@daily", "--json", "--", "true"), "schedule")

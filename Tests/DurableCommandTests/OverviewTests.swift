@@ -108,6 +108,38 @@
       #expect(lines.allSatisfy { $0.hasPrefix(#"{"event":"status","status":{"store""#) }, "\(watched.text)")
     }
 
+    @Test("on a terminal --watch shows each change in the place of what was there, until Ctrl-C")
+    func watchOnTerminal() async throws {
+      _ = try await durable.add("--", "true")
+      let outcome = try await durable.onTerminal("status", "--watch") { [durable] terminal in
+        try await terminal.shows("1 ready")
+        _ = try await durable.add("--delay", "1h", "--", "false")
+        try await terminal.shows("1 ready, 1 scheduled")
+        try await durable("work", "--drain")
+        let end = try await terminal.shows("1 scheduled, 1 succeeded")
+        #expect(!end.text.contains("ready"), "\(end.text)")
+        #expect(end.lines.filter { $0.contains("scheduled, ") }.count == 1, "\(end.text)")
+        // Nothing changes now but the time that has passed.
+        for _ in 0..<2 {
+          let times = terminal.text.timesBack
+          try await terminal.shows("the next second") { $0.timesBack > times }
+        }
+        terminal.resize(columns: 50, rows: 3)
+        try await terminal.shows("its end on three lines") { $0.rows == 3 && $0.text.contains("Workers: none") }
+        terminal.press("\u{3}")
+      }
+      #expect(outcome.status == .signaled(SIGINT))
+      #expect(outcome.isAsBefore && !outcome.text.hidesCursor)
+      #expect(outcome.text.unknown == [])
+    }
+
+    @Test("where nothing can be shown in place, --watch says what to do instead")
+    func watchNowhere() async throws {
+      let refused = try await durable("status", "--watch")
+      #expect(refused.status == .exited(2))
+      #expect(refused.stderr.contains("--watch needs a terminal, or --json"), "\(refused.stderr)")
+    }
+
     @Test("log and show without an id mean the last one")
     func last() async throws {
       #expect(try await durable("show").status == .exited(3))

@@ -24,7 +24,8 @@ public struct JobSchedule: Job, Hashable {
   /// Stores the jobs that are due and the schedule's next job. Does nothing before its time, even if retried early.
   public func run(in context: JobContext) async throws {
     let now = context.store.clock.now
-    if now < next { throw .snooze(for: .milliseconds(Int((next.timeIntervalSince(now) * 1000).rounded(.up)))) }
+    let wait = Duration.milliseconds(next.milliseconds - now.milliseconds)
+    if now < next { throw .snooze(for: wait) }
     var (ticks, following) = catchUp.due(from: next, of: recurrence, at: now)
     // Of jobs that replace each other, only the last would remain.
     if job.terms.unique?.policy == .replace { ticks = ticks.suffix(1) }

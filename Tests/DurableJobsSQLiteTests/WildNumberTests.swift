@@ -97,6 +97,50 @@ import Testing
     #expect(try await again.job(id)?.state == .scheduled)
   }
 
+  @Test(
+    "Whatever a deadline's row says, recovery goes on",
+    arguments: ["at=-9223372036854775807", "at=-1e300", "at='x'", "at=x'ff'", "at=9223372036854775807", "at=0,job='x'"])
+  func deadline(value: String) async throws {
+    try await store.insert(.plain(terms: JobTerms(deadline: .end(by: .after(.seconds(60))))), .plain())
+    try await store.execute("UPDATE durable_deadline SET \(value)")
+    for _ in 1...2 { _ = try await store.recover(RecoveryRequest()) }
+    let report = try await store.recover(RecoveryRequest())
+    #expect(!report.hasMore && report.comeAgain == nil)
+    let last = try #require(await store.claim(.of(9)).jobs.last)
+    #expect(try await store.settle([last.settled()], thenClaim: nil).replies[0].isAccepted)
+  }
+
+  @Test(
+    "A lane's rate counts an attempt whenever it says that it began",
+    arguments: ["-9223372036854775808", "9223372036854775807", "-1e300", "'x'"])
+  func pace(value: String) async throws {
+    try await store.configure([.laneRate("l", JobRate(1, per: .seconds(1)))])
+    try await store.insert(.plain(terms: JobTerms(lane: "l")), .plain(terms: JobTerms(lane: "l")))
+    let job = try await store.claim(.of(1)).jobs[0]
+    try await store.execute("UPDATE durable_job SET entered_at=\(value)")
+    #expect(try await store.settle([job.settled()], thenClaim: nil).replies[0].isAccepted)
+    clock.advance(by: .seconds(1))
+    #expect(try await store.claim(.of(1)).jobs.count == 1)
+  }
+
+  @Test(
+    "A new batch is done, and followed, whatever another is like",
+    arguments: [
+      "id=9223372036854775807", "completion='x'", "jobs=9,empty_at=0,done=1", "live=9223372036854775807,total='x'",
+      #"completion='{"queue":"q","kind":"k","payload":"","terms":{},"edges":[]}'"#,
+    ])
+  func batches(value: String) async throws {
+    _ = try await store.insert(JobInsertion([.plain()], batch: .new(name: "a", whenDone: .plain())))
+    try await store.execute("UPDATE durable_batch SET \(value)")
+    let id = try #require(
+      await store.insert(JobInsertion([.plain()], batch: .new(name: "b", whenDone: .plain()))).batch)
+    clock.advance(by: .seconds(60 * 86400))
+    #expect(try await store.recover(RecoveryRequest(limit: 1)).hasMore == false)
+    let jobs = try await store.claim(.of(2)).jobs
+    #expect(try await store.settle(jobs.map { $0.settled() }, thenClaim: nil).replies.allSatisfy(\.isAccepted))
+    #expect(try #require(await store.batches(.id(id)).first).whenDone != nil)
+  }
+
   @Test func `To look for damage costs as little among many jobs as among few`() async throws {
     func steps(_ count: Int) async throws -> [Int32] {
       let folder = try StoreFolder()

@@ -23,7 +23,7 @@ package struct LanePace: Codable, Equatable, Sendable {
   /// Counts an attempt that has ended and began at `start`.
   mutating func count(from start: Int64, at now: Int64) {
     var limit = limit(of: "", at: now)
-    limit.take(1, from: min(start, now))
+    limit.take(1, from: max(min(start, now), 0))
     tat = limit.tat
   }
 

@@ -44,11 +44,11 @@ extension Duration {
 
   /// Whole milliseconds, rounded up so that a wait is never cut short.
   package var milliseconds: Int64 {
+    // Limited to what can be added to a time without overflow. A longer one, once decoded, may not even have components.
+    let longest = Duration.seconds(Int64.max / 4000)
+    guard self > .zero - longest, self < longest else { return self < .zero ? .min / 4 : .max / 4 }
     let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    // Limited to what can be added to a time without overflow.
-    if overflow || abs(seconds) > .max / 4000 { return seconds < 0 ? .min / 4 : .max / 4 }
-    return product + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 }
 

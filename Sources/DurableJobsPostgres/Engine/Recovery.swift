@@ -22,7 +22,8 @@
       if expired.hasMore { report.hasMore = true }
       var nextDeadline = census.nextDeadline
       if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try $0.nextDeadline() } }
-      report.comeAgain = [verdict.comeAgain, nextDeadline.map { .milliseconds($0 - now) }].compactMap(\.self).min()
+      let rest = nextDeadline.map { Duration.milliseconds(max($0, 0) - now) }
+      report.comeAgain = [verdict.comeAgain, rest].compactMap(\.self).min()
       report.unreadable = unreadable.withLock { unreadable in
         defer { unreadable = [] }
         return unreadable

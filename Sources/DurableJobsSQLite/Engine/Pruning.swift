@@ -5,7 +5,8 @@ extension Engine {
     SELECT id,state,entered_at,links,route FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
     """
 
-  static let emptySQL = "SELECT id,empty_at FROM durable_batch WHERE empty_at NOT NULL ORDER BY empty_at,id LIMIT ?1"
+  static let emptySQL =
+    "SELECT id,empty_at FROM durable_batch WHERE empty_at NOT NULL AND jobs<=0 AND done<>2 ORDER BY empty_at LIMIT ?1"
 
   func findExpired(now: Int64, limit: Int) async throws -> PruningPass {
     let pass = PruningPass(

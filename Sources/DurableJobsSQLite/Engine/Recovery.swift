@@ -27,7 +27,8 @@ extension Engine {
     if expired.hasMore { report.hasMore = true }
     var nextDeadline = census.nextDeadline
     if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try Census.readNextDeadline(on: $0) } }
-    report.comeAgain = [verdict.comeAgain, nextDeadline.map { .milliseconds($0 - now) }].compactMap(\.self).min()
+    let rest = nextDeadline.map { Duration.milliseconds(max($0, 0) - now) }
+    report.comeAgain = [verdict.comeAgain, rest].compactMap(\.self).min()
     report.unreadable = unreadable.exchange([])
     return report
   }

@@ -31,6 +31,7 @@ extension WriteTransaction {
     try statement.map { row in
       // An undecodable completion must not block the jobs of the batch.
       let whenDone = row.data(2).flatMap { try? JSONDecoder().decode(NewJob.self, from: $0) }
+        .flatMap { job in (try? BatchMembership.new(name: "any", whenDone: job).check()).map { job } }
       let batch = BatchRow(
         id: id, live: row.int(0), isDone: row.int(1) == 1, isOpen: row.int(1) == openCode, whenDone: whenDone)
       return (row: batch, jobs: row.int(3))

@@ -194,7 +194,13 @@ enum WriterStatement: Int, CaseIterable {
     case .putStep: "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
     case .steps: "SELECT name,value FROM durable_step WHERE job=?1"
     case .deleteSteps: "DELETE FROM durable_step WHERE job=?1"
-    case .insertBatch: "INSERT INTO durable_batch(name,completion,done) VALUES(?1,?2,?3)"
+    case .insertBatch:
+      // Not after a number so high that there is none.
+      """
+      INSERT INTO durable_batch(id,name,completion,done) SELECT 1+max(
+        ifnull((SELECT seq FROM sqlite_sequence WHERE name='durable_batch' AND seq BETWEEN 0 AND 1<<60),0),
+        ifnull((SELECT max(id) FROM durable_batch WHERE id BETWEEN 0 AND 1<<60),0)),?1,?2,?3
+      """
     case .closeBatch: "UPDATE durable_batch SET done=0 WHERE id=?1 AND done=2"
     case .batch: "SELECT live,done,completion,jobs FROM durable_batch WHERE id=?1"
     case .putMember: "INSERT OR IGNORE INTO durable_batch_job(batch,job) VALUES(?1,?2)"
@@ -208,7 +214,7 @@ enum WriterStatement: Int, CaseIterable {
     case .deleteBatch: "DELETE FROM durable_batch WHERE id=?1 AND jobs<=0 AND done<>2"
     case .putDeadline: "INSERT OR IGNORE INTO durable_deadline(at,job) VALUES(?1,?2)"
     case .deleteDeadline: "DELETE FROM durable_deadline WHERE at=?1 AND job=?2"
-    case .forgetDeadlines: "DELETE FROM durable_deadline WHERE at<=?2 AND job=?1"
+    case .forgetDeadlines: "DELETE FROM durable_deadline WHERE at<=?2 AND CAST(job AS INT)=?1"
     case .overdue: "SELECT job FROM durable_deadline WHERE at<=?1 ORDER BY at,job LIMIT ?2"
 
     case .insertSeat: "INSERT OR IGNORE INTO durable_lane(name,seat,job) VALUES(?1,?2,?3)"
@@ -240,18 +246,18 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .waiters: "SELECT child FROM durable_edge_key WHERE key=?1"
     case .isKeyAwaited: "SELECT 1 FROM durable_edge_key WHERE key>='' LIMIT 1"
-    case .waitForKey: "INSERT INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"
+    case .waitForKey: "INSERT OR IGNORE INTO durable_edge_key(key,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .bindKey:
       // A job may wait twice for the same end, by id and by key.
       """
-      INSERT INTO durable_edge(parent,child,need,slot) SELECT ?2,k.child,k.need,k.slot-EXISTS(
+      INSERT OR IGNORE INTO durable_edge(parent,child,need,slot) SELECT ?2,k.child,k.need,k.slot-EXISTS(
         SELECT 1 FROM durable_edge e WHERE e.parent=?2 AND e.child=k.child AND e.need=k.need AND e.slot=k.slot)
       FROM durable_edge_key k WHERE k.key=?1
       """
     case .unbindKey: "DELETE FROM durable_edge_key WHERE key=?1"
     case .markBound: "UPDATE durable_job SET links=links|\(Links.children.rawValue) WHERE id=?1"
     case .deleteKeyEdges: "DELETE FROM durable_edge_key WHERE child=?1"
-    case .insertEdge: "INSERT INTO durable_edge(parent,child,need,slot) VALUES(?1,?2,?3,?4)"
+    case .insertEdge: "INSERT OR IGNORE INTO durable_edge(parent,child,need,slot) VALUES(?1,?2,?3,?4)"
     case .children: "SELECT child,need,slot FROM durable_edge WHERE parent=?1"
     case .parents:
       """
@@ -267,7 +273,8 @@ enum WriterStatement: Int, CaseIterable {
       """
     case .putWait: "INSERT INTO durable_wait(job,n) VALUES(?1,?2) ON CONFLICT(job) DO UPDATE SET n=excluded.n"
     case .deleteWait: "DELETE FROM durable_wait WHERE job=?1"
-    case .neverMet: "UPDATE durable_edge SET need=need+\(Edge.never) WHERE parent=?1 AND child=?2 AND need=?3"
+    case .neverMet:
+      "UPDATE OR REPLACE durable_edge SET need=need+\(Edge.never) WHERE parent=?1 AND child=?2 AND need=?3"
     case .deleteParents: "DELETE FROM durable_edge WHERE child=?1"
     case .deleteChildren: "DELETE FROM durable_edge WHERE parent=?1 AND need<=\(Edge.never)"
 

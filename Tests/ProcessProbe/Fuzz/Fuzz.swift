@@ -7,11 +7,11 @@ import Foundation
 /// and what.
 func fuzz(folder: String) async throws {
   let template = folder + "/whole.sqlite"
-  try await WholeStore.make(at: template)
+  let whole = try await WholeStore(at: template)
   say("ready")
   while let words = listen() {
     guard words.count == 2, words[0] == "seed", let seed = UInt64(words[1]) else { continue }
-    let run = FuzzRun(seed: seed, template: template, path: "\(folder)/\(seed).sqlite")
+    let run = FuzzRun(seed: seed, template: template, jobs: whole.jobs, path: "\(folder)/\(seed).sqlite")
     do {
       say("done", seed, try await run.run() ? "whole" : "refused")
     } catch {
@@ -25,6 +25,8 @@ func fuzz(folder: String) async throws {
 struct FuzzRun {
   let seed: UInt64
   let template: String
+  /// Of the template; those of one set depend on each other's ends.
+  let jobs: [Set<Int64>]
   let path: String
 
   func clear() {
@@ -71,13 +73,19 @@ struct FuzzRun {
     if seed.isMultiple(of: 5) { drive.clock.stepWallClock(by: .seconds(-7200)) }
     if seed.isMultiple(of: 2) { try await drive.runWorker() } else { try await drive.serve() }
     try await drive.look()
-    try await drive.unpause()
+    try await drive.lift()
     try await drive.changeAll(.resume, where: .state(.suspended))
+    let awaited = JobTerms(key: WholeStore.awaited)
+    _ = try await drive.store.insert(
+      JobInsertion([NewJob(queue: "default", kind: "work", payload: Data("{}".utf8), terms: awaited)]))
     try await drive.serve()
     let jobs = try await drive.allJobs()
-    for id in Self.jobs where !touched.contains(id) {
+    let blockers = jobs.filter { $0.state == .failed && $0.lane?.failedHead == .holds }.compactMap(\.lane?.name)
+    for id in self.jobs.filter({ $0.isDisjoint(with: touched) }).joined() {
       guard let job = jobs.first(where: { $0.id.rawValue == id }) else { throw Finding("job \(id) is gone") }
-      guard job.state.isFinished else { throw Finding("job \(id) is not damaged, and \(job.state)") }
+      guard job.state.isFinished || job.lane.map({ blockers.contains($0.name) }) ?? false else {
+        throw Finding("job \(id) is not damaged, and \(job.state)")
+      }
     }
     try await drive.changeAnything()
     try await drive.serve()
@@ -92,16 +100,31 @@ struct FuzzRun {
         NewJob(queue: "new", kind: "work", payload: Data("{}".utf8)),
       ])
     ).ids
+    let related = try await drive.store.insert(
+      JobInsertion(
+        [
+          (JobTerms(lane: "fresh"), []), (JobTerms(lane: "fresh"), [JobEdge(.sibling(0))]),
+          (JobTerms(), [JobEdge(.key("fresh"))]),
+          (JobTerms(deadline: .end(by: .after(.seconds(100_000_000))), key: "fresh"), []),
+        ].map { NewJob(queue: "default", kind: "work", payload: Data("{}".utf8), terms: $0, edges: $1) },
+        batch: .new(name: "fresh", whenDone: NewJob(queue: "default", kind: "work", payload: Data("{}".utf8)))))
     try await drive.runWorker()
+    let batch = try await drive.store.batches(.name("fresh")).first
+    guard let follower = batch?.whenDone else { throw Finding("a new batch is not followed: \(batch as Any)") }
     var states: [JobState] = []
-    for id in new { states += try await drive.store.jobs(JobQuery(.id(id))).map(\.state) }
-    guard states == [.succeeded, .succeeded, .ready] else { throw Finding("new jobs are \(states)") }
+    for id in new + related.ids + [follower] {
+      states += try await drive.store.jobs(JobQuery(.id(id))).map(\.state)
+    }
+    guard states == [.succeeded, .succeeded, .ready] + Array(repeating: .succeeded, count: 5) else {
+      throw Finding("new jobs are \(states)")
+    }
     try await drive.look()
   }
 
   /// Opens it once more, and deletes all jobs.
   private func endAll(_ clock: ManualClock, isCounted: Bool) async throws {
     guard let store = try? open(clock, keepingAll: false) else { return }
+    if seed.isMultiple(of: 4) { _ = try await store.check(mending: true) }
     let watched = WatchedStore(store)
     let drive = FuzzDrive(store: watched, clock: clock, random: SeededNumbers(seed: seed))
     do {
@@ -133,7 +156,4 @@ struct FuzzRun {
     }
     return try SQLiteStore(path: path, configuration: configuration)
   }
-
-  /// All of the template but the one that was removed.
-  private static let jobs: [Int64] = Array(1...42) + [44]
 }

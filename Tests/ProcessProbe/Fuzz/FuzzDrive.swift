@@ -18,16 +18,23 @@ struct FuzzDrive {
 
   // MARK: Working
 
+  private static func request(_ free: [String: Int]) -> ClaimRequest {
+    ClaimRequest(worker: worker, kinds: WholeStore.kinds, satisfied: WholeStore.conditions, free: free)
+  }
+
   /// Claims some, which are settled after something happened to the file.
   func claimSome() async throws -> [ClaimedJob] {
-    try await store.claim(ClaimRequest(worker: Self.worker, kinds: WholeStore.kinds, free: ["default": 5])).jobs
+    try await store.claim(Self.request(["default": 5, "limited": 1])).jobs
   }
 
   mutating func settle(_ jobs: [ClaimedJob]) async throws {
     let progress = JobProgress(fraction: .random(in: 0...1, using: &random), message: "so far")
     _ = try await store.renew(
       RenewalRequest(
-        worker: Self.worker, renewals: jobs.map { ClaimRenewal(token: $0.token, progress: progress) }))
+        worker: Self.worker,
+        renewals: jobs.map { job in
+          ClaimRenewal(token: job.token, progress: progress, steps: job.inputs.isEmpty ? [:] : ["more": Data("2".utf8)])
+        }))
     let results = jobs.map { ClaimSettlement(token: $0.token, result: result(of: $0)) }
     let replies = try await store.settle(results, thenClaim: nil).replies
     guard replies.count == jobs.count else { throw Finding("\(replies.count) replies to \(jobs.count) results") }
@@ -51,8 +58,7 @@ struct FuzzDrive {
   mutating func serve() async throws {
     var quiet = 0
     var dueInVain = 0
-    let request = ClaimRequest(
-      worker: Self.worker, kinds: WholeStore.kinds, free: ["default": 7, "other": 2, "held": 3])
+    let request = Self.request(["default": 7, "other": 2, "held": 3, "limited": 3])
     for _ in 0..<400 {
       let report = try await store.recover(RecoveryRequest(worker: Self.worker, limit: 7))
       let batch = try await store.claim(request)
@@ -75,7 +81,8 @@ struct FuzzDrive {
   }
 
   private func checkIdle() async throws {
-    let scope = WorkScope.worker(queues: WholeStore.queues, kinds: WholeStore.kinds)
+    let scope = WorkScope.worker(
+      queues: WholeStore.queues, kinds: WholeStore.kinds, satisfied: WholeStore.conditions)
     let work = try await store.outstanding(scope)
     guard work.active == 0 else { throw Finding("nothing is left to claim, and \(work.active) are active") }
   }
@@ -89,6 +96,7 @@ struct FuzzDrive {
     for kind in WholeStore.kinds {
       worker.register(kind: kind, retry: .constant(.seconds(1))) { job, context in
         try context.report(progress: 0.5)
+        if context.id.rawValue % 4 == 1 { try await context.step("one") {} }
         if context.attempt == 1, context.id.rawValue % 3 == 0 { throw CancellationError() }
         return job.payload
       }
@@ -140,9 +148,24 @@ struct FuzzDrive {
     throw Finding("the pages of \(change) come to no end")
   }
 
-  func unpause() async throws {
-    for case .queue(let name, _) in try await store.settings() {
-      try await store.configure([.queue(name, isPaused: false)])
+  /// All pauses and conditions set by hand, and some limits.
+  mutating func lift() async throws {
+    for setting in try await store.settings() {
+      switch setting {
+      case .queue(let name, _): try await store.configure([.queue(name, isPaused: false)])
+      case .constraint(let constraint, _): try await store.configure([.constraint(constraint, satisfied: nil)])
+      case .lane(let name, _):
+        try await store.configure([.lane(name, width: .random(in: 1...2, using: &random))])
+      case .laneRate(let name, _):
+        let rate = Bool.random(using: &random) ? nil : JobRate(1, per: .seconds(5), burst: 3)
+        try await store.configure([.lane(name, width: 1), .laneRate(name, rate)])
+      case .limits(let name, _) where Bool.random(using: &random):
+        try await store.configure([.limits(queue: name, nil)])
+      case .limits: break
+      }
+    }
+    for batch in try await store.batches(.newest(9)) where batch.isOpen {
+      _ = try await store.insert(JobInsertion([], batch: .close(batch.id)))
     }
   }
 
@@ -153,6 +176,7 @@ struct FuzzDrive {
       .all, .queue("default"), .kind("work"), .tag("a"), .key("k1"), .state(.suspended),
       .state(.ready) || .state(.failed),
       !.state(.succeeded), .id(JobID(rawValue: 12)), .queue("other") && !.tag("a"),
+      .lane("one") && .unfinished, .lane("wide"), .requires("here"), .batch(BatchID(rawValue: 2)),
     ]
   }
 
@@ -163,6 +187,10 @@ struct FuzzDrive {
         _ = try await store.jobs(JobQuery(filter, detail: .all, order: order, limit: 9))
       }
     }
+    for job in try await store.jobs(JobQuery(.unfinished, detail: [.failures, .waits], limit: 9)) {
+      _ = try await store.explain(job, and: []).description
+    }
+    for query in [BatchQuery.newest(9), .name("half"), .id(BatchID(rawValue: 3))] { _ = try await store.batches(query) }
     for queue in WholeStore.queues { _ = try await store.outstanding(.queue(queue)) }
     _ = try await store.workers()
     _ = try await store.settings()

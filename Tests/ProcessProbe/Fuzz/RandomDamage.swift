@@ -57,7 +57,7 @@ struct RandomDamage {
     let one = "(\(key))=(SELECT \(key) FROM \(table.name) ORDER BY \(key) LIMIT 1 OFFSET \(row))"
     try note(table, one)
     let way = Int.random(in: 0..<10, using: &random)
-    let value = randomValue()
+    var value = randomValue()
     if way == 0, !["durable_meta", "durable_job", "durable_queue", "durable_route"].contains(table.name) {
       try change("DELETE FROM \(table.name) WHERE \(one)", nil)
     } else if way == 1, table.name != "durable_meta", table.name != "durable_job" {
@@ -70,6 +70,8 @@ struct RandomDamage {
       try note(table, "\(changed)=?1", value)
     } else {
       let column = table.columns.randomElement(using: &random)!
+      let text = ["completion": Self.follower, "options": Self.options.randomElement(using: &random)!][column]
+      if let text, Bool.random(using: &random) { value = .text(Array(text.utf8)) }
       if table.name == "durable_route" || ["state", "route"].contains(column) { hasMiscounted = true }
       try change("UPDATE \(table.name) SET \(column)=?1 WHERE \(one)", value)
       if table.key.contains(column) { try note(table, "\(column)=?1", value) } else { try note(table, one) }
@@ -111,8 +113,17 @@ struct RandomDamage {
     "{}", "[]", "{", "7", #"{"maxAttempts":-5}"#, #"{"maxAttempts":9223372036854775807}"#, #"{"maxAttempts":1e300}"#,
     #"{"timeout":9223372036854775807}"#, #"{"timeout":-9223372036854775808}"#, #"{"timeout":0}"#, #"{"unique":""}"#,
     #"{"unique":"u12"}"#, #"{"key":"k1"}"#, #"{"tags":["a","a",""]}"#, #"{"tags":7}"#,
-    String(repeating: "[", count: 10_000),
+    #"{"endBy":9223372036854775807}"#, #"{"startBy":-9223372036854775808}"#, #"{"lane":"one"}"#, #"{"batch":2}"#,
+    #"{"uniqueUntil":-9223372036854775808,"unique":"stored"}"#, String(repeating: "[", count: 10_000),
   ]
+
+  /// What follows a batch, as no program asked for it.
+  private static let follower = String(
+    decoding: (try? JSONEncoder().encode(
+      NewJob(
+        queue: "default", kind: "work", payload: Data(),
+        terms: JobTerms(priority: JobPriority(rawValue: .min), start: .after(.seconds(Int64.max) * 9)),
+        edges: [JobEdge(.sibling(7)), JobEdge(.job(JobID(rawValue: -1)))]))) ?? Data(), as: UTF8.self)
 
   // MARK: SQL
 
@@ -122,11 +133,11 @@ struct RandomDamage {
       let names = columns.map { $0[0] }
       let jobs: String? =
         switch row[0] {
-        case "durable_meta", "durable_worker": nil
+        case "durable_meta", "durable_worker", "durable_constraint", "durable_lane_width", "durable_batch": nil
         case "durable_queue":
           "SELECT id FROM durable_job WHERE route IN(SELECT r.id FROM durable_route r WHERE r.queue=durable_queue.id)"
         case "durable_route": "SELECT id FROM durable_job WHERE route=durable_route.id"
-        default: "SELECT \(names.contains("job") ? "job" : "id")"
+        default: "SELECT \(["job", "child"].first { names.contains($0) } ?? "id")"
         }
       return Table(name: row[0], columns: names, key: columns.filter { $0[1] != "0" }.map { $0[0] }, jobs: jobs)
     }

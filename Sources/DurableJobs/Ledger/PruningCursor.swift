@@ -10,9 +10,7 @@ package struct PruningCursor: Sendable {
   /// The earliest expiry of a job that this pass left, or that may have ended after it was examined.
   package var earliest: Int64 = .max
 
-  package init(setBacks: Int = 0, nextPass: Int64 = .min) {
-    (self.setBacks, self.nextPass) = (setBacks, nextPass)
-  }
+  package init(setBacks: Int = 0, nextPass: Int64 = .min) { (self.setBacks, self.nextPass) = (setBacks, nextPass) }
 }
 
 /// One bite of a pass: at most as many jobs past their retention as were requested, oldest first.

@@ -6,8 +6,8 @@ public enum JobEvent: Hashable, Sendable {
   case changed(JobTransition)
   /// A job was deleted, on request or because its retention was over.
   case removed(JobTransition)
-  /// Something may have changed that has no event of its own: in another process, in a transaction of the app's own, or
-  /// in too many jobs at once, such as when they become due. Posted as soon as this process learns of it; several unread ones are merged.
+  /// Something may have changed that has no event of its own: in another process, in the app's own transaction, or in too
+  /// many jobs at once, such as when they become due. Posted once this process learns of it; unread ones are merged.
   case changedElsewhere
   /// This many events were dropped here because the reader did not keep up.
   case missed(Int)

@@ -11,9 +11,7 @@ enum LookoutQuestion: Hashable, Sendable {
 }
 
 /// A ``Lookout`` with any type of answer.
-private protocol AnyLookout: AnyObject, Sendable {
-  func mustLook()
-}
+private protocol AnyLookout: AnyObject, Sendable { func mustLook() }
 
 /// A question about a store and its latest answer, shared by all who watch it in this process.
 ///

@@ -55,9 +55,7 @@ extension HandlerTable.Handler {
       do { job = try JobCoding.decode(P.self, from: claim.payload, inputs: claim.inputs) } catch {
         throw Undecodable(reason: "the payload does not decode as \(P.self): \(error.briefly)")
       }
-      do { try job.validate() } catch {
-        throw JobExit(way: .permanent(error))
-      }
+      do { try job.validate() } catch { throw JobExit(way: .permanent(error)) }
       let output = try await body(job, context)
       do { return try coding.encode(output) } catch {
         throw JobExit(way: .permanent(OutputRefused(reason: "its output can't be encoded: \(error.briefly)")))

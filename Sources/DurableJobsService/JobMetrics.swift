@@ -20,7 +20,7 @@
   /// | `durable_jobs_paused` | gauge, 1 while the queue is paused, else 0 | `queue` |
   ///
   /// Outcomes are those of ``Outcome``. The timer's count says how many attempts ended in each way; failures of jobs
-  /// are the increase of `durable_jobs_jobs{state="failed"}`.
+  /// are the increase of `durable_jobs_jobs{state="failed"}`. Timers are in nanoseconds, as swift-metrics records them.
   public struct JobMetrics: JobMiddleware {
     /// How an attempt ended from the view of its handler.
     public enum Outcome: String, CaseIterable, Sendable {

@@ -158,6 +158,33 @@
       try await expectSame()
     }
 
+    @Test("Schedules are moved with what is paused; and if what came is not what was sent, nothing is")
+    func schedules() async throws {
+      let old = try Durable(store: file)
+      try await old("schedule", "add", "nightly", "30 4 * * MON-FRI", "--time-zone", "Europe/Berlin", "--", "true")
+      try await old("schedule", "add", "often", "--every", "1h", "--", "true")
+      try await old("schedule", "pause", "often")
+      let job = try await old.add("--", "true")
+      let before = try await old("schedule", "--json").text
+      #expect(try await durable("migrate").status == .exited(0))
+      _ = try sql(
+        """
+        CREATE FUNCTION eat() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER eat BEFORE INSERT ON spec FOR EACH ROW WHEN (NEW.id=\(job)) EXECUTE FUNCTION eat()
+        """)
+      let refused = try await move()
+      #expect(refused.status == .exited(5), "\(refused.stderr)")
+      #expect(
+        refused.stderr.contains("is not what was sent: ") && refused.stderr.contains("spec 2 for 3. Nothing was moved"))
+      #expect(try sql("SELECT count(*) FROM job") == [["0"]])
+      _ = try sql("DROP TRIGGER eat ON spec; DROP FUNCTION eat()")
+      let moved = try await move()
+      #expect(moved.status == .exited(0) && moved.line.hasPrefix("3 jobs moved"), "\(moved.stderr)")
+      #expect(try await durable("schedule", "--json").text == before)
+      #expect(try await durable("schedule", "resume", "often").text.hasPrefix("often goes on, "))
+      #expect(try await old("schedule", "resume", "often").text.hasPrefix("often goes on, "))
+    }
+
     @Test("Nothing is moved while somebody works on the file, or to where there is something")
     func refused() async throws {
       let old = try Durable(store: file)

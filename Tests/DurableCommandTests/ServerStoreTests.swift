@@ -55,6 +55,53 @@
       #expect(try await durable("prune", "-y").line == "2 jobs removed")
     }
 
+    @Test("Jobs on a server are held, let go on, ended, changed and removed by hand as those in a file")
+    func byHand() async throws {
+      var ids: [Int] = []
+      for _ in 0..<4 { ids.append(try await durable.add("--", "true")) }
+      func does(_ words: String..., says: String) async throws {
+        let outcome = try await durable.run(words.map { Array($0.utf8) })
+        #expect(outcome.status == .exited(0) && outcome.line == says, "\(words): \(outcome.text)\(outcome.stderr)")
+      }
+      let first = "\(ids[0])"
+      try await does("suspend", first, "--reason", "who pays?", says: "job \(first) suspended")
+      #expect(try await durable("explain", first).text.contains("Job \(first) is suspended: who pays?"))
+      try await does("resume", first, says: "job \(first) resumed")
+      #expect(try await durable.state(ids[0]) == "ready")
+      try await does("complete", first, "--output", "17", says: "job \(first) succeeded")
+      #expect(try await durable.job(ids[0])["output"] as? Int == 17)
+      try await does("fail", "\(ids[1])", "--message", "no", says: "job \(ids[1]) failed")
+      #expect(try await durable.message(ids[1]) == "no")
+      try await does("edit", "\(ids[2])", "--priority", "7", "--", "echo", "edited", says: "\(ids[2]) echo edited")
+      #expect(try await durable.job(ids[2])["priority"] as? Int == 7)
+      try await does("remove", "\(ids[3])", says: "job \(ids[3]) removed")
+      #expect(try await durable("show", "\(ids[3])").status == .exited(3))
+      try await does("batch", "create", "b", "--", "echo", "all", says: "1")
+      let member = try await durable.add("--batch", "b", "--", "true")
+      try await does("batch", "close", "b", says: "1  b  running  0 of 1 ended")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      #expect(try await durable("log", "\(ids[2])").text == "edited\n")
+      #expect(try await durable.state(member) == "succeeded")
+      #expect(try await durable("batch", "list").line.hasPrefix("1  b  done"))
+      #expect(try WholeStore.faults(of: server, schema: "durable_jobs", database: database) == [])
+    }
+
+    @Test("Schedules on a server tick, and are paused, resumed and removed by their names")
+    func schedules() async throws {
+      try await durable("schedule", "add", "often", "--every", "1s", "--", "true")
+      let durable = durable
+      @Sendable func ticks() async throws -> Int {
+        let jobs = try await durable("status", "--kind", "command", "--all", "--json").json["jobs"] as? [[String: Any]]
+        return jobs?.count { $0["state"] as? String == "succeeded" } ?? 0
+      }
+      _ = try await durable.work { _ in try await until { try await ticks() >= 2 } }
+      #expect(try await durable("schedule", "pause", "often").text == "often paused\n")
+      #expect(try await durable("schedule", "list").text.hasPrefix("often  paused  every second\n"))
+      #expect(try await durable("schedule", "resume", "often").text.hasPrefix("often goes on, "))
+      #expect(try await durable("schedule", "remove", "often").text == "often removed\n")
+      #expect(try await durable("schedule").text == "no schedules\n")
+    }
+
     @Test("What is for files alone is refused on a server, with what to do there")
     func forFiles() async throws {
       _ = try await durable.add("--", "true")
@@ -336,14 +383,23 @@
       #expect(try await printed.add("--", "true") == 1)
     }
 
-    @Test("Twenty that migrate at once make one store")
-    func migrateAtOnce() async throws {
+    @Test("Twenty that migrate at once make one store, or bring one up that is old", arguments: [false, true])
+    func migrateAtOnce(isThere: Bool) async throws {
       let durable = durable
+      if isThere {
+        let (all, later) = (
+          try await durable("migrate", "--print").text, try await durable("migrate", "--print", "--from", "1").text
+        )
+        _ = try sql("\(all.dropLast(later.count - "BEGIN;\n".count)) COMMIT")
+        #expect(try sql("SELECT version FROM meta") == [["1"]])
+      }
       let said = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<20 { group.addTask { try await durable("migrate").line } }
         return try await group.reduce(into: []) { $0.append($1) }.sorted()
       }
-      #expect(said == ["made, version 6"] + [String](repeating: "version 6: nothing to do", count: 19))
+      #expect(
+        said == [isThere ? "version 1 became 6" : "made, version 6"]
+          + [String](repeating: "version 6: nothing to do", count: 19))
     }
   }
 #endif

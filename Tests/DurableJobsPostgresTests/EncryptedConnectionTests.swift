@@ -36,7 +36,7 @@
 
     @Test(
       "Jobs run over TLS, every connection is encrypted, and a server that can't prove its name is refused with what to check",
-      .enabled(if: TestNetwork.isPossible, "needs root and Linux, for a network of its own"))
+      .enabled(if: TestNetwork.isPossible, "needs Linux, iproute2, and the right to make networks"))
     func encrypted() async throws {
       let (certificate, stranger) = (try Certificate(), try Certificate())
       let server = try TestServer(options: certificate.options, isApart: true)

@@ -192,6 +192,32 @@
       await other.close()
     }
 
+    @Test("A job of which no notice came is found with the worker's next sweep")
+    func sweep() async throws {
+      let server = try TestServer.shared.get()
+      let (schema, clock) = (TestServer.schema(), ManualClock())
+      let (one, other) = (try await server.store(schema, clock: clock), try await server.store(schema, clock: clock))
+      other.engine.notices.begin(post: { _ in }, send: { _ in }, isBack: {}, meet: { _ in })
+      let heard = Heard(one)
+      #expect(await heard.first { $0 == .all } != nil)
+      let worker = JobWorker(JobQueue(store: one))
+      worker.register(kind: "work") { _, _ in nil }
+      worker.start()
+      func state(_ id: JobID) async throws -> JobState? { try await other.jobs(JobQuery(.id(id))).first?.state }
+      let first = try await one.insert(JobInsertion([.plain()])).ids[0]
+      try await until { try await state(first) == .succeeded }
+      let lost = try await other.insert(JobInsertion([.plain()])).ids[0]
+      for _ in 0..<20 {
+        try await Task.sleep(for: .milliseconds(10))
+        #expect(try await state(lost) == .ready)
+      }
+      clock.advance(by: Defaults.sweepInterval)
+      try await until { try await state(lost) == .succeeded }
+      await worker.stop()
+      await one.close()
+      await other.close()
+    }
+
     @Test("A worker runs what another process stores, and its result is waited for from there")
     func acrossProcesses() async throws {
       let server = try TestServer.shared.get()

@@ -102,6 +102,26 @@
       #expect(jobs.allSatisfy { abs($0.createdAt.timeIntervalSinceNow) < 86_400 })
     }
 
+    @Test("A hundred plain jobs are claimed by as many statements as one, and a hundred results stored by as many")
+    func statements() throws {
+      func statements<R>(_ body: (Transaction) throws -> R) throws -> (reply: R, count: Int) {
+        let before = session.connection?.statements ?? 0
+        let reply = try session.write(until: SystemClock().uptime + .seconds(60), body)
+        return (reply, (session.connection?.statements ?? 0) - before)
+      }
+      _ = try insert((0..<300).map { _ in .plain() })
+      var counts: [[Int]] = []
+      // The first time, there is a worker to be made known.
+      for size in [10, 1, 100] {
+        let claim = try statements { try $0.claim(.of(size)) }
+        #expect(claim.reply.jobs.count == size)
+        let settling = try statements { try $0.settle(claim.reply.jobs.map { $0.settled() }) }
+        #expect(settling.reply.allSatisfy { $0.isAccepted })
+        counts.append([claim.count, settling.count])
+      }
+      #expect(counts[1] == counts[2] && counts[1] == [9, 5], "\(counts)")
+    }
+
     @Test("A hundred results and a claim of a hundred take three round trips at most")
     func turn() throws {
       _ = try insert((0..<300).map { _ in .plain() })

@@ -23,9 +23,10 @@
       }
     }
 
-    /// The isolation level that the server has as its default, in turn: the store sets its own with each transaction.
+    /// The isolation level that the server has as its default, in turn: the store sets its own with each transaction. Behind
+    /// PgBouncer, it has the usual one.
     private static let levels = StoreConformance.cases.indices.map {
-      ["read\\\\ committed", "serializable", "repeatable\\\\ read"][$0 % 3]
+      ["serializable", "repeatable\\\\ read"][$0 % 2]
     }
 
     @Test(

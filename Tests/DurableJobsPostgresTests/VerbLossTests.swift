@@ -112,6 +112,98 @@
       try WholeStore.expect(of: server, schema: schema)
     }
 
+    @Test(
+      "If nobody can be asked what became of a commit, the caller is told that, and not that nothing was stored",
+      arguments: Verb.allCases.filter(\.writes))
+    func unknown(verb: Verb) async throws {
+      let server = try TestServer.shared.get()
+      let wire = try TestWire(before: server)
+      let schema = TestServer.schema()
+      let store = try await server.store(schema, "host=\(wire.folder)") {
+        ($0.connections, $0.callLimit) = (1, .seconds(5))
+      }
+      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
+      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      wire.refuse(1_000_000)
+      wire.cutAtEnd(isCommit: true)
+      let error = await #expect(throws: JobError.self) { try await verb.run(store, held) }
+      #expect(
+        error?.code == .storeFailed && error?.message.contains("look before you repeat it") == true,
+        "\(error.map { "\($0)" } ?? "")")
+      #expect(wire.cuts == 1)
+      wire.refuse(0)
+      #expect(try await store.counts(where: .all) == JobCounts(verb.states), "it came all the same")
+    }
+
+    @Test(
+      "C76 A call ends in time if its connection falls silent, and the next one if nobody answers",
+      arguments: Verb.allCases)
+    func silent(verb: Verb) async throws {
+      let server = try TestServer.shared.get()
+      let wire = try TestWire(before: server)
+      let schema = TestServer.schema()
+      // Each host would have a minute to answer.
+      let store = try await server.store(schema, "host=\(wire.folder),\(wire.folder)") {
+        ($0.connections, $0.callLimit) = (1, .seconds(3))
+      }
+      let other = try await server.store(schema)
+      _ = try await other.insert(JobInsertion([.plain(), .plain(), .plain()]))
+      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      wire.fallSilent(true)
+      for _ in 0..<2 {
+        let begin = SystemClock().uptime
+        let error = await #expect(throws: JobError.self) { try await verb.run(store, held) }
+        #expect(error?.code == .storeFailed, "\(error.map { "\($0)" } ?? "")")
+        #expect(SystemClock().uptime - begin < .seconds(30))
+      }
+      wire.fallSilent(false)
+      try await until { (try? await store.counts(where: .all)) != nil }
+      await store.close()
+      await other.close()
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("Of two transactions that wait for each other one is run again, and its caller does not notice")
+    func deadlock() async throws {
+      let server = try TestServer.shared.get()
+      let (database, schema) = (try server.database(), TestServer.schema())
+      // The other one is more patient, so that this is the one that is ended.
+      let store = try await server.store(schema, "dbname=\(database) options='-c deadlock_timeout=2s'")
+      let ids = try await store.insert(JobInsertion([.plain(), .plain()])).ids
+      let (first, second) = (ids[0].rawValue, ids[1].rawValue)
+      let waiting = """
+        SELECT 1 FROM pg_locks w JOIN pg_locks h USING(pid) JOIN pg_database d ON d.oid=h.database
+        WHERE NOT w.granted AND h.relation='job'::regclass AND d.datname=current_database()
+        """
+      async let other = onThread {
+        try server.psql(
+          """
+          BEGIN; SET LOCAL deadlock_timeout='60s'; SELECT 1 FROM job WHERE id=\(second) FOR UPDATE;
+          DO $$ BEGIN FOR i IN 1..3000 LOOP EXIT WHEN EXISTS(\(waiting)); PERFORM pg_sleep(0.01); END LOOP; END $$;
+          SELECT 1 FROM job WHERE id=\(first) FOR UPDATE; COMMIT
+          """, schema: schema, database: database)
+      }
+      try await until {
+        try !server.psql("SELECT 1 FROM pg_stat_activity WHERE wait_event='PgSleep' AND datname='\(database)'").isEmpty
+      }
+      let reply = try await store.change(.cancel(reason: nil), where: .ids(ids), after: nil, limit: 9)
+      #expect(reply.changed == ids)
+      _ = try await other
+      // What a session counts is told with a delay.
+      try await until {
+        try server.psql("SELECT deadlocks FROM pg_stat_database WHERE datname='\(database)'") == [["1"]]
+      }
+      #expect(try await store.counts(where: .all) == JobCounts([.cancelled: 2]))
+      await store.close()
+      try WholeStore.expect(of: server, schema: schema, database: database)
+    }
+
+    private func onThread(_ body: @escaping @Sendable () throws -> [[String]]) async throws -> [[String]] {
+      try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
+      }
+    }
+
     @Test("What became of a commit is known, too, where the server's statistics were reset since it was connected to")
     func reset() async throws {
       let server = try TestServer.shared.get()

@@ -51,6 +51,19 @@
       #expect(try runs(.stopped) == 1)
     }
 
+    @Test func `An attempt that ends after its job was ended by another counts as a lost claim`() async throws {
+      let queue = JobQueue(store: InMemoryStore(), middleware: [metrics])
+      let worker = JobWorker(queue)
+      worker.register(Errand.self) { _, context in
+        try await context.step("look away") {
+          _ = try await queue.store.change(.complete(output: nil), where: .id(context.id), after: nil, limit: 1)
+        }
+      }
+      try await queue.enqueue(Errand())
+      try await worker.runUntilIdle()
+      #expect(try runs(.claimLost) == 1)
+    }
+
     @Test func `Gauges tell how many jobs are in each state, and whether the queue is paused`() async throws {
       let queue = JobQueue("mail", store: InMemoryStore())
       try await queue.enqueue(contentsOf: [Errand(), Errand()])

@@ -15,7 +15,7 @@
     package let folder: String
     private let server: String
     private let listener: Int32
-    private let state = Lock((awaited: [UInt8]?.none, cuts: 0, refusals: 0, words: ""))
+    private let state = Lock((awaited: [UInt8]?.none, cuts: 0, refusals: 0, words: "", isSilent: false))
 
     /// ReadyForQuery, of a session that is in no transaction.
     private static let end: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5, UInt8(ascii: "I")]
@@ -51,6 +51,8 @@
       state.withLock { ($0.refusals, $0.words) = (count, words) }
     }
     package var refusals: Int { state.withLock { $0.refusals } }
+    /// Whether nothing of what the server says arrives, nor on new connections.
+    package func fallSilent(_ isSilent: Bool) { state.withLock { $0.isSilent = isSilent } }
 
     private func isRefused(_ client: Int32) -> Bool {
       let words = state.withLock { state -> String? in
@@ -78,6 +80,7 @@
         Thread.detachNewThread { [weak self] in
           while let bytes = Self.read(from) {
             if isAnswer, self?.isToCut(bytes) ?? true { break }
+            if isAnswer, self?.state.withLock({ $0.isSilent }) ?? true { continue }
             guard Self.write(bytes, to) else { break }
           }
           shutdown(client, Int32(SHUT_RDWR))

@@ -109,8 +109,7 @@
     }
 
     func connect(until deadline: Duration) throws -> Connection {
-      let connection = try Connection(server, configuration)
-      connection.deadline = deadline
+      let connection = try Connection(server, configuration, until: deadline)
       if !configuration.isPooled {
         connection.send(Connection.settingsSQL, [.bool(false)])
         connection.send("SELECT \(Transaction.lifeSQL)") { [unowned connection] in connection.life = $0.text(0, 0) }

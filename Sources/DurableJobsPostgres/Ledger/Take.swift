@@ -75,9 +75,11 @@
       )
       SELECT \(found),0 FROM \(marked)
       """
+    /// The ids first: of a table that has always been empty there are no statistics, and the planner would expect hundreds,
+    /// and go through all jobs.
     static let overdueReadySQL = """
-      SELECT j.id,j.rank,j.route FROM §deadline d JOIN §job j ON j.id=d.job
-      WHERE d.at<=$1 AND j.state+0=4 AND j.route=ANY($2) ORDER BY j.rank,j.id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED
+      SELECT j.id,j.rank,j.route FROM §job j WHERE j.id=ANY(ARRAY(SELECT job FROM §deadline WHERE at<=$1))
+        AND j.state+0=4 AND j.route=ANY($2) ORDER BY j.rank,j.id LIMIT 1000 FOR UPDATE SKIP LOCKED
       """
     static let setAsideSQL = """
       UPDATE §job SET state=6,attempt=attempt-1,claim=-claim,links=links|\(Links.note.rawValue) WHERE id=ANY($1)

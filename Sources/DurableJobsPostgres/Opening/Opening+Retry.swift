@@ -19,9 +19,8 @@
       var attempt = 0
       while true {
         do {
-          let connection = try Connection(server, configuration)
+          let connection = try Connection(server, configuration, until: start + configuration.callLimit)
           isServerThere = true
-          connection.deadline = start + configuration.callLimit
           return try Opening(
             connection: connection, schema: configuration.schema, seed: seed, configuration: configuration
           ).open(clock)

@@ -42,9 +42,9 @@
     /// See ``Transaction/lifeSQL``. Nil if a pooler may give it another session of the server.
     var life: String?
 
-    /// Connects; blocks as long as libpq does. `schema` is quoted, and followed by a point.
-    init(_ server: ServerName, schema: String, isPreparing: Bool) throws {
-      connection = try server.connect()
+    /// Connects; blocks for that. `schema` is quoted, and followed by a point.
+    init(_ server: ServerName, schema: String, isPreparing: Bool, within limit: Duration? = nil) throws {
+      connection = try server.connect(within: limit)
       self.schema = schema
       self.isPreparing = isPreparing
       PQsetNoticeProcessor(connection, { _, _ in }, nil)
@@ -56,9 +56,13 @@
     }
 
     /// As the store's settings have it.
-    convenience init(_ server: ServerName, _ configuration: PostgresStore.Configuration) throws {
+    convenience init(
+      _ server: ServerName, _ configuration: PostgresStore.Configuration, until deadline: Duration
+    ) throws {
       try self.init(
-        server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled)
+        server, schema: Schema.quoted(configuration.schema) + ".", isPreparing: !configuration.isPooled,
+        within: deadline - SystemClock().uptime)
+      self.deadline = deadline
     }
 
     deinit { PQfinish(connection) }

@@ -10,7 +10,10 @@
     let description: String
     let hasPassword: Bool
     /// Whether there are several hosts: another may lead soon, if none does now.
-    let hasSeveralHosts: Bool
+    var hasSeveralHosts: Bool { hosts > 1 }
+    private let hosts: Int
+    /// How many seconds each may take. As libpq has it, none or less is without end; nil if that is no number.
+    private let patience: Int?
     /// What libpq uses if the string says nothing: a host that is silent for long is given up.
     private static let defaults = [
       "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
@@ -35,7 +38,8 @@
       let port = values["port"].map { ":\($0)" } ?? ""
       let host = values["host"] ?? values["hostaddr"] ?? ""
       let database = values["dbname"] ?? ""
-      hasSeveralHosts = host.contains(",")
+      hosts = host.split(separator: ",", omittingEmptySubsequences: false).count
+      patience = Int(values["connect_timeout"] ?? Self.defaults["connect_timeout"] ?? "")
       // The folder of a socket can't be written in the place of a host.
       description =
         host.hasPrefix("/")
@@ -43,11 +47,18 @@
       hasPassword = values["password"] != nil || values["sslpassword"] != nil
     }
 
-    /// Blocks until it has connected, or knows that it can't. Must never run on Swift's pool.
-    func connect() throws -> OpaquePointer {
+    /// Blocks until it has connected, or knows that it can't: if hosts are silent, about as long as `limit`, of which each
+    /// gets its part. Must never run on Swift's pool.
+    func connect(within limit: Duration? = nil) throws -> OpaquePointer {
       let given = Self.defaults.sorted { $0.key < $1.key }
-      let keywords = given.map(\.key) + ["dbname", "client_encoding"]
-      let values = given.map(\.value) + [string, "UTF8"]
+      var keywords = given.map(\.key) + ["dbname", "client_encoding"]
+      var values = given.map(\.value) + [string, "UTF8"]
+      if let limit, let patience {
+        // Older versions of libpq make two of one. What comes last counts.
+        let part = max(2, Int((min(limit.seconds, 1e6) / Double(hosts)).rounded(.up)))
+        keywords.append("connect_timeout")
+        values.append("\(patience > 0 ? min(patience, part) : part)")
+      }
       let connection = Self.withCStrings(keywords) { keywords in
         Self.withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
       }

@@ -114,7 +114,8 @@
 
     @Test(
       "If nobody can be asked what became of a commit, the caller is told that, and not that nothing was stored",
-      arguments: Verb.allCases.filter(\.writes))
+      // To recover is to read first, which says what is wrong.
+      arguments: Verb.allCases.filter { $0.writes && $0 != .recover })
     func unknown(verb: Verb) async throws {
       let server = try TestServer.shared.get()
       let wire = try TestWire(before: server)

@@ -9,7 +9,7 @@
       """
     static let runningSQL = """
       SELECT DISTINCT h.claim>>\(ClaimNumber.bits)
-      FROM §route r CROSS JOIN LATERAL(SELECT claim FROM §job WHERE route=r.id AND state=5) h
+      FROM §route r CROSS JOIN LATERAL(SELECT claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
       """
     static let hasDueSQL =
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"

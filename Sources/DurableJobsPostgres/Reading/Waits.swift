@@ -7,7 +7,7 @@
     static let needsSQL = """
       SELECT c.id,n.parent,n.key,n.need,n.state,n.held FROM unnest($1,$2) c(id,uniq) CROSS JOIN LATERAL(
         SELECT e.parent,NULL AS key,e.need,j.state,EXISTS(SELECT 1 FROM §uniq WHERE key=c.uniq AND job=e.parent) AS held
-          FROM §edge e JOIN §job j ON j.id=e.parent WHERE e.child=c.id AND j.state<7
+          FROM §edge e JOIN §job j ON j.id=e.parent WHERE e.child=c.id AND j.state+0<7
         UNION ALL SELECT 0,key,need,NULL,false FROM §edge_key WHERE child=c.id LIMIT \(JobWaits.mostNeeds)) n
       """
     static let headsSQL = """
@@ -21,7 +21,7 @@
       """
     static let claimsSQL = """
       SELECT h.claim>>\(ClaimNumber.bits),h.id
-      FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
+      FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
       """
 
     func addWaits(

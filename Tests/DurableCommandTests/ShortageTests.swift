@@ -118,7 +118,7 @@
 
       @Test(
         "who works and may start too few threads is told so in a line, before anything is begun",
-        .enabled(if: geteuid() == 0, "limits another user, for which it must be root"), arguments: [3, 8, 12])
+        .enabled(if: geteuid() == 0, "limits another user, for which it must be root"), arguments: [8, 12])
       func tooFewThreads(limit: Int) async throws {
         let line = """
           user=$((200000 + $$)); chown -R $user .

@@ -158,7 +158,7 @@
         #expect(SystemClock().uptime - begin < .seconds(30))
       }
       wire.fallSilent(false)
-      try await until { (try? await store.counts(where: .all)) != nil }
+      await until { (try? await store.counts(where: .all)) != nil }
       await store.close()
       await other.close()
       try WholeStore.expect(of: server, schema: schema)

@@ -59,6 +59,7 @@
       private typealias ThreadArgument = UnsafeMutableRawPointer?
     #endif
 
+    /// A mutex is made to be used by many threads, and its place never changes. A function of C gets it only from here.
     nonisolated(unsafe) private static let threadGate = {
       let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
       pthread_mutex_init(mutex, nil)

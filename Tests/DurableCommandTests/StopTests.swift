@@ -134,27 +134,8 @@
       try await disk.remove()
     }
 
-    @Test("cancel says that nobody is there to end a command whose worker and supervisor are dead, and wait ends it")
-    func cancelOfRemains() async throws {
-      let fifo = try Fifo(in: durable)
-      let id = try await durable.add("--shell", "--", "echo $PPID > said; while :; do sleep 0.05; done")
-      _ = try await durable.work { worker in
-        let supervisor = try #require(pid_t(await fifo.said()))
-        kill(worker.process, SIGSTOP)
-        kill(supervisor, SIGKILL)
-        kill(worker.process, SIGKILL)
-        await worker.ends()
-      }
-      let cancelled = try await durable("cancel", "\(id)")
-      #expect(
-        cancelled.text == "job \(id) runs; it is asked to stop, but its worker has died; the next worker ends that\n")
-      #expect(try await durable("wait", "\(id)").status == .exited(1))
-      #expect(try await durable.state(id) == "cancelled")
-      try await durable.untilGone(id)
-    }
-
-    @Test("complete and fail end what a dead worker and its supervisor have left", arguments: ["complete", "fail"])
-    func remains(verb: String) async throws {
+    /// A job whose command lives on alone.
+    private func commandLeftAlone() async throws -> Int {
       let fifo = try Fifo(in: durable)
       let id = try await durable.add("--shell", "--", "echo $PPID > said; while :; do sleep 0.05; done")
       _ = try await durable.work { worker in
@@ -165,6 +146,23 @@
         kill(worker.process, SIGKILL)
         await worker.ends()
       }
+      return id
+    }
+
+    @Test("cancel says that nobody is there to end a command whose worker and supervisor are dead, and wait ends it")
+    func cancelOfRemains() async throws {
+      let id = try await commandLeftAlone()
+      let cancelled = try await durable("cancel", "\(id)")
+      #expect(
+        cancelled.text == "job \(id) runs; it is asked to stop, but its worker has died; the next worker ends that\n")
+      #expect(try await durable("wait", "\(id)").status == .exited(1))
+      #expect(try await durable.state(id) == "cancelled")
+      try await durable.untilGone(id)
+    }
+
+    @Test("complete and fail end what a dead worker and its supervisor have left", arguments: ["complete", "fail"])
+    func remains(verb: String) async throws {
+      let id = try await commandLeftAlone()
       let lock = open("\(durable.store)-jobs/\(id)/lock", O_RDONLY | O_CLOEXEC)
       defer { close(lock) }
       #expect(flock(lock, LOCK_SH | LOCK_NB) != 0, "its command lives")

@@ -146,9 +146,9 @@ import Testing
     #expect(try await left[.ready] == 1)
   }
 
-  @Test func `who waits for a queue looks again whenever others may have changed it`() async throws {
-    let (queue, worker) = (queue, JobWorker(queue))
-    let (began, mayEnd) = (Gate(), Gate())
+  /// A worker whose only job runs until the gate is opened.
+  private func busyWorker(until mayEnd: Gate) async throws -> JobWorker {
+    let (worker, began) = (JobWorker(queue), Gate())
     worker.register(kind: "k") { _, _ in
       began.open()
       await mayEnd.pass()
@@ -157,6 +157,12 @@ import Testing
     try await queue.enqueue(kind: "k", payload: Data())
     worker.start()
     await began.pass()
+    return worker
+  }
+
+  @Test func `who waits for a queue looks again whenever others may have changed it`() async throws {
+    let (queue, mayEnd) = (queue, Gate())
+    let worker = try await busyWorker(until: mayEnd)
     var looks = store.calls(of: .outstanding)
     async let counts = queue.waitUntilIdle()
     while store.calls(of: .outstanding) == looks { await Task.yield() }
@@ -171,16 +177,8 @@ import Testing
   }
 
   @Test func `2,000 who wait for a queue share their looks`() async throws {
-    let (queue, worker) = (queue, JobWorker(queue))
-    let (began, mayEnd) = (Gate(), Gate())
-    worker.register(kind: "k") { _, _ in
-      began.open()
-      await mayEnd.pass()
-      return nil
-    }
-    try await queue.enqueue(kind: "k", payload: Data())
-    worker.start()
-    await began.pass()
+    let (queue, mayEnd) = (queue, Gate())
+    let worker = try await busyWorker(until: mayEnd)
     let (looks, begun) = (store.calls(of: .outstanding), Lock(0))
     let waiting = Task {
       try await withThrowingTaskGroup(of: JobCounts.self) { group in

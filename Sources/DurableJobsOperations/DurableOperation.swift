@@ -232,6 +232,9 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
+  /// Whether it is what a job with these is.
+  func isSame(_ kind: String, _ payload: Data?) -> Bool { self.kind == kind && self.payload == payload ?? Data() }
+
   /// Makes it a view of an existing job.
   func found(as job: JobID, on board: OperationBoard) {
     state.withLock { ($0.phase, $0.jobID, $0.board) = (.stored(job), job, board) }

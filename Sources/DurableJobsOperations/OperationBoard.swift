@@ -16,13 +16,19 @@ final class OperationBoard: Sendable {
     /// In the order of arrival.
     var unfinished: [Int: DurableOperation] = [:]
     var numbers: [ObjectIdentifier: Int] = [:]
-    /// The first operation with an id, and the first of a job.
-    var byID: [String: DurableOperation] = [:]
+    /// The operations with an id, the first one first, and the first of a job.
+    var byID: [String: [DurableOperation]] = [:]
     var byJob: [JobID: DurableOperation] = [:]
+    /// What handlers get of jobs that are not what the first of their operations is.
+    var views: [JobID: DurableOperation] = [:]
     var isLoaded = false
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// Finished operations whose dependents have yet to be released.
     var unheard: [Finished] = []
+    var isReleasing = false
+
+    /// The first unfinished operation with this id, else the first.
+    func operation(_ id: String) -> DurableOperation? { byID[id].flatMap { $0.first { !$0.isFinished } ?? $0.first } }
   }
 
   let progress = Progress(totalUnitCount: 0)
@@ -100,8 +106,9 @@ final class OperationBoard: Sendable {
     let prefix = key(of: "")
     let id = job.key.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
     let (operation, isNew) = state.withLock { state in
-      if let known = state.byJob[job.id] ?? id.flatMap({ state.byID[$0] }) {
-        if state.byJob[job.id] == nil { state.byJob[job.id] = known }
+      if let known = state.byJob[job.id] { return (known, false) }
+      if let known = id.flatMap({ state.operation($0) }), known.jobID == nil, known.isSame(job.kind, job.payload) {
+        state.byJob[job.id] = known
         return (known, false)
       }
       let operation = DurableOperation(id: id ?? "\(job.id)", kind: job.kind, payload: job.payload ?? Data())
@@ -117,8 +124,19 @@ final class OperationBoard: Sendable {
   /// The operation that is passed to an attempt's handler. The attempt may start before storing its job has returned,
   /// and the job may come from another process.
   func operation(of job: UntypedJob, _ context: JobContext) async throws -> DurableOperation {
-    if let known = state.withLock({ $0.byJob[context.id] }) { return known }
-    return add(viewOf: try await jobs.job(context.id, detail: .payload))
+    guard let known = state.withLock({ $0.byJob[context.id] }) else {
+      return add(viewOf: try await jobs.job(context.id, detail: .payload))
+    }
+    if known.isCancelled || known.isSame(job.kind, job.payload) { return known }
+    let (view, isNew) = state.withLock { state in
+      if let view = state.views[context.id], view.isSame(job.kind, job.payload) { return (view, false) }
+      let view = DurableOperation(id: known.id, kind: job.kind, payload: job.payload)
+      view.found(as: context.id, on: self)
+      state.views[context.id] = view
+      return (view, true)
+    }
+    if isNew { follow(view, context.id) }
+    return view
   }
 
   // MARK: Storing
@@ -170,7 +188,7 @@ final class OperationBoard: Sendable {
     for id in operation.dependsOn {
       if let place = earlier.lastIndex(where: { $0.id == id }) {
         edges.append(JobEdge(.sibling(place), .ended))
-      } else if let known = state.withLock({ $0.byID[id] }), known !== operation, known.jobID == nil {
+      } else if let known = state.withLock({ $0.operation(id) }), known !== operation, known.jobID == nil {
         edges.append(JobEdge(.key(self.key(of: id)), .ended))
         awaited[self.key(of: id)] = known
       } else if try await !hasEnded(self.key(of: id)) {
@@ -282,7 +300,7 @@ final class OperationBoard: Sendable {
   /// Finishes what an operation that is about to run has waited for. The store has seen those jobs end, or it would not
   /// run, but their followers may yet have to hear of it, and a dependency is finished before its dependent begins.
   func finishDependencies(of operation: DurableOperation) async throws {
-    let named = state.withLock { state in operation.dependsOn.compactMap { state.byID[$0] } }
+    let named = state.withLock { state in operation.dependsOn.compactMap { state.operation($0) } }
     for dependency in operation.dependencies.compactMap({ $0 as? DurableOperation }) + named {
       guard !dependency.isFinished, let id = dependency.jobID, let board = dependency.state.withLock(\.board),
         let job = try await board.end(of: id)
@@ -305,27 +323,47 @@ final class OperationBoard: Sendable {
   @discardableResult
   private func finish(_ operation: DurableOperation, _ error: (any Error)?) -> Bool {
     guard operation.finish(error) else { return false }
-    state.withLock { $0.remove(operation, progress) }
-    if let completion { completions.async { completion(error, operation) } }
+    let wasAdded = state.withLock { $0.remove(operation, progress) }
+    if wasAdded, let completion { completions.async { completion(error, operation) } }
     return true
   }
 
   // MARK: Ending without a job
 
   /// Releases what waits for this operation, which has finished and has no job in this queue.
-  func releaseLater(_ operation: DurableOperation) {
-    state.withLock { $0.unheard.append(finished(operation)) }
-    // Unstructured, as the caller continues; it ends with the store's replies. One task handles all that are pending.
+  func releaseLater(_ operation: DurableOperation) { releaseLater([finished(operation)]) }
+
+  /// One task handles all that are pending, and tries again while the store is away.
+  private func releaseLater(_ finished: [Finished]) {
+    let mustBegin = state.withLock { state in
+      state.unheard += finished
+      guard !state.isReleasing, !state.unheard.isEmpty else { return false }
+      state.isReleasing = true
+      return true
+    }
+    // Unstructured, as the caller continues; it ends with the store's replies.
+    guard mustBegin else { return }
     Task(executorPreference: EngineThread.shared) { [self] in
-      let unheard = state.withLock { state in
-        defer { state.unheard = [] }
-        return state.unheard
+      while let unheard = takeUnheard() {
+        let left = await tryToRelease(unheard)
+        guard !left.isEmpty else { continue }
+        state.withLock { $0.unheard = left + $0.unheard }
+        try? await Task.sleep(for: .seconds(1))
       }
-      await release(unheard)
     }
   }
 
-  private func release(_ operations: [DurableOperation]) async { await release(operations.map(finished)) }
+  private func takeUnheard() -> [Finished]? {
+    state.withLock { state in
+      defer { state.unheard = [] }
+      state.isReleasing = !state.unheard.isEmpty
+      return state.isReleasing ? state.unheard : nil
+    }
+  }
+
+  private func release(_ operations: [DurableOperation]) async {
+    releaseLater(await tryToRelease(operations.map(finished)))
+  }
 
   private func finished(_ operation: DurableOperation) -> Finished {
     Finished(key: key(of: operation.id), operation: operation, error: operation.error)
@@ -351,15 +389,23 @@ final class OperationBoard: Sendable {
             Finished(key: key, operation: operation, error: job.state == .succeeded ? nil : job.failure))
         }
       }
+    } catch let error as JobError where error.isPassing {
+      report(error)
+      // Unstructured, as whoever stores goes on; it ends with the store's replies.
+      Task(executorPreference: EngineThread.shared) { [self] in
+        try? await Task.sleep(for: .seconds(1))
+        await release(ofThoseThatEnded: awaited)
+      }
     } catch {
       report(error)
     }
-    await release(ended)
+    releaseLater(await tryToRelease(ended))
   }
 
   /// For each of these that jobs in the store wait for, in any process, stores a job that ends at once in the same way.
-  private func release(_ finished: [Finished]) async {
-    guard !finished.isEmpty else { return }
+  /// Returns them if the store is away.
+  private func tryToRelease(_ finished: [Finished]) async -> [Finished] {
+    guard !finished.isEmpty else { return [] }
     do {
       let awaited = try await awaited()
       for one in finished where awaited.contains(one.key) && !isStillToCome(one) {
@@ -369,7 +415,9 @@ final class OperationBoard: Sendable {
       }
     } catch {
       report(error)
+      if (error as? JobError)?.isPassing ?? false { return finished }
     }
+    return []
   }
 
   private func report(_ error: any Error) {
@@ -420,16 +468,20 @@ extension OperationBoard.State {
     lastNumber += 1
     unfinished[lastNumber] = operation
     numbers[ObjectIdentifier(operation)] = lastNumber
-    if byID[operation.id]?.isFinished ?? true { byID[operation.id] = operation }
+    byID[operation.id, default: []].append(operation)
     progress.totalUnitCount += 1
   }
 
-  mutating func remove(_ operation: DurableOperation, _ progress: Progress) {
-    guard let number = numbers.removeValue(forKey: ObjectIdentifier(operation)) else { return }
+  /// Returns false if it was only a handler's view.
+  mutating func remove(_ operation: DurableOperation, _ progress: Progress) -> Bool {
+    if let job = operation.jobID, views[job] === operation { views[job] = nil }
+    guard let number = numbers.removeValue(forKey: ObjectIdentifier(operation)) else { return false }
     unfinished[number] = nil
-    if byID[operation.id] === operation { byID[operation.id] = nil }
+    byID[operation.id]?.removeAll { $0 === operation }
+    if byID[operation.id]?.isEmpty == true { byID[operation.id] = nil }
     if let job = operation.jobID, byJob[job] === operation { byJob[job] = nil }
     progress.completedUnitCount += 1
+    return true
   }
 }
 

@@ -58,6 +58,20 @@ import Testing
     await bench.queue.stop()
   }
 
+  @Test func `What waits for a dependency that ends without a job goes on once the store takes that`() async throws {
+    let store = FaultyStore(InMemoryStore())
+    let (queue, record) = (DurableOperationQueue(name: "bench", store: store), Record())
+    queue.register("work") { operation, _ in record.add(operation.id) }
+    await queue.add(DurableOperation(id: "second", kind: "work", dependsOn: ["first"]))
+    store.fail(next: 2, .insert, with: JobError(.diskFull, "the disk is full"))
+    let first = Bench.work("first")
+    await queue.add(first)
+    #expect((first.error as? JobError)?.code == .diskFull)
+    await queue.finished()
+    #expect(record.all == ["second"])
+    await queue.stop()
+  }
+
   @Test func `A dependency that ends without a job has ended for later processes too`() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "durable-\(UUID().uuidString.prefix(8)).sqlite")
     defer {

@@ -205,6 +205,62 @@ import Testing
     await bench.queue.stop()
   }
 
+  @Test func `An operation whose id another process's job has does the work of that job, and not its own`() async throws
+  {
+    let store = InMemoryStore()
+    let (mine, others) = (
+      DurableOperationQueue(name: "bench", store: store), DurableOperationQueue(name: "bench", store: store)
+    )
+    let read = Record()
+    others.isSuspended = true
+    #expect(await onThread { mine.durableOperations.count + others.durableOperations.count } == 0)
+    let (one, other) = (
+      try DurableOperation(id: "x", kind: "work", payload: "1"),
+      try DurableOperation(id: "x", kind: "other", payload: "2")
+    )
+    await others.add(one)
+    await mine.add(other)
+    mine.register("work") { operation, context in
+      read.add("\(operation.kind) \(try operation.decode(String.self))")
+      try context.report(progress: 0.5)
+    }
+    mine.register("other") { _, _ in read.add("what was never stored") }
+    await other.finished()
+    #expect(read.all == ["work 1"])
+    #expect(other.error == nil && other.jobID == one.jobID)
+    await one.finished()
+    await mine.stop()
+    await others.stop()
+  }
+
+  @Test func `An operation that waits to be stored does not do the work of another process's job of its id`()
+    async throws
+  {
+    let store = InMemoryStore()
+    let (mine, others) = (
+      DurableOperationQueue(name: "bench", store: store), DurableOperationQueue(name: "bench", store: store)
+    )
+    let read = Record()
+    others.isSuspended = true
+    #expect(await onThread { mine.durableOperations.count + others.durableOperations.count } == 0)
+    let (one, other) = (
+      try DurableOperation(id: "x", kind: "work", payload: "1"),
+      try DurableOperation(id: "x", kind: "work", payload: "2")
+    )
+    let gate = BlockOperation {}
+    other.addDependency(gate)
+    await mine.add(other)
+    mine.register("work") { operation, _ in read.add(try operation.decode(String.self)) }
+    await others.add(one)
+    await one.finished()
+    #expect(read.all == ["1"])
+    await mine.add(gate)
+    await other.finished()
+    #expect(read.all == ["1", "2"])
+    await mine.stop()
+    await others.stop()
+  }
+
   @Test func `Higher priorities run first`() async throws {
     let bench = Bench()
     bench.queue.isSuspended = true

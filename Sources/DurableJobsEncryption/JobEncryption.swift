@@ -39,6 +39,14 @@
       job.payload = try JSONEncoder().encode(Sealed(sealed: box.combined!, key: current))
     }
 
+    /// What is under another key than the current one is left, so that a schedule is encrypted anew.
+    public func undo(_ job: inout NewJob) {
+      guard let sealed = try? JSONDecoder().decode(Sealed.self, from: job.payload), sealed.key == current,
+        let plain = try? open(job.payload, kind: job.kind)
+      else { return }
+      job.payload = plain
+    }
+
     public func run(
       _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
     ) async throws -> Data? {

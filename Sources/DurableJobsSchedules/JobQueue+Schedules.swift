@@ -56,7 +56,7 @@ extension JobQueue {
       guard let next = recurrence.next(after: now) else { throw Self.neverComes(recurrence) }
       var new = JobSchedule(name: name, recurrence: recurrence, catchUp: catchUp, job: job, next: next, last: old?.last)
       if let old, old.next <= now || old.recurrence == recurrence && !old.isAhead(of: next) { new.next = old.next }
-      if let old, new.next == old.next, new.declares(old, equal: equal), old.job.queue == job.queue {
+      if let old, new.next == old.next, undone(new).declares(undone(old), equal: equal), old.job.queue == job.queue {
         try await store.setTick(new.next, of: found)
         return .unchanged
       }
@@ -116,6 +116,13 @@ extension JobQueue {
 
   /// The schedules of this queue, by name.
   public func schedules() async throws -> [ScheduleSnapshot] { try await store.schedules(where: .queue(name)) }
+
+  /// As it was before middleware.
+  private func undone(_ schedule: JobSchedule) -> JobSchedule {
+    var schedule = schedule
+    for middleware in middleware.reversed() { middleware.undo(&schedule.job) }
+    return schedule
+  }
 
   private static func check(_ name: String, _ job: NewJob) throws {
     // The longest string that is derived from it.

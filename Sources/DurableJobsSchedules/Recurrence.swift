@@ -63,7 +63,7 @@ public struct Recurrence: Hashable, Sendable {
 
   /// The next `count` times after `date`, or as many as there are.
   public func next(_ count: Int, after date: Date) -> [Date] {
-    Array(sequence(first: date, next: next(after:)).prefix(count + 1).dropFirst())
+    Array(sequence(first: date, next: next(after:)).dropFirst().prefix(max(count, 0)))
   }
 
   /// The last time that is not after `date`; nil if there is none after `earlier`.

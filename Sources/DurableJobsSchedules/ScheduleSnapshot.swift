@@ -27,7 +27,7 @@ public struct ScheduleSnapshot: Hashable, Sendable, Identifiable {
   /// Its next ticks; for a paused schedule, those that it would have if resumed at `date`.
   public func nextTimes(_ count: Int, after date: Date) -> [Date] {
     guard schedule.next <= date, isPaused else {
-      return Array(([schedule.next] + recurrence.next(max(0, count - 1), after: schedule.next)).prefix(count))
+      return Array(([schedule.next] + recurrence.next(max(0, count - 1), after: schedule.next)).prefix(max(0, count)))
     }
     return recurrence.next(count, after: date)
   }

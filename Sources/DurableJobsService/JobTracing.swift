@@ -28,6 +28,8 @@
       job.payload = TracedPayload(carrier, job.payload).bytes
     }
 
+    public func undo(_ job: inout NewJob) { job.payload = TracedPayload(job.payload).payload }
+
     public func run(
       _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
     ) async throws -> Data? {

@@ -196,6 +196,25 @@ struct ScheduleTests {
     #expect(try await queue.schedule("n", .every(.seconds(60)), Nonced()) == .unchanged)
   }
 
+  @Test func `a schedule of a job that middleware writes differently each time is the same where that can be undone`()
+    async throws
+  {
+    struct Nonced: JobMiddleware {
+      func enqueue(_ job: inout NewJob) { job.payload = Data("\(UUID().uuidString)".utf8) + job.payload }
+      func undo(_ job: inout NewJob) { job.payload = job.payload.dropFirst(36) }
+    }
+    let queue = TestJobs(middleware: [Nonced(), Nonced()]).queue
+    func declare(_ days: Int) async throws -> ScheduleDeclaration {
+      try await queue.schedule("n", .every(.seconds(60)), Cleanup(days: days))
+    }
+    #expect(try await declare(7) == .added)
+    #expect(try await declare(7) == .unchanged)
+    #expect(try await declare(8) == .changed)
+    #expect(try await declare(8) == .unchanged)
+    let payload = try #require(try await queue.schedules().first?.payload)
+    #expect(String(decoding: payload.dropFirst(72), as: UTF8.self) == #"{"days":8}"#)
+  }
+
   @Test func `C53 a schedule that is declared otherwise is that one from then on, and the only one`() async throws {
     _ = try await declare()
     #expect(try await declare("30 9 * * *") == .changed)

@@ -12,6 +12,10 @@ public protocol JobMiddleware: Sendable {
   /// caller, and nothing is stored. It runs synchronously in the caller, even within a transaction: it must not block.
   func enqueue(_ job: inout NewJob) throws
 
+  /// Takes back what ``enqueue(_:)`` changed, as far as it can, if that differs from call to call, as a nonce does: a
+  /// schedule that is declared again is compared with the stored one after that. By default, changes nothing.
+  func undo(_ job: inout NewJob)
+
   /// Runs an attempt by calling `next` at most once, with the job as it is or changed, and returns the encoded output.
   /// An error thrown here counts as thrown by the handler.
   func run(
@@ -21,6 +25,7 @@ public protocol JobMiddleware: Sendable {
 
 extension JobMiddleware {
   public func enqueue(_ job: inout NewJob) throws {}
+  public func undo(_ job: inout NewJob) {}
 
   public func run(
     _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?

@@ -46,6 +46,24 @@ import Testing
     }
   }
 
+  @Test func `a cancellation is looked for in what an error is, and not in all that it can reach`() {
+    /// A tree that counts who looks at it.
+    struct Node: Error, CustomReflectable {
+      let looks: Lock<Int>
+      var customMirror: Mirror {
+        looks.withLock { $0 += 1 }
+        return Mirror(self, unlabeledChildren: (0..<10).map { _ in self })
+      }
+    }
+    let looks = Lock(0)
+    let error = JobExit.permanent(Node(looks: looks))
+    guard case .failed? = end(error, .cancelled) else {
+      Issue.record("it is taken for a cancellation")
+      return
+    }
+    #expect(looks.withLock(\.self) <= 1000)
+  }
+
   @Test func `a cancellation that nobody asked for is an error as any other`() {
     guard case .failed? = end(JobExit.permanent(CancellationError()), nil) else {
       Issue.record("it does not fail the job")

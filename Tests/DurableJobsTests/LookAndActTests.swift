@@ -112,6 +112,33 @@ private struct Find: JobPayload {
     #expect(try await queue.removeAll(where: resizes) == 2)
   }
 
+  @Test func `what is done to all that are unfinished leaves alone what has ended, and does not count it`() async throws
+  {
+    try await queue.enqueue(mixed: [Notify(user: "a"), Notify(user: "b"), Notify(user: "c")])
+    #expect(try await queue.cancelAll(where: .all) == 3)
+    #expect(try await queue.cancelAll(where: .all) == 0)
+    try await queue.enqueue(mixed: [Notify(user: "d"), Notify(user: "e")])
+    #expect(try await queue.setStart(.after(.seconds(60)), where: .all) == 2)
+    #expect(try await queue.setPriority(.low, where: .all) == 2)
+    #expect(try await queue.suspendAll(where: .all) == 2)
+    #expect(try await queue.cancelAll(where: .all) == 2)
+  }
+
+  @Test func `what is done to all that are unfinished does not go through what has ended`() async throws {
+    let store = FaultyStore(InMemoryStore())
+    let queue = JobQueue(store: store)
+    let job = NewJob(queue: queue.name, kind: "k", payload: Data())
+    for id in try await store.insert(JobInsertion(Array(repeating: job, count: 1200))).ids.dropLast() {
+      try await queue.complete(id)
+    }
+    let before = store.calls(of: .change)
+    #expect(try await queue.setStart(.after(.seconds(60)), where: .all) == 1)
+    #expect(try await queue.setPriority(.low, where: .all) == 1)
+    #expect(try await queue.suspendAll(where: .all) == 1)
+    #expect(try await queue.cancelAll(where: .all) == 1)
+    #expect(store.calls(of: .change) == before + 4, "a transaction each")
+  }
+
   @Test func `a handle has the verbs of its job`() async throws {
     let handle = try await queue.enqueue(Resize(photo: "broken"))
     try await jobs.advance(by: .seconds(60))
@@ -199,6 +226,25 @@ private struct Find: JobPayload {
     #expect(told.all == ["notify succeeded -"], "one that is to be tried again has not ended")
     try await jobs.advance(by: .seconds(5))
     #expect(told.all.last == "resize failed Unreadable()")
+  }
+
+  @Test func `a worker tells of an end also where its store can't be read at that moment`() async throws {
+    let (clock, told) = (ManualClock(), Recorder<JobState>())
+    let store = FaultyStore(InMemoryStore(clock: clock))
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue, logger: LogBook().logger)
+    worker.register(kind: "one") { _, _ in nil }
+    worker.onFinish { job in told.add(job.state) }
+    let id = try await queue.enqueue(kind: "one", payload: Data())
+    store.fail(next: 2, .jobs, with: JobError(.locked, "busy"))
+    async let counts = worker.runUntilIdle()
+    for _ in 1...2 {
+      await clock.timerScheduled(within: .seconds(1))
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try await counts == JobCounts([.succeeded: 1]))
+    #expect(told.all == [.succeeded])
+    _ = id
   }
 
   @Test func `a held worker finishes what runs and takes nothing more until it is let go`() async throws {

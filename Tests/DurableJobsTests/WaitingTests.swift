@@ -1,7 +1,8 @@
-import DurableJobs
 import DurableJobsTesting
 import Foundation
 import Testing
+
+@testable import DurableJobs
 
 /// Who waits for jobs and queues: when it is woken, and what that costs. On a clock that stands still no sweep helps.
 @Suite struct WaitingTests {
@@ -104,6 +105,29 @@ import Testing
     try await queue.complete(id)
     clock.advance(by: Defaults.sweepInterval)
     #expect(try await job.state == .succeeded)
+  }
+
+  @Test func `who waits for many jobs to end counts them again only after ten times as long as that took`() async throws
+  {
+    let (clock, looks) = (ManualClock(), Lock(0))
+    let store = InMemoryStore(clock: clock)
+    let queue = JobQueue(store: store)
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    async let counts: JobCounts = store.wait(
+      for: .endOfAll(.all), concerning: { _ in true }, until: { $0.unfinished == 0 }
+    ) { store in
+      looks.withLock { $0 += 1 }
+      clock.advance(by: .milliseconds(200))  // so long it takes
+      return try await store.counts(where: .all)
+    }
+    await clock.timerScheduled(within: Defaults.sweepInterval)
+    for number in 1...100 { try await queue.report(id, progress: Double(number) / 1000) }
+    await clock.timerScheduled(within: .seconds(2))
+    #expect(looks.withLock(\.self) == 1)
+    try await queue.complete(id)
+    clock.advance(by: .seconds(2))
+    #expect(try await counts[.succeeded] == 1)
+    #expect(looks.withLock(\.self) == 2)
   }
 
   // MARK: Idleness
@@ -267,6 +291,63 @@ import Testing
         "job 2 (child) can't run while job 1 waits for it: handlers that wait hold every slot of their worker for the "
           + "queue 'default'. Raise its maxConcurrentJobs, or enqueue such jobs in another queue"
       ])
+  }
+
+  /// A worker whose handler of "parent" waits for the last of the jobs that `jobs` makes of its own id.
+  private func parent(
+    slots: Int, of options: JobOptions = JobOptions(), _ jobs: @escaping @Sendable (JobID) -> [NewJob]
+  ) async throws -> (JobWorker, JobID) {
+    let worker = JobWorker(queue, maxConcurrentJobs: slots, logger: LogBook().logger)
+    worker.register(kind: "child") { _, _ in nil }
+    worker.register(kind: "parent", retry: .never) { [store] _, context in
+      let ids = try await store.insert(JobInsertion(jobs(context.id))).ids
+      return try await store.whenFinished(ids[ids.count - 1]).output
+    }
+    return (worker, try await queue.enqueue(kind: "parent", payload: Data(), options: options))
+  }
+
+  private func child(_ terms: JobTerms = JobTerms(), after edges: [JobEdge] = []) -> NewJob {
+    NewJob(queue: queue.name, kind: "child", payload: Data(), terms: terms, edges: edges)
+  }
+
+  @Test func `C23 a handler that waits in the last slot for the end of a chain is told that it can't`() async throws {
+    let child = child()
+    let (worker, parent) = try await parent(slots: 1) { _ in
+      var last = child
+      last.edges = [JobEdge(.sibling(0))]
+      return [child, last]
+    }
+    #expect(try await worker.runUntilIdle() == JobCounts([.failed: 1, .succeeded: 2]))
+    #expect(try await queue.job(parent).failures.last?.message.contains("hold every slot") == true)
+  }
+
+  @Test func `C23 a handler that waits for a job behind itself in its lane is told that it can't`() async throws {
+    let behind = child(JobTerms(lane: "chat"))
+    let (worker, parent) = try await parent(slots: 2, of: JobOptions(lane: "chat")) { _ in [behind] }
+    #expect(try await worker.runUntilIdle()[.failed] == 1)
+    #expect(
+      try await queue.job(parent).failures.last?.message
+        == "job 2 (child) can't run while job 1 waits for it: it is behind that job in the lane 'chat'")
+  }
+
+  @Test func `a handler may wait for a job of its lane where that is wide enough`() async throws {
+    try await queue.setWidth(of: "chat", to: 2)
+    let beside = child(JobTerms(lane: "chat"))
+    let (worker, _) = try await parent(slots: 3, of: JobOptions(lane: "chat")) { _ in [beside, beside] }
+    #expect(try await worker.runUntilIdle() == JobCounts([.succeeded: 3]))
+  }
+
+  @Test func `C23 a handler that waits for a job that needs its own end is told that it can't`() async throws {
+    let child = child()
+    let (worker, parent) = try await parent(slots: 2) { own in
+      var after = child
+      after.edges = [JobEdge(.job(own), .ended)]
+      return [after]
+    }
+    #expect(try await worker.runUntilIdle() == JobCounts([.failed: 1, .succeeded: 1]))
+    #expect(
+      try await queue.job(parent).failures.last?.message
+        == "job 2 (child) can't run while job 1 waits for it: it needs the end of that job")
   }
 
   @Test func `a handler that waits for a job for which there is a slot gets its output`() async throws {

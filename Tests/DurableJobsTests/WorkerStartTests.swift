@@ -43,6 +43,18 @@ private struct Other: JobPayload {
     await worker.stop()
   }
 
+  @Test func `a start while a cancelled run ends begins after it`() async throws {
+    let (worker, began, mayEnd) = try await slowWorker()
+    let run = Task { try await worker.run() }
+    await began.pass()
+    run.cancel()
+    worker.start()
+    mayEnd.open()
+    try await run.value
+    _ = try await queue.enqueue(Note(text: "next")).value
+    await worker.stop()
+  }
+
   @Test func `a start during a run that ends by itself begins after it`() async throws {
     let (worker, began, mayEnd) = try await slowWorker()
     async let run = worker.runUntilIdle()

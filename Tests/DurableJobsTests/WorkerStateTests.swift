@@ -58,6 +58,29 @@ import Testing
     #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(2)) == .giveUp)
   }
 
+  @Test func `after a claim whose answer may be lost it says what it holds, once the store answers, until it is heard`()
+  {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .zero) == .again)
+    #expect(state.next(.zero) == .wait(until: .milliseconds(100)))
+    #expect(state.next(.milliseconds(100)) == .turn([], claim: ["a": 1]))
+    state.turnEnded(claimed: ClaimBatch(), .milliseconds(100))
+    #expect(state.next(.milliseconds(100)) == .renew, "with an empty list")
+    state.renewalFailed(hadProgress: false, .milliseconds(100))
+    #expect(state.next(.milliseconds(100)) == .wait(until: .milliseconds(1100)))
+    #expect(state.next(.milliseconds(1100)) == .renew)
+    state.renewed([:])
+    #expect(state.next(.milliseconds(1100)) == .wait(until: Defaults.sweepInterval))
+  }
+
+  @Test func `it says what it holds after such a claim also where it may claim no more`() {
+    let state = Decider.make(limits: ["a": 1], isFresh: false)
+    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .zero) == .again)
+    state.hold(true)
+    #expect(state.next(.zero) == .wait(until: .milliseconds(100)))
+    #expect(state.next(.milliseconds(100)) == .renew)
+  }
+
   @Test func `it never claims more than its free slots`() {
     let state = Decider.make(limits: ["a": 2, "b": 1], isFresh: false)
     state.claimed([.make(job: 1, queue: "a")], hasMore: true)
@@ -445,6 +468,7 @@ private final class Decider {
   }
   func joinTurn() -> ClaimRequest.Join? { state.joinTurn() }
   func leaveTurn() -> [ClaimSettlement] { state.leaveTurn() }
+  func renewalFailed(hadProgress: Bool, _ now: Duration) { state.renewalFailed(hadProgress: hadProgress, now) }
   func renewed(_ standings: [ClaimToken: ClaimStanding]) { state.renewed(standings) }
   func recovered(_ report: RecoveryReport, _ now: Duration) { state.recovered(report, now) }
   func askedIfIdle(_ isIdle: Bool) { state.askedIfIdle(isIdle) }

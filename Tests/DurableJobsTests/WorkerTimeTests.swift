@@ -53,6 +53,51 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  @Test func `C16 a job whose claim was never answered runs, though its worker holds nothing else`() async throws {
+    let worker = JobWorker(queue, logger: LogBook().logger)
+    worker.register(kind: "k") { _, _ in nil }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    store.fail(next: 1, .claim, with: JobError(.locked, "busy"), isDone: true)
+    worker.start()
+    await clock.timerScheduled(within: .milliseconds(100))
+    #expect(try await queue.job(id).state == .running, "for this worker, which does not know it")
+    clock.advance(by: .milliseconds(100))
+    let job = try await store.whenFinished(id)
+    #expect((job.state, job.attempt, job.crashes) == (.succeeded, 1, 0))
+    await worker.stop()
+  }
+
+  @Test func `C16 a job that was claimed with a result whose answer was lost runs before the worker is idle`()
+    async throws
+  {
+    let worker = JobWorker(queue, maxConcurrentJobs: 1, logger: LogBook().logger)
+    worker.register(kind: "k") { _, _ in nil }
+    for _ in 1...2 { try await queue.enqueue(kind: "k", payload: Data()) }
+    store.fail(next: 1, .settle, with: JobError(.locked, "busy"), isDone: true)
+    async let counts = worker.runUntilIdle()
+    await clock.timerScheduled(within: .milliseconds(100))
+    clock.advance(by: .milliseconds(100))
+    #expect(try await counts == JobCounts([.succeeded: 2]))
+    #expect(try await queue.jobs().map(\.crashes) == [0, 0])
+  }
+
+  @Test func `a run that a store ends with an error says good-bye, and gives back what it did not know of`()
+    async throws
+  {
+    let worker = JobWorker(queue, logger: LogBook().logger)
+    worker.register(kind: "k") { _, _ in nil }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    store.fail(next: 1, .claim, with: JobError(.locked, "busy"), isDone: true)
+    await #expect(throws: JobError.self) { try await worker.runUntilIdle() }
+    #expect(try await queue.job(id).state == .ready)
+    #expect(try await queue.isIdle, "no worker is left that could run it")
+    store.fail(next: 1, .outstanding, with: JobError(.locked, "busy"))
+    await #expect(throws: JobError.self) { try await worker.runUntilIdle() }
+    #expect(try await queue.jobs().map(\.state) == [.succeeded])
+    let next = try await queue.enqueue(kind: "k", payload: Data())
+    #expect(try await queue.explain(next).reasons == [.noWorker])
+  }
+
   @Test func `C13 C14 a lease is renewed while handlers block every thread of the pool`() async throws {
     let threads = ProcessInfo.processInfo.activeProcessorCount  // of Swift's pool
     let begun = Recorder<JobID>()

@@ -57,13 +57,13 @@ extension JobQueue {
   /// ids, kinds or keys.
   @discardableResult
   public func cancelAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
-    try await changeAll(.cancel(reason: reason), where: filter)
+    try await changeAll(.cancel(reason: reason), where: filter && .unfinished)
   }
 
   /// Suspends all matching unfinished jobs of this queue.
   @discardableResult
   public func suspendAll(where filter: JobFilter, reason: String? = nil) async throws -> Int {
-    try await changeAll(.suspend(reason: reason), where: filter)
+    try await changeAll(.suspend(reason: reason), where: filter && .unfinished)
   }
 
   /// Resumes all matching suspended jobs of this queue.
@@ -75,13 +75,13 @@ extension JobQueue {
   /// Like ``setPriority(_:of:)`` for all matching unfinished jobs of this queue.
   @discardableResult
   public func setPriority(_ priority: JobPriority, where filter: JobFilter) async throws -> Int {
-    try await changeAll(.setPriority(priority), where: filter)
+    try await changeAll(.setPriority(priority), where: filter && .unfinished)
   }
 
   /// Like ``setStart(_:of:)`` for all matching waiting jobs of this queue.
   @discardableResult
   public func setStart(_ start: JobTime, where filter: JobFilter) async throws -> Int {
-    try await changeAll(.setStart(start), where: filter)
+    try await changeAll(.setStart(start), where: filter && .unfinished)
   }
 
   /// Like ``complete(_:output:)`` for all matching unfinished jobs of this queue.
@@ -102,8 +102,9 @@ extension JobQueue {
   public func removeAll(where filter: JobFilter) async throws -> Int { try await changeAll(.remove, where: filter) }
 
   /// Makes all running and suspended jobs of this queue ready, whoever holds them, as a queue without leases does at
-  /// launch. Includes jobs of living workers: their reports are refused from then on, their handlers are cancelled, and
-  /// the jobs run twice. Recovery does this by itself for jobs whose process died, and leaves suspended jobs alone.
+  /// launch; those that were asked to cancel are cancelled. Includes jobs of living workers: their reports are refused
+  /// from then on, their handlers are cancelled, and the jobs run twice. Recovery does this by itself for jobs whose
+  /// process died, and leaves suspended jobs alone.
   @discardableResult
   public func resetAll() async throws -> Int {
     try await changeAll(.reset, where: .state(.running) || .state(.suspended))
@@ -138,7 +139,7 @@ extension JobQueue {
 
   /// Limits how often attempts of a lane start, over all processes; nil removes the limit. A job that already waits for
   /// its turn keeps its time. Throws ``JobError/Code/invalidArgument`` for numbers below 1, and
-  /// ``JobError/Code/wrongState`` if the lane is wider than 1.
+  /// ``JobError/Code/wrongState`` if the lane is wider than 1, or was and several of its jobs still have seats.
   public func setRate(of lane: String, to rate: JobRate?) async throws {
     try await store.configure([.laneRate(lane, rate)])
   }

@@ -47,7 +47,7 @@ extension JobQueue {
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
     let filter = .queue(name) && filter
     return try await store.wait(
-      for: .end(ofAll: filter), concerning: { filter.mayConcern($0) }, until: { $0.unfinished == 0 }
+      for: .endOfAll(filter), concerning: { filter.mayConcern($0) }, until: { $0.unfinished == 0 }
     ) { try await $0.counts(where: filter) }
   }
 

@@ -6,7 +6,7 @@ enum LookoutQuestion: Hashable, Sendable {
   case counts(JobFilter)
   case status(BatchID)
   case end(of: BatchID)
-  case end(ofAll: JobFilter)
+  case endOfAll(JobFilter)
   case idleness(of: String)
 }
 
@@ -31,6 +31,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
     var looksBegun = 0
     var looksEnded = 0
     var lookedAt: Duration?
+    var rest: Duration = .zero
     var waiting: [ObjectIdentifier: Gate] = [:]
     var timer: (due: Duration, timer: (any JobTimer)?)?
   }
@@ -43,15 +44,17 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
 
   private let store: any JobStore
   private let pause: Duration
+  /// How many times as long as a read took is the pause after it, if that is longer.
+  private let restFactor: Int
   private let read: @Sendable (any JobStore) async throws -> Answer
   private let state = Lock(State())
   private let subscription = Lock<StoreSignals.Subscription?>(nil)
 
   init(
-    _ store: any JobStore, pause: Duration, concerns: @escaping @Sendable (JobTransition) -> Bool,
+    _ store: any JobStore, pause: Duration, restFactor: Int, concerns: @escaping @Sendable (JobTransition) -> Bool,
     _ read: @escaping @Sendable (any JobStore) async throws -> Answer
   ) {
-    (self.store, self.pause, self.read) = (store, pause, read)
+    (self.store, self.pause, self.restFactor, self.read) = (store, pause, restFactor, read)
     // Subscribe before reading, so that a change in between is noticed.
     let heard = store.signals.listen { [weak self] signal in
       switch signal {
@@ -116,7 +119,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
   private func next(_ state: inout State) -> Step {
     guard !state.waiting.isEmpty, state.looksBegun == state.looksEnded else { return .rest }
     if hasSlept(state) { state.isStale = true }
-    let due = state.lookedAt.map { $0 + (state.isStale ? pause : Defaults.sweepInterval) } ?? .zero
+    let due = state.lookedAt.map { $0 + (state.isStale ? max(pause, state.rest) : Defaults.sweepInterval) } ?? .zero
     if state.isStale, state.lookedAt == nil || store.clock.uptime >= due {
       state.isStale = false
       state.looksBegun += 1
@@ -129,12 +132,14 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
   }
 
   private func look() async {
-    let answer: Result<Answer, any Error>
+    let (answer, begun): (Result<Answer, any Error>, Duration)
+    begun = store.clock.uptime
     do { answer = .success(try await read(store)) } catch { answer = .failure(error) }
     let waiting = state.withLock { state in
       defer { state.waiting = [:] }
       state.looksEnded += 1
-      state.lookedAt = store.clock.uptime
+      let now = store.clock.uptime
+      (state.lookedAt, state.rest) = (now, min((now - begun) * restFactor, Defaults.sweepInterval))
       if case .failure = answer { state.isStale = true }
       if case .success(let new) = answer, case .success(new)? = state.answer { return state.waiting.values }
       state.answer = answer
@@ -146,7 +151,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
 }
 
 extension JobStore {
-  /// Waits until the answer to a question is such. It is read without pauses.
+  /// Waits until the answer to a question is such. It is read without pauses, unless it reads many jobs.
   func wait<Answer: Equatable & Sendable>(
     for question: LookoutQuestion, concerning concerns: @escaping @Sendable (JobTransition) -> Bool,
     until isEnd: (Answer) -> Bool, _ read: @escaping @Sendable (any JobStore) async throws -> Answer
@@ -172,7 +177,8 @@ final class Lookouts: Sendable {
   ) -> Lookout<Answer> {
     known.withLock { known in
       if let lookout = known[question]?() as? Lookout<Answer> { return lookout }
-      let lookout = Lookout(store, pause: pause, concerns: concerns, read)
+      let readsMany = if case .endOfAll = question { true } else { false }
+      let lookout = Lookout(store, pause: pause, restFactor: readsMany ? 10 : 0, concerns: concerns, read)
       known = known.filter { $0.value() != nil }
       known[question] = { [weak lookout] in lookout }
       return lookout

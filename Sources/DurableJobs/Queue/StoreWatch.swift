@@ -168,6 +168,7 @@ extension JobStore {
     guard let (engine, token) = WorkerEngine.handler, engine.worksOn(self) else {
       return try await signals.watch.end(of: id, in: self)
     }
+    try await engine.check(id, isAwaitedBy: token)
     defer { engine.stoppedWaiting(token) }
     return try await signals.watch.end(of: id, in: self) { engine.refusal(of: $0, to: token) }
   }

@@ -10,7 +10,7 @@ public enum Defaults {
   public static let backOffCap = Duration.seconds(6 * 3600)
   /// The shortest snooze: shorter ones are extended to it, so that a handler that polls lets others run.
   public static let leastSnooze = Duration.milliseconds(100)
-  /// How many process deaths a job survives, in a row and in total. See ``JobCourse/crash(now:policy:random:)``.
+  /// How many process deaths a job survives, in a row and in total. See ``StorePolicy``.
   public static let maxCrashesInRow = 10
   public static let maxCrashes = 50
   /// How long after its worker's last sign of life a claim may be taken by recovery.

@@ -20,6 +20,14 @@ extension JobClock {
   public func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
     schedule(at: uptime + max(delay, .zero), action)
   }
+
+  /// Waits for this long, or until the task is cancelled.
+  func wait(for duration: Duration) async {
+    let gate = Gate()
+    let timer = schedule(after: duration) { gate.open() }
+    await gate.pass()
+    timer.cancel()
+  }
 }
 
 /// A pending call of a ``JobClock``.

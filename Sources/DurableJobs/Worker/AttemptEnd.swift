@@ -55,16 +55,22 @@ extension JobExit {
   }
 }
 
-/// Whether this is, or in any way wraps, the cancellation of a task, a URL session or a system call.
-private func holdsCancellation(_ value: Any, depth: Int = 8) -> Bool {
-  if value is CancellationError { return true }
-  var parts = Mirror(reflecting: value).children.map(\.value)
-  if let error = (value as? any Error).map({ $0 as NSError }) {
-    let cancelled = [
-      NSURLErrorDomain: NSURLErrorCancelled, NSPOSIXErrorDomain: Int(ECANCELED), NSCocoaErrorDomain: 3072,
-    ]
-    if cancelled[error.domain] == error.code { return true }
-    if let inner = error.userInfo[NSUnderlyingErrorKey] { parts.append(inner) }
+/// Whether this is, or in any way wraps, the cancellation of a task, a URL session or a system call. What an error holds
+/// may be large, so only the first 200 values are looked at, those that are nearest.
+private func holdsCancellation(_ error: any Error) -> Bool {
+  let cancelled = [
+    NSURLErrorDomain: NSURLErrorCancelled, NSPOSIXErrorDomain: Int(ECANCELED), NSCocoaErrorDomain: 3072,
+  ]
+  var (values, next): ([Any], Int) = ([error], 0)
+  while next < values.count {
+    let value = values[next]
+    next += 1
+    if value is CancellationError { return true }
+    if let error = (value as? any Error).map({ $0 as NSError }) {
+      if cancelled[error.domain] == error.code { return true }
+      if let inner = error.userInfo[NSUnderlyingErrorKey] { values.append(inner) }
+    }
+    values += Mirror(reflecting: value).children.prefix(max(0, 200 - values.count)).map(\.value)
   }
-  return depth > 0 && parts.contains { holdsCancellation($0, depth: depth - 1) }
+  return false
 }

@@ -8,7 +8,7 @@ extension JobContext {
   /// one. Each step of an attempt needs a unique name of 1 to 512 bytes that is the same in every attempt; using a name
   /// twice throws ``JobError/Code/invalidArgument``. A step that throws has not finished, and may be tried again.
   /// Results are kept until the job has succeeded or is deleted, so a retry of a failed job continues where it was. A
-  /// finished step counts as progress: see ``JobCourse/crash(now:policy:random:)``.
+  /// finished step counts as progress: see ``Defaults/maxCrashesInRow``.
   ///
   /// Throws `CancellationError` if the handler was asked to stop or the claim was lost; then nothing is stored. If the
   /// store is busy or full, waits for it. A result that can't be stored fails the job; one that no longer decodes
@@ -73,11 +73,8 @@ extension JobContext {
         }
       } catch let error as JobError where error.isPassing && !Task.isCancelled {
         failures += 1
-        let gate = Gate()
-        let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1)
-        let timer = store.clock.schedule(after: wait) { gate.open() }
-        await gate.pass()
-        timer.cancel()
+        await store.clock.wait(
+          for: BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1))
       }
     }
     throw CancellationError()

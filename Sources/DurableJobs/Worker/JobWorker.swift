@@ -26,7 +26,6 @@ public final class JobWorker: Sendable {
     let engine: WorkerEngine
     let task: Task<WorkerEngine.Summary, any Error>
     let goal: WorkerState.Goal
-    var isStopping = false
     let monitors: AsyncStream<(JobConstraint, Monitor)>.Continuation
   }
 
@@ -218,7 +217,7 @@ public final class JobWorker: Sendable {
   /// is only logged.
   public func start() {
     let isLater = setup.withLock { setup in
-      if let run = setup.run, run.isStopping || run.goal != .none { setup.startsAgain = true }
+      if let run = setup.run, run.engine.isStopping || run.goal != .none { setup.startsAgain = true }
       return setup.startsAgain
     }
     if !isLater { startNow() }
@@ -244,17 +243,16 @@ public final class JobWorker: Sendable {
   public func stop(grace: Duration = Defaults.grace) async {
     let running = setup.withLock { setup in
       setup.startsAgain = false
-      setup.run?.isStopping = true
+      setup.run?.engine.stop(grace: grace)
       return setup.run
     }
     guard let run = running else { return }
-    run.engine.stop(grace: grace)
     let isWaitedFor = WorkerEngine.handler?.engine === run.engine || WorkerEngine.observed === run.engine
     if !isWaitedFor { _ = try? await finish(run) }
   }
 
   /// Whether the worker was told to stop and is still running.
-  package var isStopping: Bool { setup.withLock { $0.run?.isStopping ?? false } }
+  package var isStopping: Bool { setup.withLock { $0.run?.engine.isStopping ?? false } }
 
   private func run(
     _ goal: WorkerState.Goal, limits: [String: Int]?, only: JobID? = nil
@@ -290,6 +288,7 @@ public final class JobWorker: Sendable {
       store.signals.localWorkers.add(engine)
       let task = Task(executorPreference: EngineThread.shared) {
         defer {
+          engine.stop(grace: .zero)  // a start from now on is for the next run
           store.signals.localWorkers.remove(engine)
           store.signals.lookouts.workersChanged()
         }
@@ -311,7 +310,7 @@ public final class JobWorker: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       let allTold = Gate()
       group.addTask(executorPreference: globalConcurrentExecutor) {
-        await WorkerEngine.$observed.withValue(engine) { await Self.tell(ended, of: engine.store, to: observers) }
+        await WorkerEngine.$observed.withValue(engine) { await Self.tell(ended, of: engine, to: observers) }
         allTold.open()
       }
       for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
@@ -338,11 +337,19 @@ public final class JobWorker: Sendable {
   }
 
   private static func tell(
-    _ ended: AsyncStream<JobID>, of store: any JobStore, to observers: [@Sendable (JobSnapshot) async -> Void]
+    _ ended: AsyncStream<JobID>, of engine: WorkerEngine, to observers: [@Sendable (JobSnapshot) async -> Void]
   ) async {
+    let clock = engine.store.clock
     for await id in ended {
-      // A job that was removed in the meantime is not reported.
-      guard let job = try? await store.job(id), job.state.isFinished else { continue }
+      let start = clock.uptime
+      var job: JobSnapshot?
+      while job == nil {
+        do { job = try await engine.store.job(id) } catch let error as JobError where error.isPassing {
+          guard !engine.isStopping, clock.uptime - start < Defaults.lease else { break }
+          await clock.wait(for: .seconds(1))
+        } catch { break }  // it was removed in the meantime
+      }
+      guard let job, job.state.isFinished else { continue }
       for body in observers { await body(job) }
     }
   }

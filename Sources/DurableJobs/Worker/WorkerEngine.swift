@@ -67,6 +67,13 @@ final class WorkerEngine: Sendable {
   func drive() async throws -> Summary {
     let subscription = store.signals.listen { [weak self] in self?.hear($0) }
     defer { withExtendedLifetime(subscription) { gaveBack.open() } }
+    do { return try await carryOutSteps() } catch {
+      if shared.withLock({ $0.closed }) == nil { await retire() }
+      throw error
+    }
+  }
+
+  private func carryOutSteps() async throws -> Summary {
     var summary = Summary()
     while true {
       let step = shared.withLock { $0.state.next(uptime) }
@@ -105,6 +112,8 @@ final class WorkerEngine: Sendable {
     gate.open()
   }
 
+  var isStopping: Bool { shared.withLock { $0.state.isStopping } }
+
   func stop(grace: Duration) { tell { $0.state.stop(graceEnd: uptime + grace) } }
 
   /// Gives all jobs back without waiting for their handlers, because the store is about to close; returns once that is
@@ -119,7 +128,7 @@ final class WorkerEngine: Sendable {
 
   /// The error for a handler that can't wait for a job, because the job would then never run; nil if it can.
   func refusal(of job: JobSnapshot, to token: ClaimToken) -> JobError? {
-    guard job.state == .ready || job.state == .scheduled else { return nil }
+    guard [.ready, .scheduled, .blocked].contains(job.state) else { return nil }
     let isStuck = shared.withLock { $0.handlers[job.kind] != nil && $0.state.isStuck(token, behind: job.queue) }
     guard isStuck, !store.signals.localWorkers.kinds(in: job.queue, except: self).contains(job.kind) else { return nil }
     return JobError(
@@ -127,6 +136,21 @@ final class WorkerEngine: Sendable {
       "job \(job.id) (\(job.kind)) can't run while job \(token.job) waits for it: handlers that wait hold every slot of "
         + "their worker for the queue '\(job.queue)'. Raise its maxConcurrentJobs, or enqueue such jobs in another queue"
     )
+  }
+
+  /// Throws if a handler must not wait for a job because that needs the end of the handler's own.
+  func check(_ id: JobID, isAwaitedBy token: ClaimToken) async throws {
+    let jobs = try await store.jobs(JobQuery(.ids([id, token.job]), detail: .edges))
+    guard let job = jobs.first(where: { $0.id == id }), job.state == .blocked else { return }
+    var why: String?
+    if job.edges.contains(where: { $0.target == .job(token.job) }) { why = "needs the end of that job" }
+    if let lane = job.lane?.name, jobs.contains(where: { $0.id != id && $0.lane?.name == lane }),
+      try await !store.settings().contains(where: { if case .lane(lane, _) = $0 { true } else { false } })
+    {
+      why = "is behind that job in the lane '\(lane)'"
+    }
+    guard let why else { return }
+    throw JobError(.wrongState, "job \(id) (\(job.kind)) can't run while job \(token.job) waits for it: it \(why)")
   }
 
   func stoppedWaiting(_ token: ClaimToken) { shared.withLock { $0.state.stoppedWaiting(token) } }

@@ -66,6 +66,8 @@ struct WorkerState: Sendable {
   // Times.
   private var nextDue: Duration?
   private var nextRenewal: Duration = .zero
+  /// When to tell the store all that is held: it may have made claims whose answer was lost, which then go back.
+  private var listDue: Duration?
   private var nextRecovery: Duration
   private let sweepInterval: Duration
   /// A due recovery step comes before the next turn, so that both make progress; renewals come before either.
@@ -109,20 +111,13 @@ struct WorkerState: Sendable {
       self.nextDue = nil
       workMayWait = true
     }
-    if mustRenew(now) {
-      nextRenewal = now + Defaults.renewalInterval
-      stopsMayBeAsked = false
-      if progressDue != nil {
-        progressDue = nil
-        lastProgress = now
-      }
-      return .renew
-    }
+    if mustRenew(now) { return renewal(now) }
     let recoveryIsDue = now >= nextRecovery && !isStopping
     if !(recoveryIsDue && hadTurn), now >= notBefore, let turn = nextTurn() {
       hadTurn = true
       return turn
     }
+    if let listDue, now >= listDue { return renewal(now) }
     if mustGiveBack, results.isEmpty || failures > 0 {
       mustGiveBack = false
       defer { dropAll() }
@@ -193,6 +188,16 @@ struct WorkerState: Sendable {
     return now >= nextRenewal || stopsMayBeAsked || progressDue.map { now >= $0 } ?? false
   }
 
+  private mutating func renewal(_ now: Duration) -> Step {
+    nextRenewal = now + Defaults.renewalInterval
+    stopsMayBeAsked = false
+    if progressDue != nil {
+      progressDue = nil
+      lastProgress = now
+    }
+    return .renew
+  }
+
   private var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
 
   var isStopping: Bool { graceEnd != nil }
@@ -214,7 +219,7 @@ struct WorkerState: Sendable {
   private var mayClaim: Bool { workMayWait && knowsKinds }
 
   private func nextTime(_ now: Duration) -> Duration? {
-    var times: [Duration?] = [graceEnd.flatMap { isInterrupted ? nil : $0 }]
+    var times: [Duration?] = [graceEnd.flatMap { isInterrupted ? nil : $0 }, listDue]
     if !isStopping { times += [nextRecovery, nextDue, constraints.nextTime.map { max($0, notBefore) }] }
     if holdsClaims { times += [nextRenewal, progressDue] }
     if notBefore > now { times.append(notBefore) }
@@ -266,6 +271,7 @@ struct WorkerState: Sendable {
       failures += 1
       notBefore = now + .seconds(5)
     }
+    if wantedClaim { listDue = notBefore }
     return .again
   }
 
@@ -292,16 +298,18 @@ struct WorkerState: Sendable {
 
   private mutating func dropAll() {
     results = []
-    suspects = 0
+    (suspects, listDue) = (0, nil)
     lost.formUnion(atWork.keys)
   }
 
   mutating func renewed(_ standings: [ClaimToken: ClaimStanding]) {
+    listDue = nil
     for case (let token, .lost) in standings where atWork[token] != nil { lost.insert(token) }
   }
 
   mutating func renewalFailed(hadProgress: Bool, _ now: Duration) {
     nextRenewal = now + .seconds(1)
+    if listDue != nil { listDue = nextRenewal }
     if hadProgress { progressDue = now + .seconds(1) }
   }
 

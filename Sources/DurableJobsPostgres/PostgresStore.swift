@@ -189,7 +189,8 @@
     }
 
     public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
-      try await engine.read { try $0.batches(query) }
+      try check(query)
+      return try await engine.read { try $0.batches(query) }
     }
 
     public func settings() async throws -> [StoreSetting] { try await engine.read { try $0.settings() } }

@@ -156,7 +156,8 @@ public final class SQLiteStore: JobStore {
   }
 
   public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
-    try await engine.read { try readBatches(query, on: $0) }
+    try check(query)
+    return try await engine.read { try readBatches(query, on: $0) }
   }
 
   public func settings() async throws -> [StoreSetting] { try await engine.read { try readSettings(on: $0) } }

@@ -17,7 +17,6 @@ extension JobQueue {
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions(), in db: Database
   ) throws -> JobHandle<P.Output> {
     let new = try prepare(job, after: after, options: options)
-    try new.check()
     let reply = try store.join(db) { try $0.insert(JobInsertion([new])) }
     return handle(reply.jobs[0], as: P.self)
   }

@@ -52,6 +52,18 @@ import Testing
     #expect(try await store.counts(where: .queue("q"))[.ready] == 2001)
   }
 
+  @Test("The lowest priority there is comes last, and no limit is too high for a recovery")
+  func extremes() async throws {
+    let store = InMemoryStore(clock: clock)
+    for priority in [JobPriority(rawValue: .min), .low, JobPriority(rawValue: .max)] {
+      let terms = JobTerms(priority: priority)
+      _ = try await store.insert(JobInsertion([NewJob(queue: "q", kind: "k", payload: Data(), terms: terms)]))
+    }
+    let claimed = try await store.claim(ClaimRequest(worker: WorkerID("w"), kinds: ["k"], free: ["q": 3])).jobs
+    #expect(claimed.map(\.token.job.rawValue) == [3, 2, 1])
+    #expect(try await store.recover(RecoveryRequest(limit: .max)).hasMore == false)
+  }
+
   @Test("A queue on it works with the clock of the machine")
   func systemClock() async throws {
     let queue = JobQueue(store: InMemoryStore())

@@ -176,15 +176,15 @@ import Testing
   @Test("A crash gives the attempt back; the first is back at once, the next waits, the last fails the job")
   func crashes() {
     var course = running(attempt: 2)
-    #expect(course.crash(now: now, policy: policy, random: 1) == nil)
+    #expect(course.settle(.crashed, now: now, policy: policy, random: 1) == nil)
     #expect(course == JobCourse(state: .ready, attempt: 1, maxAttempts: 3, crashesInRow: 1, crashes: 1))
     course.claim()
-    #expect(course.crash(now: now, policy: policy, random: 1) == nil)
+    #expect(course.settle(.crashed, now: now, policy: policy, random: 1) == nil)
     #expect(course.state == .scheduled)
     #expect(course.runAt == later(10))
     course.promote(now: later(10))
     course.claim()
-    let message = course.crash(now: now, policy: policy, random: 1)
+    let message = course.settle(.crashed, now: now, policy: policy, random: 1)
     #expect(message == "the process ended during the attempt, 3 times")
     #expect(course.state == .failed)
     #expect(course.runAt == nil)
@@ -195,7 +195,7 @@ import Testing
   func progressed() {
     var course = running()
     for number in 1...5 {
-      #expect((course.crash(now: now, policy: policy, random: 0) == nil) == (number < 5))
+      #expect((course.settle(.crashed, now: now, policy: policy, random: 0) == nil) == (number < 5))
       #expect(course.crashes == number)
       course.progressed()
       if number < 5 { course.claim() }
@@ -288,15 +288,29 @@ import Testing
     }
   }
 
-  @Test("Only what ends a running job from outside ends its claim")
-  func endsClaim() {
+  @Test("A reset takes no cancel back, and takes back a suspension that was asked for")
+  func resets() throws {
+    var course = JobCourse(state: .running, attempt: 2, stopAsked: .cancelled, reason: "r")
+    try course.apply(.reset, now: now)
+    #expect(course == JobCourse(state: .cancelled, attempt: 1, reason: "r"))
+    course = JobCourse(state: .running, attempt: 2, stopAsked: .suspended, reason: "r")
+    try course.apply(.reset, now: now)
+    #expect(course == JobCourse(state: .ready, attempt: 1))
+  }
+
+  @Test("Only what ends a running job from outside, or makes it ready, takes it from its worker")
+  func endsClaim() throws {
     for change: JobChange in [.complete(output: nil), .fail(message: ""), .reset] {
-      #expect(JobCourse.endsClaim(change))
+      var course = running()
+      try course.apply(change, now: now)
+      #expect(course.state != .running)
     }
     for change: JobChange in [
-      .retry, .cancel(reason: nil), .suspend(reason: nil), .resume, .progress(JobProgress(fraction: 0)),
+      .cancel(reason: nil), .suspend(reason: nil), .progress(JobProgress(fraction: 0)), .setPriority(.high),
     ] {
-      #expect(!JobCourse.endsClaim(change))
+      var course = running()
+      try course.apply(change, now: now)
+      #expect(course.state == .running)
     }
   }
 

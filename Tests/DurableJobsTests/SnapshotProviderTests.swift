@@ -40,12 +40,15 @@ import Testing
     struct Full: Error {}
     let entries = Lock<[String: Data]>([:])
     let isFull = Lock(false)
+    /// The next call stores what it is given, and throws.
+    let breaks = Lock(false)
 
     func load() throws -> [String: Data] { entries.withLock { $0 } }
 
     func save(_ changed: [String: Data]) throws {
       if isFull.withLock({ $0 }) { throw Full() }
       entries.withLock { $0.merge(changed) { $1 } }
+      if breaks.exchange(\.self, false) { throw Full() }
     }
 
     func remove(_ names: [String]) throws {
@@ -145,6 +148,15 @@ import Testing
     let second = try await queue.enqueue(kind: "b", payload: Data())
     #expect(second == JobID(rawValue: 2))
     #expect(try await JobQueue(store: store()).counts() == JobCounts([.ready: 2]))
+  }
+
+  @Test func `What the provider stored of a call that it then refused is put right with the next one`() async throws {
+    let queue = JobQueue(store: try store())
+    shelf.breaks.withLock { $0 = true }
+    await #expect(throws: Shelf.Full.self) { try await queue.pause() }
+    #expect(try await !queue.isPaused)
+    try await queue.enqueue(kind: "a", payload: Data())
+    #expect(try await JobQueue(store: store()).isPaused == false)
   }
 
   @Test func `An id is never used again, and removed jobs are gone`() async throws {

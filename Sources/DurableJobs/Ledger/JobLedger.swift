@@ -58,7 +58,7 @@ package struct Needs {
   package var lanes: [String: Int] = [:]
   /// For each unique key, the newest job that has it, and the newest unfinished one.
   package var keys: [String] = []
-  /// All jobs that have these keys.
+  /// All unfinished jobs that have these keys, and the newest of the others.
   package var allOwnersOf: Set<String> = []
   /// For each ``JobTerms/key``: the newest unfinished job, else the newest that succeeded.
   package var named: [String] = []
@@ -79,8 +79,7 @@ package struct Needs {
 
   package var isEmpty: Bool {
     jobs.isEmpty && childrenOf.isEmpty && parentsOf.isEmpty && lanes.isEmpty && keys.isEmpty && named.isEmpty
-      && waitersOf.isEmpty && heldBy.isEmpty
-      && overdue == 0 && batch == nil && worker == nil
+      && waitersOf.isEmpty && heldBy.isEmpty && overdue == 0 && batch == nil && worker == nil
   }
 }
 

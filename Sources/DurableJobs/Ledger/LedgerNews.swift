@@ -35,7 +35,6 @@ package struct LedgerNews {
     )
   }
 
-  /// A batch was made.
   package mutating func touch(_ batch: BatchID) { batches[batch] = batches[batch] ?? BatchTally() }
 
   /// A batch was closed, which may complete it although no job moves.

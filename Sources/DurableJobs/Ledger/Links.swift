@@ -13,7 +13,6 @@ package struct Links: OptionSet {
   package static let lane = Links(rawValue: 2)
   /// It has a seat in its lane, even if it failed and holds the lane.
   package static let seated = Links(rawValue: 4096)
-  /// It was skipped because another failed.
   package static let afterFailure = Links(rawValue: 8192)
   /// Its terms have a unique key: it has a row in `durable_uniq` while it is unfinished, or longer.
   package static let unique = Links(rawValue: 8)
@@ -28,9 +27,7 @@ package struct Links: OptionSet {
   /// It has a row in `durable_deadline`.
   package static let deadline = Links(rawValue: 16384)
   package static let overdueAsked = Links(rawValue: 65536)
-  /// It waits, and for a shorter time if what it requires returns.
   package static let backOff = Links(rawValue: 32768)
-  /// It waits for a date.
   package static let dated = Links(rawValue: 2048)
 
   /// Its handler suspended it, or its payload could not be read. Otherwise a person did.

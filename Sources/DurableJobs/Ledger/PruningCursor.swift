@@ -24,7 +24,6 @@ package struct PruningPass: Sendable {
   package private(set) var hasMore = false
   /// Where to continue once these are deleted.
   package private(set) var cursor: PruningCursor
-  /// Whether a pass is due.
   package let isDue: Bool
   private let policy: StorePolicy
   private let now: Int64

@@ -7,6 +7,8 @@ package struct RouteTotals: Sendable {
   package var counts: JobCounts
   /// As far as the counts themselves can tell.
   package var isSound: Bool
+  /// Scheduled jobs that are due, and whether one that was claimed before waits for a future time, where that was asked.
+  package var (due, isReturning) = (0, false)
 
   package init(_ route: Route, counts: JobCounts, isSound: Bool = true) {
     (self.route, self.counts, self.isSound) = (route, counts, isSound)

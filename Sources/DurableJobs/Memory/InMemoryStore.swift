@@ -1,5 +1,3 @@
-import Foundation
-
 /// A store that lasts as long as its process, for tests, previews and jobs that need not outlive it; or as long as what
 /// a ``SnapshotProvider`` writes to.
 ///
@@ -10,6 +8,8 @@ public final class InMemoryStore: JobStore {
     var provider: (any SnapshotProvider)?
     /// Jobs for which the provider may have something other than the table, since it refused a change.
     var owed: Set<JobID> = []
+    /// The same for what is no job's own.
+    var owesRest = false
     /// Jobs that could not be read when the store was created, until that has been reported.
     var unreadable: [JobID] = []
   }
@@ -64,16 +64,16 @@ public final class InMemoryStore: JobStore {
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
-    try checked(limit: request.limit)
+    let limit = try checked(limit: request.limit)
     let unreadable = content.exchange(\.unreadable, [])
     return try commit { table in
       let verdict = table.judge(except: request.worker, uptime: clock.uptime)
       var plan = RecoveryPlan()
       plan.retiring = request.isRetiring ? request.worker : nil
       (plan.losses, plan.hasDue, plan.hasOverdue) = (verdict.losses, true, true)
-      plan.expired = Array(table.expired.prefix(request.limit + 1))
-      plan.batches = Array(table.expiredBatches.prefix(request.limit))
-      var report = try table.recover(plan, limit: request.limit)
+      plan.expired = Array(table.expired.prefix(limit + 1))
+      plan.batches = Array(table.expiredBatches.prefix(limit))
+      var report = try table.recover(plan, limit: limit)
       let next = table.records.filter { $0.isTimed }.map { table.deadline($0).milliseconds - table.now }.min()
       report.comeAgain = [verdict.comeAgain, next.map { .milliseconds($0) }].compactMap(\.self).min()
       report.unreadable = unreadable
@@ -110,7 +110,10 @@ public final class InMemoryStore: JobStore {
 
   public func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try commit { $0.outstanding(scope) } }
 
-  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try commit { $0.batches(query) } }
+  public func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] {
+    try check(query)
+    return try commit { $0.batches(query) }
+  }
 
   public func settings() async throws -> [StoreSetting] { try commit { $0.settings } }
 
@@ -127,8 +130,9 @@ public final class InMemoryStore: JobStore {
       if var provider = content.provider, table.differs(from: before) {
         defer { content.provider = provider }
         content.owed.formUnion(table.changed)
-        try table.save(content.owed, to: &provider, before: before)
-        content.owed = []
+        if table.kept != before.kept { content.owesRest = true }
+        try table.save(content.owed, andRest: content.owesRest, to: &provider)
+        (content.owed, content.owesRest) = ([], false)
       }
       content.table = table
       return (reply, table.news)

@@ -220,7 +220,7 @@ extension JobTable: JobLedger {
   }
 
   private func forgetEdges(of id: JobID, keeping neverMet: [Edge]) {
-    for key in keyEdges.keys { keyEdges[key]?.removeAll { $0.child == id } }
+    keyEdges = keyEdges.mapValues { $0.filter { $0.child != id } }.filter { !$0.value.isEmpty }
     for edge in parentsOf.removeValue(forKey: id) ?? [] { childrenOf[edge.parent]?.removeAll { $0.child == id } }
     for child in Set((childrenOf.removeValue(forKey: id) ?? []).map(\.child)) {
       touched.insert(child)
@@ -319,7 +319,7 @@ extension JobTable: JobLedger {
     return batch
   }
 
-  private func rank(_ record: Record) -> (Int, JobID) { (-record.job.terms.priority.rawValue, record.id) }
+  private func rank(_ record: Record) -> (Int64, JobID) { (record.job.terms.priority.rank, record.id) }
 
   private func mark(_ index: Int, _ claim: ClaimNumber) -> ClaimedJob {
     records[index].course.claim()

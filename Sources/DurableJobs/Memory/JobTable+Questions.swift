@@ -116,7 +116,7 @@ extension JobTable {
     let works = records.filter { !$0.course.state.isFinished }.map { record in
       var route = record.route
       route.isPaused = kept.pausedQueues.contains(route.queue)
-      var work = RouteWork(RouteTotals(route, counts: JobCounts([record.course.state: 1])))
+      var work = RouteTotals(route, counts: JobCounts([record.course.state: 1]))
       if record.course.state == .scheduled {
         if isDue(record) { work.due = 1 } else { work.isReturning = record.startedAt != nil }
       }

@@ -93,7 +93,6 @@ final class JobTable {
     return nil
   }
 
-  /// Begins a transaction.
   func begin(at now: Int64, uptime: Duration) {
     self.now = now
     if !news.tallies.isEmpty { lastCount = nil }

@@ -35,8 +35,8 @@ extension JobTable {
 
   func differs(from before: JobTable) -> Bool { !changed.isEmpty || kept != before.kept }
 
-  /// Saves these jobs as they are here, and what else this transaction, which began with `before`, changed.
-  func save(_ changed: Set<JobID>, to provider: inout any SnapshotProvider, before: JobTable) throws {
+  /// Saves these jobs as they are here, and what is no job's own.
+  func save(_ changed: Set<JobID>, andRest: Bool, to provider: inout any SnapshotProvider) throws {
     var entries: [String: Data] = [:]
     var removed: [String] = []
     let encoder = JSONEncoder()
@@ -49,7 +49,7 @@ extension JobTable {
       entries[Self.name(of: id)] = try encoder.encode(
         SavedJob(record: records[index], parents: parentsOf[id] ?? [], awaited: awaited))
     }
-    if kept != before.kept { entries[Self.storeName] = try encoder.encode(kept) }
+    if andRest { entries[Self.storeName] = try encoder.encode(kept) }
     if !entries.isEmpty { try provider.save(entries) }
     if !removed.isEmpty { try provider.remove(removed) }
   }

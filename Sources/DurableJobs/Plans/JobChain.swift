@@ -1,5 +1,3 @@
-import Foundation
-
 /// A sequence of jobs, each of which takes the output of the one before, stored in one transaction.
 ///
 ///     let chain = JobChain(Login(user: user))
@@ -10,8 +8,8 @@ import Foundation
 ///
 /// The closures are called immediately: their arguments are inputs of the next job, which have no values yet.
 public struct JobChain<Output: Sendable>: Sendable {
-  private let plan: JobPlan
-  private let last: PlanNode<Output>
+  fileprivate let plan: JobPlan
+  fileprivate let last: PlanNode<Output>
 
   private init(_ plan: JobPlan, last: PlanNode<Output>) { (self.plan, self.last) = (plan, last) }
 
@@ -50,8 +48,6 @@ public struct JobChain<Output: Sendable>: Sendable {
     let next = plan.add(job, after: [last], options: options)
     return JobChain<P.Output>(plan, last: next)
   }
-
-  func enqueue(on queue: JobQueue) async throws -> JobHandle<Output> { try await queue.enqueue(plan).handle(of: last) }
 }
 
 extension JobQueue {
@@ -59,6 +55,6 @@ extension JobQueue {
   /// `catch` is not a link.
   @discardableResult
   public func enqueue<Output>(_ chain: JobChain<Output>) async throws -> JobHandle<Output> {
-    try await chain.enqueue(on: self)
+    try await enqueue(chain.plan).handle(of: chain.last)
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Jobs and their dependencies as Mermaid text: https://mermaid.js.org.
 struct JobGraph {
   enum Source: Hashable {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// How a job ended, for a job that runs either way: `@JobInput var upload: JobOutcome<RemoteID>`.
 public enum JobOutcome<Output: Codable & Sendable>: Codable, Sendable {
   case succeeded(Output)

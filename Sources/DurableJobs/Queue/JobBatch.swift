@@ -1,5 +1,3 @@
-import Foundation
-
 extension JobQueue {
   /// Stores jobs in one transaction as a batch: they are counted together, and `whenDone` is stored in the transaction
   /// in which the last of them ends, however they end. An empty batch is done at once.

@@ -108,9 +108,8 @@ extension JobStore {
     return JobExplanation(job, and: more, circle: try await circle(around: job))
   }
 
-  /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them or
-  /// waits for one. It is looked for among the nearest thousand that it waits for, and through lanes with one seat: in a wider
-  /// one another may come free.
+  /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them
+  /// or waits for one: among the nearest thousand, and through lanes with one seat.
   public func circle(around job: JobSnapshot) async throws -> [JobID] {
     guard let around = job.waits, around.laneHead != nil || !around.needs.isEmpty else { return [] }
     let wide = Set(try await settings().compactMap { if case .lane(let name, _) = $0 { name } else { nil } })

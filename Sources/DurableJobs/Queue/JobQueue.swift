@@ -1,5 +1,3 @@
-import Foundation
-
 /// A named queue on a store, to enqueue, watch and control jobs. A stateless value: all copies are the same queue.
 ///
 ///     let queue = JobQueue(store: try SQLiteStore(path: "jobs.sqlite"))

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A value read from a store, and read again after changes: never the same value twice in a row, at most ten a second
 /// by the store's clock. A slow reader skips intermediate values, but never the last. The store is only read while
 /// someone waits for the value, and once for all readers of the same value in this process.

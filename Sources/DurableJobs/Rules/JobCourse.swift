@@ -124,12 +124,6 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return failure
   }
 
-  /// The process that ran it died. The attempt does not count, but the death does: after the first it is ready at once,
-  /// after later ones in a row it waits, and too many end the job. Returns the message to keep if it failed.
-  public mutating func crash(now: Date, policy: StorePolicy, random: Double) -> String? {
-    settle(.crashed, now: now, policy: policy, random: random)
-  }
-
   /// Progress beyond the highest ever stored for the job, or a step that had not finished before.
   public mutating func progressed() { crashesInRow = 0 }
 
@@ -212,7 +206,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.retry, .failed), (.retry, .cancelled):
       if let owner = try keyOwner() {
         throw refusal(
-          "can't be retried: its unique key belongs to job \(owner); try again when that has ended, or cancel it first")
+          "can't be retried: its unique key belongs to job \(owner); try again when that lets go of it, or cancel it first, or remove it if it has ended"
+        )
       }
       reopen(now: now)
     case (.retry, .suspended), (.retry, .scheduled):
@@ -243,6 +238,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
     case (.reset, .running) where stopAsked == .overdue, (.suspend, .running) where stopAsked == .overdue:
       throw refusal("is being given up: \(reason ?? "its deadline has passed")")
+    case (.reset, .running) where stopAsked == .cancelled:
+      _ = settle(.interrupted, now: now, policy: StorePolicy(), random: 0)
     case (.reset, .running), (.reset, .suspended):
       if state == .running { attempt -= 1 }
       stopAsked = nil
@@ -281,14 +278,6 @@ public struct JobCourse: Hashable, Codable, Sendable {
       wait(time, now)
       if isBlocked { state = .blocked }
     case (.progress, _), (.replacePayload, _), (.setPriority, _): break  // no part of its course
-    }
-  }
-
-  /// Whether `change` ends a running job's claim: what its handler reports afterwards is refused.
-  public static func endsClaim(_ change: JobChange) -> Bool {
-    switch change {
-    case .complete, .fail, .reset: true
-    case .retry, .cancel, .suspend, .resume, .setPriority, .setStart, .remove, .progress, .wake, .replacePayload: false
     }
   }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 public struct BatchID: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
   public let rawValue: Int64
 

@@ -1,31 +1,22 @@
 import Foundation
 
-/// A change to a job from outside its handler. ``JobCourse/apply(_:now:random:keyOwner:)`` holds the rules.
+/// A change to a job from outside its handler. ``JobCourse/apply(_:now:random:keyOwner:)`` holds the rules; what is not
+/// described here is what the function of ``JobQueue`` with its name does.
 public enum JobChange: Hashable, Sendable {
-  /// Runs the job again: from the first attempt if it failed or was cancelled, at once if it waits for a time or is
-  /// suspended. Refused if the job has ended and another job holds its unique key.
   case retry
-  /// Cancels the job. A running job is asked to stop, and ends when its handler does.
   case cancel(reason: String?)
-  /// Suspends the job. A running job is asked to stop, and is suspended when its handler ends.
   case suspend(reason: String?)
   case resume
-  /// Sets the priority: at once if the job waits, from its next attempt on if it is running. Refused once it has ended.
   case setPriority(JobPriority)
-  /// Sets when an unfinished job may start, replacing any time that it waits for. A job that waits for others still
-  /// waits for them. Refused while the job is running or suspended.
   case setStart(JobTime)
-  /// Deletes the job. Refused while it is running.
   case remove
-  /// Ends an unfinished job with success, whether or not its handler has started. Changes nothing if the job has
-  /// already succeeded.
   case complete(output: Data?)
-  /// Ends an unfinished job with failure. Changes nothing if the job has already failed.
   case fail(message: String, code: String? = nil)
   case progress(JobProgress)
   /// Ends a back-off at a random time within this duration, because a condition returned. Refused for any other wait.
   case wake(within: Duration)
-  /// Makes a running or suspended job ready without using an attempt, whichever worker runs it.
+  /// Makes a running or suspended job ready without using an attempt, whichever worker runs it. One that was asked to
+  /// cancel is cancelled.
   case reset
   /// Replaces the payload. Refused while the job is running and once it has ended.
   case replacePayload(Data)

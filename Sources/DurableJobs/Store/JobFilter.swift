@@ -1,5 +1,3 @@
-import Foundation
-
 /// A predicate on jobs: `.kind("upload") && !.state(.running)`.
 ///
 /// A filter of more than ``Limits/filterParts`` parts, or nested deeper than ``Limits/filterDepth``, matches nothing

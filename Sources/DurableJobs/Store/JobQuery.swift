@@ -1,5 +1,3 @@
-import Foundation
-
 /// A query for a page of jobs, ordered by id.
 public struct JobQuery: Hashable, Sendable {
   public struct Detail: OptionSet, Hashable, Sendable {

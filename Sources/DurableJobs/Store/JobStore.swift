@@ -91,6 +91,9 @@ extension JobStore {
     guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
     return min(limit, 1_000_000)
   }
+
+  package func check(_ query: BatchQuery) throws { if case .newest(let limit) = query { try checked(limit: limit) } }
+
   public var path: String? { nil }
 
   public func close() async {}

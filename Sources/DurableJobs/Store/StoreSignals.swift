@@ -77,8 +77,9 @@ public struct StoreSignals: Sendable {
     }
     tellInterest()
     return Subscription {
-      hub.withLock { $0.listeners[key] = nil }
-      tellInterest()
+      // What it held may end another subscription, so it is let go of outside of the lock.
+      let body = hub.withLock { $0.listeners.removeValue(forKey: key) }
+      withExtendedLifetime(body) { tellInterest() }
     }
   }
 

@@ -59,11 +59,11 @@
     }
 
     func outstanding(_ scope: WorkScope, now: Int64) throws -> OutstandingWork {
-      var works: [RouteWork] = []
+      var works: [RouteTotals] = []
       var places: [Int64: Int] = [:]
       for route in try routes() where scope.contains(queue: route.queue) {
         places[route.id] = works.count
-        works.append(RouteWork(route))
+        works.append(route)
       }
       connection.send(Self.dueSQL, [.ints(places.keys.sorted()), .int(now)]) { rows in
         for row in 0..<rows.count {

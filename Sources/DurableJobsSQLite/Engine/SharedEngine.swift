@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 import GRDB
 
 /// A store's share in the engine of its file. A process has one engine per file, whatever paths lead to it.

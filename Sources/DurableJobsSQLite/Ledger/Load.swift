@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 extension WriteTransaction {
   func load(_ needs: Needs, _ reply: inout LedgerReply) throws {
@@ -82,13 +81,14 @@ extension WriteTransaction {
   /// Also deletes rows that hold nothing: expired ones, and those that damage or another program left behind.
   private func owners(of key: String, all: Bool) throws -> [JobID] {
     let statement = try connection[.keyOwners].with(key.composed, now)
-    var (owners, idle): ([JobID], [JobID]) = ([], [])
+    var (owners, idle, hasEnded): ([JobID], [JobID], Bool) = ([], [], false)
     while try statement.step() {
       let (id, isUnfinished) = (statement.id(0), statement.int(2) != 0)
       if statement.int(1) == 0 {
         idle.append(id)
-      } else if all || isUnfinished || owners.isEmpty {
+      } else if isUnfinished || !hasEnded {
         owners.append(id)
+        hasEnded = hasEnded || !isUnfinished
       }
       if isUnfinished, !all { break }
     }

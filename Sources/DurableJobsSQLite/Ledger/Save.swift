@@ -86,7 +86,6 @@ extension WriteTransaction {
 
   func take(_ unique: KeyHold, _ id: JobID) throws { try run(.takeKey, unique.key.composed, id, unique.until) }
 
-  /// Releases the unique key of a job that has ended.
   func release(_ unique: KeyHold, in state: JobState, _ id: JobID) throws {
     if !unique.isHeld(in: state, at: now) { try run(.releaseKey, unique.key.composed, id) }
   }

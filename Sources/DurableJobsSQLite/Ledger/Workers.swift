@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 /// Rows of workers: leases, and the claims under them.
 extension WriteTransaction {

@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 /// This process as seen by the others that have the same database open: where they send signals, and a lock and
 /// connections by which they notice within a second that it ended.

@@ -7,7 +7,6 @@ import Foundation
 /// It is only a courtesy: a writer that does not get it in time may go ahead without.
 package final class WriterLock: Sendable {
   private struct State {
-    /// Taken and not released.
     var isTaken = false
     /// The thread waits, and until it is done it alone uses the lock.
     var isWaiting = false

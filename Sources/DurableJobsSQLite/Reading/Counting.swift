@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 /// The number of jobs in each state: from the totals of routes where those suffice, else by reading the jobs.
 func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws -> JobCounts {
@@ -14,7 +13,7 @@ func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws ->
 
 func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointer) throws -> OutstandingWork {
   let works = try RouteTotals.read(on: connection).filter { scope.contains(queue: $0.queue) }.map { route in
-    var work = RouteWork(route)
+    var work = route
     if route.counts[.scheduled] > 0 {
       work.due = Int(try first(RouteTotals.dueSQL, route.id, now, on: connection) ?? 0)
       work.isReturning = try first(RouteTotals.returningSQL, route.id, now, on: connection) != nil

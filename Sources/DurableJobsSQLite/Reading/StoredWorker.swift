@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 extension SQLiteStore {
   /// The number of unfinished jobs that require each condition.

@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 /// The routes of the store as last read, and conditions set by hand. Other processes may have added or set some since,
 /// which `changes` shows. A route with required conditions is deleted with its last job, maybe by another process, so
@@ -10,7 +9,6 @@ final class RouteCache {
   private var ids: [String: [String: Int64]] = [:]
   private var constrained: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
   private var setByHand: [JobConstraint: Bool] = [:]
-  /// Limits by queue.
   private(set) var limits: [String: JobLimits] = [:]
   /// `durable_meta.changes` when all routes were read.
   private var changes: Int64 = -1

@@ -14,7 +14,6 @@ final class Writer: @unchecked Sendable {
   /// The results of a transaction, apart from its replies.
   struct News: Sendable {
     var isHeard = true
-    /// Whether this process has workers.
     var hasWorkers = false
     var transitions: [JobTransition] = []
     var here: ForeignChange = []

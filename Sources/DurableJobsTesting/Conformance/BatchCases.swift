@@ -195,6 +195,14 @@ extension StoreConformance {
       _ = try await trial.recover(limit: 1)
       try same(try await trial.store.batches(.newest(9)).map(\.id), [], "batches after two")
     },
+    Case("A list of fewer batches than one is refused") { subject in
+      let trial = try await Trial(subject)
+      for limit in [0, -1] {
+        try await refused(.invalidArgument, "the newest \(limit)") {
+          _ = try await trial.store.batches(.newest(limit))
+        }
+      }
+    },
     Case("A crash, a lost report and its repetition count a job of a batch once") { subject in
       let trial = try await Trial(subject)
       let (id, jobs) = try await trial.addBatch(2)

@@ -187,6 +187,21 @@ extension StoreConformance {
       try same(try await trial.job(id).attempt, 1, "its attempts")
       try same(try await trial.job(id).reason, nil, "its reason")
     },
+    Case("C55 A reset of a job that was asked to cancel ends it, whoever holds it") { subject in
+      let trial = try await Trial(subject)
+      let running = try await trial.addAndStart()
+      let id = running.token.job
+      let next = try await trial.add([.plain(after: [JobEdge(.job(id), .ended)])])[0]
+      try await trial.change(.cancel(reason: "no need"), id)
+      try await trial.change(.reset, id)
+      try same(try await trial.states([id, next]), [.cancelled, .ready], "the job, and one that waited for its end")
+      try same(try await trial.job(id).reason, "no need", "the reason")
+      try same(try await trial.job(id).attempt, 0, "its attempts")
+      try same(try await trial.renew([running]), [.lost], "the standing of its claim")
+      try same(
+        try await trial.settle(running, .succeeded(output: nil)),
+        SettlementReply(isAccepted: false, state: .cancelled), "the reply to its worker")
+    },
     Case("A job gets another payload until it runs, and between its attempts, and not once it has ended") { subject in
       let trial = try await Trial(subject)
       let id = try await trial.add()

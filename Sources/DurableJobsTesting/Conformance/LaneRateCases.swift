@@ -131,6 +131,21 @@ extension StoreConformance {
       try await refused(.wrongState, "a rate beside a width") { try await trial.pace(rate) }
       try same(try await trial.store.settings(), [.lane("a", width: 2)], "the settings after a rate was refused")
     },
+    Case("A lane gets no rate as long as several of its jobs have a seat, from when it was wider") { subject in
+      let trial = try await Trial(subject)
+      let rate = JobRate(1, per: .seconds(60))
+      try await trial.store.configure([.lane("a", width: 3)])
+      let ids = try await trial.add(3, JobTerms(lane: "a"))
+      try await trial.store.configure([.lane("a", width: 1)])
+      let words = try await refusal(.wrongState, "a rate of a lane with three seats taken") {
+        try await trial.pace(rate)
+      }
+      try holds(words.contains("3 of its jobs"), "the refusal says how many: \(words)")
+      try same(try await trial.store.settings(), [], "the settings")
+      for id in ids.prefix(2) { try await trial.change(.cancel(reason: nil), id) }
+      try await trial.pace(rate)
+      try await trial.start(ids[2])
+    },
     Case("Of settings that are set together none is, where one is refused") { subject in
       let trial = try await Trial(subject)
       try await refused(.wrongState, "a rate beside a width") {

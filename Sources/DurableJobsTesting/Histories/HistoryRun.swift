@@ -61,6 +61,10 @@ struct HistoryRun {
       try await refused(.wrongState, "a rate of a wide lane") {
         try await store.configure([.laneRate(lane, rate)])
       }
+    case .pace(let lane, let rate?) where oracle.seats[lane]?.count ?? 0 > 1:
+      try await refused(.wrongState, "a rate of a lane of which several have seats") {
+        try await store.configure([.laneRate(lane, rate)])
+      }
     case .pace(let lane, let rate):
       try await store.configure([.laneRate(lane, rate)])
       oracle.setRate(rate, of: lane)

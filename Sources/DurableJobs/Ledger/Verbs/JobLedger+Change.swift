@@ -1,5 +1,3 @@
-import Foundation
-
 extension JobLedger {
   /// A change by a person, or a callback from outside: to all of the jobs at once. The ids are those that matched, one
   /// more than requested if there are more.
@@ -37,7 +35,6 @@ extension Book {
     }
   }
 
-  /// `going`: the jobs that are removed.
   fileprivate mutating func apply(_ change: JobChange, to id: JobID, removing going: Set<JobID>) throws {
     guard let row = self[id] else { return }
     let now = date
@@ -45,7 +42,7 @@ extension Book {
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not
     let wasRunning = course.state == .running
     // Nobody holds it who could end it as requested.
-    if change == .reset, !row.isHeld, [.overdue, .cancelled].contains(course.stopAsked) {
+    if change == .reset, !row.isHeld, course.stopAsked == .overdue {
       return giveBack(id, StorePolicy(), concernsClaim: true)
     }
     // It was skipped, and the cause was reopened or has since ended well; only its unique key was another's then.
@@ -68,7 +65,7 @@ extension Book {
       }
     }
 
-    let endsClaim = wasRunning && JobCourse.endsClaim(change)
+    let endsClaim = wasRunning && course.state != .running
     let asksToStop = course.stopAsked != nil && course.stopAsked != row.course.stopAsked
     if row.isHeld, endsClaim || asksToStop { changes.asked.insert(row.claim.worker) }
     self.change(id) { saved in

@@ -1,5 +1,4 @@
 extension JobLedger {
-  /// Grants a worker its lease, and claims ready jobs for it.
   package func claim(_ request: ClaimRequest) throws -> ClaimBatch {
     var request = request
     let known = try exchange(LedgerRequest(load: Needs(worker: request.worker, limitsOf: request.free)))

@@ -48,7 +48,7 @@ extension JobLedger {
         book.giveBack(id, policy)
       } else if report.recovered < limit, known.overdue.count <= limit {
         let (now, policy) = (book.date, policy)
-        book.end(id, concernsClaim: true) { $0.crash(now: now, policy: policy, random: .random(in: 0...1)) }
+        book.end(id, concernsClaim: true) { $0.settle(.crashed, now: now, policy: policy, random: .random(in: 0...1)) }
         report.recovered += 1
       } else {
         left.insert(row.claim.worker)

@@ -1,5 +1,4 @@
 extension JobLedger {
-  /// Ends attempts whose claims still hold, then stores the jobs that follow from those that succeeded.
   package func settle(_ settlements: [ClaimSettlement]) throws -> [SettlementReply] {
     try settle(settlements, taking: nil).replies
   }

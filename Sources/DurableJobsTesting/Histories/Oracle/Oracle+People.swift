@@ -64,6 +64,7 @@ extension Oracle {
       return isSoon ? .nothing : .happens(.woken(within: window))
     case .replacePayload(let new): return isRunning || state.isFinished ? refusal : .happens(.rewritten(new))
     case .reset where isRunning && asked == .overdue: return .refusal("given up")
+    case .reset where isRunning && asked == .cancelled: return .happens(.reported(.interrupted))
     case .reset: return isRunning || state == .suspended ? .happens(.reset) : refusal
     }
   }

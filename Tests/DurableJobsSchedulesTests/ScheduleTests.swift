@@ -50,6 +50,11 @@ struct ScheduleTests {
     #expect(try await jobs.worker.runUntilIdle()[.scheduled] == 1)
   }
 
+  @Test func `who waits until all jobs have ended does not wait for it, as it never ends`() async throws {
+    _ = try await declare()
+    #expect(try await queue.waitUntilFinished().unfinished == 0)
+  }
+
   @Test func `what is done to many jobs leaves it alone, unless it is asked for`() async throws {
     _ = try await declare()
     let (id, all) = (try await queue.jobs(where: .all)[0].id, JobFilter.all)

@@ -80,7 +80,7 @@ import Testing
     worker.register(kind: "scan") { [ran] job, context in
       ran.add("scan")
       let options = JobOptions(unique: UniqueKey("u", policy: .replace))
-      for _ in 1...2 { try context.enqueueOnSuccess(Note(text: "x"), options: options) }
+      try context.enqueueOnSuccess(contentsOf: [Note(text: "x"), Note(text: "y")], options: options)
       return nil
     }
     let id = try await queue.enqueue(kind: "scan", payload: Data("{}".utf8))

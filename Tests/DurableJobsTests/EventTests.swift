@@ -24,6 +24,22 @@ import Testing
     await #expect(throws: JobError.self) { try await queue.job(removal.id) }
   }
 
+  @Test func `events end with their store, once all were read`() async throws {
+    var events = queue.events.makeAsyncIterator()
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    let reader = Task {
+      var read: [JobEvent] = []
+      for await event in queue.events { read.append(event) }
+      return read
+    }
+    store.signals.close()
+    #expect(await events.next() == .changed(JobTransition(id: id, queue: "default", kind: "k", state: .ready)))
+    #expect(await events.next() == .changedElsewhere)
+    #expect(await events.next() == nil)
+    #expect(
+      Set(await reader.value).isSubset(of: [.changedElsewhere]), "it began before or after the end, and has ended")
+  }
+
   @Test func `C67 A reader that does not keep up is told how many events it missed, and where`() async throws {
     var events = queue.events.makeAsyncIterator()
     let job = NewJob(queue: queue.name, kind: "k", payload: Data())

@@ -350,6 +350,38 @@ import Testing
         == "job 2 (child) can't run while job 1 waits for it: it needs the end of that job")
   }
 
+  @Test func `C23 a handler that waits for its own end, in any way, is told that it would`() async throws {
+    let (queue, store) = (queue, store)
+    let waits: [String: @Sendable () async throws -> Void] = [
+      "idle": { _ = try await queue.waitUntilIdle() },
+      "finished": { _ = try await queue.waitUntilFinished(where: .state(.running)) },
+      "value": { _ = try await store.whenFinished(JobID(rawValue: 1)) },
+    ]
+    let worker = JobWorker(queue)
+    worker.register(kind: "waits", retry: .never) { payload, _ in
+      try await waits[String(decoding: payload, as: UTF8.self)]?()
+      return nil
+    }
+    for kind in ["value", "idle", "finished"] { try await queue.enqueue(kind: "waits", payload: Data(kind.utf8)) }
+    #expect(try await worker.runUntilIdle()[.failed] == 3)
+    for job in try await queue.jobs(detail: .failures) {
+      #expect(job.failures[0].message.hasPrefix("job \(job.id) would wait for its own end"))
+    }
+  }
+
+  @Test func `a handler may wait for the jobs of its queue that it is none of`() async throws {
+    let queue = queue
+    let worker = JobWorker(queue)
+    worker.register(kind: "child") { _, _ in nil }
+    worker.register(kind: "parent", retry: .never) { _, _ in
+      try await queue.enqueue(kind: "child", payload: Data())
+      return Data("\(try await queue.waitUntilFinished(where: .kind("child"))[.succeeded])".utf8)
+    }
+    let parent = try await queue.enqueue(kind: "parent", payload: Data())
+    try await worker.runUntilIdle()
+    #expect(try await queue.job(parent).output == Data("1".utf8))
+  }
+
   @Test func `a handler that waits for a job for which there is a slot gets its output`() async throws {
     let parent = try await queue.enqueue(kind: "parent", payload: Data())
     try await family(slots: 2).runUntilIdle()

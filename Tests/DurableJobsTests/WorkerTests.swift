@@ -637,11 +637,22 @@ private struct Refusal: Error, CustomStringConvertible {
     #expect(try await other.snapshot.failures.count == 1)
   }
 
-  @Test func `a handle of another kind can't end a job`() async throws {
-    let id = try await queue.enqueue(Message(text: "hi")).id
-    await #expect { try await queue.handle(id, as: Double.self).complete(with: 1) } throws: { error in
-      (error as? JobError)?.message == "job 1 is of the kind 'message', not 'double'"
-    }
+  @Test func `a handle of another kind can't end a job, nor read its output`() async throws {
+    let handle = try await queue.enqueue(Double(number: 1))
+    let other = queue.handle(handle.id, as: Message.self)
+    let words = "job 1 is of the kind 'double', not 'message'"
+    await #expect { try await other.complete() } throws: { ($0 as? JobError)?.message == words }
+    try await handle.complete(with: 2)
+    await #expect { try await other.value } throws: { ($0 as? JobError)?.message == words }
+  }
+
+  @Test func `a job that fails for good may say why in words alone`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Message.self) { _, _ in throw .permanent("the photo is too large") }
+    let handle = try await queue.enqueue(Message(text: "hi"))
+    try await worker.runUntilIdle()
+    let job = try await handle.snapshot
+    #expect((job.state, job.attempt, job.failures.map(\.message)) == (.failed, 1, ["the photo is too large"]))
   }
 
   @Test func `a former name of a kind never takes a job from the kind that has the name now`() async throws {

@@ -11,6 +11,7 @@ import DurableJobsTesting
 import Foundation
 import GRDB
 import Logging
+import Synchronization
 import Testing
 #if HTTP
 import DurableJobsHTTP
@@ -421,8 +422,15 @@ func snippet41() async throws {
   worker.start()
 }
 
-// docs/articles.md, block 1
+// docs/apps.md, block 7
 func snippet42() async throws {
+  await worker.stop()
+  try await queue.cancelAll(where: .all, reason: "signed out")
+  try await queue.removeAll(where: .all)
+}
+
+// docs/articles.md, block 1
+func snippet43() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -455,7 +463,7 @@ func snippet42() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet43() async throws {
+func snippet44() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -473,7 +481,7 @@ func snippet43() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet44() async throws {
+func snippet45() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -510,14 +518,14 @@ func snippet44() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet45() async throws {
+func snippet46() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet46() async throws {
+func snippet47() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -527,7 +535,7 @@ func snippet46() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet47() async throws {
+func snippet48() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -543,7 +551,7 @@ func snippet47() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet48() async throws {
+func snippet49() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -560,7 +568,7 @@ func snippet48() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet49() async throws {
+func snippet50() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -573,7 +581,7 @@ func snippet49() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet50() async throws {
+func snippet51() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
@@ -581,14 +589,14 @@ func snippet50() async throws {
 }
 
 // docs/batches.md, block 3
-func snippet51() async throws {
+func snippet52() async throws {
   let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
   for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
   try await intake.close()
 }
 
 // docs/batches.md, block 4
-func snippet52() async throws {
+func snippet53() async throws {
   struct Announce: JobPayload {
     var names: [String]
     static let kind = "announce"
@@ -606,7 +614,7 @@ func snippet52() async throws {
 }
 
 // docs/batches.md, block 5
-func snippet53() async throws {
+func snippet54() async throws {
   worker.register(SendMessage.self) { message, context in
     if let batch = context.batch {
       let failed = try await queue.jobs(of: SendMessage.self, where: .batch(batch.id) && .state(.failed))
@@ -616,7 +624,7 @@ func snippet53() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet54() async throws {
+func snippet55() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -627,7 +635,7 @@ func snippet54() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet55() async throws {
+func snippet56() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -651,7 +659,7 @@ func snippet55() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet56() async throws {
+func snippet57() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -677,7 +685,7 @@ func snippet56() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet57() async throws {
+func snippet58() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -694,7 +702,7 @@ func snippet57() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet58() async throws {
+func snippet59() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -708,7 +716,7 @@ func snippet58() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet59() async throws {
+func snippet60() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -718,7 +726,7 @@ func snippet59() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet60() async throws {
+func snippet61() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -735,12 +743,12 @@ func snippet60() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet61() async throws {
+func snippet62() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet62() async throws {
+func snippet63() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -754,26 +762,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet63() async throws {
+func snippet64() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet64() async throws {
+func snippet65() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet65() async throws {
+func snippet66() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet66() async throws {
+func snippet67() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -795,7 +803,7 @@ func snippet66() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet67() async throws {
+func snippet68() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -804,7 +812,7 @@ func snippet67() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet68() async throws {
+func snippet69() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -818,7 +826,7 @@ func snippet68() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet69() async throws {
+func snippet70() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -828,7 +836,7 @@ func snippet69() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet70() async throws {
+func snippet71() async throws {
   for try await counts in queue.countSnapshots(where: .plan(planID)) {  // now, and after changes
     print(counts[.succeeded], "of", counts.total)
   }
@@ -836,7 +844,7 @@ func snippet70() async throws {
 }
 
 // docs/dependencies.md, block 6
-func snippet71() async throws {
+func snippet72() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -845,7 +853,7 @@ func snippet71() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet72() async throws {
+func snippet73() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -859,14 +867,14 @@ func snippet72() async throws {
 }
 
 // docs/gotchas.md, block 1
-func snippet73() async throws {
+func snippet74() async throws {
   worker.register(SendMessage.self) { message, context in
     try await server.send("message \(context.id): \(message.text)")
   }
 }
 
 // docs/gotchas.md, block 2
-func snippet74() async throws {
+func snippet75() async throws {
   struct ResizePhoto: JobPayload {
     var file: URL
     var width: Int?  // new: older jobs have none
@@ -877,7 +885,20 @@ func snippet74() async throws {
 }
 
 // docs/gotchas.md, block 3
-func snippet75() async throws {
+func snippet76() async throws {
+  struct SharePhoto: Job {
+    var name: String
+    static let kind = "share-photo"
+
+    func run(in context: JobContext) async throws -> RemoteID {
+      try await server.upload(URL.documentsDirectory.appending(path: name)) { _ in }
+    }
+  }
+  worker.register(SharePhoto.self)
+}
+
+// docs/gotchas.md, block 4
+func snippet77() async throws {
   nonisolated struct Thumbnail: Codable, Sendable {
     var file: URL
   }
@@ -890,8 +911,8 @@ func snippet75() async throws {
   worker.register(MakeThumbnail.self) { job, _ in Thumbnail(file: job.photo) }
 }
 
-// docs/gotchas.md, block 4
-func snippet76() async throws {
+// docs/gotchas.md, block 5
+func snippet78() async throws {
   struct Publish: Job {
     @JobInput var page: Page
     static let kind = "publish"
@@ -903,8 +924,8 @@ func snippet76() async throws {
   try await queue.enqueue(Publish(page: page.output))  // runs once the page has come, also in a later process
 }
 
-// docs/gotchas.md, block 5
-func snippet77() async throws {
+// docs/gotchas.md, block 6
+func snippet79() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -918,7 +939,7 @@ func snippet77() async throws {
 }
 
 // docs/limits.md, block 1
-func snippet78() async throws {
+func snippet80() async throws {
   let mail = JobQueue("mail", store: store)
   try await mail.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60), burst: 10)))
   print(try await mail.limits?.running ?? "any number")
@@ -926,13 +947,13 @@ func snippet78() async throws {
 }
 
 // docs/limits.md, block 2
-func snippet79() async throws {
+func snippet81() async throws {
   try await queue.setRate(of: "customer-7", to: JobRate(10, per: .seconds(60), burst: 3))
 }
 
 // docs/postgres.md, block 1
 #if Postgres
-func snippet80() async throws {
+func snippet82() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
@@ -953,7 +974,7 @@ struct CopyPhoto: Job {
 }
 
 // docs/quick-start.md, block 2
-func snippet81() async throws {
+func snippet83() async throws {
   let queue = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
   let worker = JobWorker(queue, maxConcurrentJobs: 2)
   worker.register(CopyPhoto.self)
@@ -969,13 +990,13 @@ func snippet81() async throws {
 }
 
 // docs/quick-start.md, block 3
-func snippet82() async throws {
+func snippet84() async throws {
   let copy = try await queue.handle(id, as: CopyPhoto.self).value
   print(copy.path)
 }
 
 // docs/quick-start.md, block 4
-func snippet83() async throws {
+func snippet85() async throws {
   do {
     print(try await queue.handle(id, as: CopyPhoto.self).value)
   } catch let failure as JobFailure {
@@ -986,7 +1007,7 @@ func snippet83() async throws {
 }
 
 // docs/quick-start.md, block 5
-func snippet84() async throws {
+func snippet86() async throws {
   let jobs = TestJobs()  // in memory, on a clock that stands still
   jobs.worker.register(CopyPhoto.self)
   let folder = FileManager.default.temporaryDirectory
@@ -997,7 +1018,7 @@ func snippet84() async throws {
 }
 
 // docs/schedules.md, block 1
-func snippet85() async throws {
+func snippet87() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -1012,21 +1033,21 @@ func snippet85() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet86() async throws {
+func snippet88() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet87() async throws {
+func snippet89() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet88() async throws {
+func snippet90() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -1043,7 +1064,7 @@ func snippet88() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet89() async throws {
+func snippet91() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -1054,7 +1075,7 @@ func snippet89() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet90() async throws {
+func snippet92() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -1067,7 +1088,7 @@ func snippet90() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet91() async throws {
+func snippet93() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -1095,7 +1116,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet92() async throws {
+func snippet94() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -1105,7 +1126,7 @@ func snippet92() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet93() async throws {
+func snippet95() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -1114,7 +1135,7 @@ func snippet93() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet94() async throws {
+func snippet96() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -1126,7 +1147,7 @@ func snippet94() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet95() async throws {
+func snippet97() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -1134,7 +1155,7 @@ func snippet95() async throws {
   assert(enqueued == [SendMessage(text: "hello")])
 
   // `drain` runs what may run now. A server that is away is tried again when its time has come, by hand.
-  let attempts = Lock(0)
+  let attempts = Mutex(0)
   jobs.worker.register(SendMessage.self, retry: .constant(.seconds(10))) { message, context in
     attempts.withLock { $0 += 1 }
     if context.attempt < 3 { throw Server.Busy(retryAfter: .seconds(10)) }
@@ -1146,7 +1167,7 @@ func snippet95() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet96() async throws {
+func snippet98() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1186,7 +1207,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet97() async throws {
+func snippet99() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1197,7 +1218,7 @@ func snippet97() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet98() async throws {
+func snippet100() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1208,7 +1229,7 @@ func snippet98() async throws {
 
 // docs/transactions.md, block 3
 #if Postgres
-func snippet99() async throws {
+func snippet101() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await store.transaction { transaction in
@@ -1226,7 +1247,7 @@ func snippet99() async throws {
 
 // docs/transactions.md, block 4
 #if Postgres
-func snippet100() async throws {
+func snippet102() async throws {
   let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
   let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
   print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
@@ -1234,21 +1255,21 @@ func snippet100() async throws {
 #endif
 
 // docs/watching.md, block 1
-func snippet101() async throws {
+func snippet103() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
     print(jobs.map(\.id))
   }
 }
 
 // docs/watching.md, block 2
-func snippet102() async throws {
+func snippet104() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet103() async throws {
+func snippet105() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

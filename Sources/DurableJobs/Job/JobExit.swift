@@ -12,6 +12,12 @@ public struct JobExit: Error, Sendable, CustomStringConvertible {
     case crash
   }
 
+  /// An error that is only words.
+  struct Reason: Error, CustomStringConvertible {
+    let text: String
+    var description: String { text }
+  }
+
   package let way: Way
   /// Whether the wait ends early when a condition that the job requires holds again.
   package private(set) var isBackOff = false
@@ -36,6 +42,12 @@ extension Error where Self == JobExit {
   /// Fails the job at once, even if attempts are left.
   public static func permanent(_ error: any Error) -> JobExit { JobExit(way: .permanent(error)) }
 
+  /// Fails the job at once, even if attempts are left.
+  public static func permanent(_ reason: String) -> JobExit { .permanent(JobExit.Reason(text: reason)) }
+
+  @available(*, unavailable, message: "Say why: .permanent(error)")
+  public static var permanent: JobExit { .permanent("") }
+
   /// Fails the attempt and sets when the next one starts, for instance from a server's `Retry-After`.
   public static func retry(after delay: Duration, because error: any Error) -> JobExit {
     JobExit(way: .retry(.after(delay), because: error))
@@ -50,6 +62,9 @@ extension Error where Self == JobExit {
   /// Frees the slot and suspends the job until it is resumed, or ended from outside with ``JobHandle/complete(with:)``
   /// or ``JobHandle/fail(_:)``. Uses no attempt.
   public static func suspend(because reason: String) -> JobExit { JobExit(way: .suspend(because: reason)) }
+
+  @available(*, unavailable, message: "Say why: .suspend(because: \"it waits for a log-in\")")
+  public static var suspend: JobExit { .suspend(because: "") }
 
   /// The process that ran the job for the handler died. Counts as a crash and uses no attempt.
   package static var crash: JobExit { JobExit(way: .crash) }

@@ -38,6 +38,8 @@ public struct UniqueKey: Hashable, Codable, Sendable, ExpressibleByStringInterpo
   public var policy: Policy
   public var scope: Scope
 
+  /// The key belongs to the store, and not to a kind: begin it with what the job does, as in "welcome-7", so that no
+  /// other kind of job about the same record holds it.
   public init(_ key: String, policy: Policy = .keep, scope: Scope = .whileUnfinished) {
     (self.key, self.policy, self.scope) = (key, policy, scope)
   }

@@ -106,6 +106,6 @@ public struct PlanID: RawRepresentable, Hashable, Codable, Sendable, CustomStrin
 }
 
 extension JobFilter {
-  /// The jobs of a plan, in any queue.
+  /// The jobs of a plan: with a store, all of them; with a queue, those of that queue.
   public static func plan(_ id: PlanID) -> JobFilter { .tag(id.tag) }
 }

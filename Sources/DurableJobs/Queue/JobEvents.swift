@@ -13,7 +13,7 @@ public enum JobEvent: Hashable, Sendable {
   case missed(Int)
 }
 
-/// The events of a queue, from the start of the iteration until its task is cancelled. Every reader gets all events;
+/// The events of a queue, from the start of the iteration until its task is cancelled or the store is closed. Every reader gets all events;
 /// one that falls behind by more than ``kept`` is told how many it missed, and holds up nobody.
 ///
 /// Use it for a log or a badge. A screen is better served by ``JobSnapshots``, which always end up at the latest state.
@@ -40,12 +40,15 @@ public struct JobEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// The next event, or nil once the task is cancelled.
+    /// The next event, or nil once the task is cancelled, or the store is closed and all events were read.
     public mutating func next() async -> JobEvent? {
       while !Task.isCancelled {
         if let event = read.popFirst() { return event }
+        let isClosed = queue.store.signals.isClosed
         read = inbox.withLock { $0.take() }[...]
-        if read.isEmpty { await gate.pass() }
+        guard read.isEmpty else { continue }
+        if isClosed { return nil }
+        await gate.pass()
       }
       return nil
     }

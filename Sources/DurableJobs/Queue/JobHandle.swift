@@ -13,12 +13,14 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   /// Waits until the job has ended, in any process, and returns its output.
   ///
   /// Throws ``JobFailure`` if the job failed, was cancelled or was skipped (then the failure of the job that caused it,
-  /// while that is kept), ``JobError/Code/notFound`` if it was removed, and `CancellationError` if the waiting task is
-  /// cancelled. Waits indefinitely if no worker runs the job. A handler that waits here keeps its slot:
+  /// while that is kept), ``JobError/Code/notFound`` if it was removed, ``JobError/Code/invalidArgument`` if its kind is
+  /// not that of this handle, and `CancellationError` if the waiting task is cancelled. Waits indefinitely while the job
+  /// is suspended, and if no worker runs it. A handler that waits here keeps its slot:
   /// ``JobError/Code/wrongState`` is thrown if all slots of this process that could run the job are kept in that way.
   public var value: Output {
     get async throws {
       let job = try await store.whenFinished(id)
+      try job.check(kinds: kinds)
       guard job.state == .succeeded else { throw try await store.failure(of: job) }
       return try job.decoded("output", as: Output.self) { try coding.decode(job.output) }
     }
@@ -74,6 +76,12 @@ extension JobHandle where Output: ExpressibleByNilLiteral {
 }
 
 extension JobSnapshot {
+  /// Throws unless the job is of one of these kinds.
+  func check(kinds: [String]) throws {
+    guard !kinds.contains(kind) else { return }
+    throw JobError(.invalidArgument, "job \(id) is of the kind '\(kind)', not '\(kinds.first ?? "")'")
+  }
+
   /// Why the job ended without success.
   package var failure: JobFailure {
     let message =

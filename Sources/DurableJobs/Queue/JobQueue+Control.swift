@@ -194,8 +194,7 @@ extension JobStore {
     let report = try await self.change(change, where: filter, after: nil, limit: 1)
     if let refusal = report.refused.first { throw JobError(.wrongState, "job \(id) \(refusal.message)") }
     if report.changed.isEmpty {
-      let other = try await job(id, detail: []).kind  // throws if there is none
-      throw JobError(.invalidArgument, "job \(id) is of the kind '\(other)', not '\(kinds.first ?? "")'")
+      try await job(id, detail: []).check(kinds: kinds)  // throws, too, if there is none
     }
   }
 }

@@ -42,10 +42,12 @@ extension JobQueue {
   }
 
   /// Waits until all matching jobs of this queue have ended, in any process and in any way, and returns how many ended
-  /// in each state. Returns at once if there are none. Also waits for suspended jobs and for those that no worker runs.
+  /// in each state. Returns at once if there are none. Also waits for suspended jobs and for those that no worker runs,
+  /// but for no schedule unless the filter names it. Throws ``JobError/Code/wrongState`` in a handler of such a job.
   @discardableResult
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
-    let filter = .queue(name) && filter
+    let filter = .queue(name) && filter.sparingSchedules
+    if let own = ownJob, try await store.counts(where: filter && .id(own)).unfinished > 0 { throw waitsForItself(own) }
     return try await store.wait(
       for: .endOfAll(filter), concerning: { filter.mayConcern($0) }, until: { $0.unfinished == 0 }
     ) { try await $0.counts(where: filter) }
@@ -67,14 +69,26 @@ extension JobQueue {
   public var isIdle: Bool { get async throws { try await store.outstanding(store.scope(of: name)).isIdle } }
 
   /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished``
-  /// ones wait for a later start, are suspended or paused, or are of a kind that no living worker knows.
+  /// ones wait for a later start, are suspended or paused, or are of a kind that no living worker knows. Throws
+  /// ``JobError/Code/wrongState`` in a handler of this queue, which is not idle before that returns.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
+    if let own = ownJob, try await job(own, detail: []).queue == name { throw waitsForItself(own) }
     _ = try await store.wait(
       for: .idleness(of: name),
       concerning: { [name] in $0.queue == name && ($0.state != .running || $0.isRemoved) }, until: { $0 }
     ) { [name] in try await $0.outstanding($0.scope(of: name)).isIdle }
     return try await counts()
+  }
+
+  /// The job of this store whose handler this is.
+  private var ownJob: JobID? { WorkerEngine.handler.flatMap { $0.engine.worksOn(store) ? $0.token.job : nil } }
+
+  private func waitsForItself(_ job: JobID) -> JobError {
+    JobError(
+      .wrongState,
+      "job \(job) would wait for its own end, which comes when its handler has returned. Let a job of another queue wait, "
+        + "or one that depends on these")
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// A filter of more than ``Limits/filterParts`` parts, or nested deeper than ``Limits/filterDepth``, matches nothing
 /// and is rejected by every store with ``JobError/Code/invalidArgument``. Any number of ids, queues or kinds in a set,
-/// as in `.ids(many)`, is a single part.
+/// as in `.ids(many)`, is a single part. A ``JobQueue`` sees only its own jobs, whatever queue a filter names.
 public struct JobFilter: Hashable, Sendable {
   /// What a filter tests.
   @nonexhaustive

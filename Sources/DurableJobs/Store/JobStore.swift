@@ -14,7 +14,9 @@ import Foundation
 /// Names of queues and kinds, keys, unique keys and tags compare as Swift strings do: by canonical equivalence, so that
 /// both encodings of `é` are equal. A database that compares bytes must normalize them.
 ///
-/// The rules are those of ``JobCourse``. `DurableJobsTesting` has a conformance suite that tests a store against them.
+/// The rules of one job are those of ``JobCourse``. Those between jobs (keys, lanes, edges, batches, limits) are written
+/// once, for the stores of this package, and are not public: a store from outside has to implement them, too. For one
+/// of a few lines use a ``SnapshotProvider``. `DurableJobsTesting` has a conformance suite that tests any store.
 public protocol JobStore: AnyObject, Sendable {
   /// Stores new jobs and gives them ascending ids, in the given order. A job whose unique key is held by an unfinished
   /// job, or by an earlier one of this insertion, is not stored by default: the reply names the holder. A batch that

@@ -63,6 +63,14 @@ public struct StoreSignals: Sendable {
     for listener in listeners { listener(signal) }
   }
 
+  /// Tells all who wait or watch that the store is closed. For stores, once they refuse every call.
+  public func close() {
+    hub.withLock { $0.isClosed = true }
+    post(.changedElsewhere(.all))  // who waits looks, and finds it closed
+  }
+
+  var isClosed: Bool { hub.withLock { $0.isClosed } }
+
   /// Whether anyone is listening. If not, a store may skip collecting what changed; it checks again after the commit,
   /// and posts to listeners that came in between that something did.
   public var hasListeners: Bool { hub.withLock { !$0.listeners.isEmpty } }
@@ -106,6 +114,7 @@ public struct StoreSignals: Sendable {
   private struct Hub {
     var listeners: [Int: @Sendable (StoreSignal) -> Void] = [:]
     var lastKey = 0
+    var isClosed = false
     var onInterest: (@Sendable (Bool) -> Void)?
   }
 }

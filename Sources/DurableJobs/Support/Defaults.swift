@@ -1,32 +1,32 @@
 /// Every default of the queue, in one place.
 public enum Defaults {
-  /// How many jobs a worker runs at once.
+  /// How many jobs a worker runs at once: 4.
   public static let concurrency = 4
-  /// How many attempts a job gets before it fails.
+  /// How many attempts a job gets before it fails: 10.
   public static let maxAttempts = 10
-  /// The first back-off; each later one is `backOffFactor` times longer, up to `backOffCap`, and half of it is random.
+  /// The first back-off, 1 s; each later one is 3 times longer, up to 6 hours, and half of it is random.
   public static let backOffBase = Duration.seconds(1)
   public static let backOffFactor = 3.0
   public static let backOffCap = Duration.seconds(6 * 3600)
-  /// The shortest snooze: shorter ones are extended to it, so that a handler that polls lets others run.
+  /// The shortest snooze, 0.1 s: shorter ones are extended to it, so that a handler that polls lets others run.
   public static let leastSnooze = Duration.milliseconds(100)
   /// How many process deaths a job survives, in a row and in total. See ``StorePolicy``.
   public static let maxCrashesInRow = 10
   public static let maxCrashes = 50
-  /// How long after its worker's last sign of life a claim may be taken by recovery.
+  /// How long after its worker's last sign of life a claim may be taken by recovery: 30 s.
   public static let lease = Duration.seconds(30)
-  /// How often a worker that holds claims renews its lease.
+  /// How often a worker that holds claims renews its lease: every 10 s.
   public static let renewalInterval = Duration.seconds(10)
-  /// How long running jobs may continue after a stop was requested, before they are interrupted.
+  /// How long running jobs may continue after a stop was requested, before they are interrupted: 10 s.
   public static let grace = Duration.seconds(10)
-  /// How often a running worker checks the store on its own, in case signals were lost.
+  /// How often a running worker checks the store on its own, in case signals were lost: every 15 s.
   public static let sweepInterval = Duration.seconds(15)
   /// How long a worker whose lease lapsed but whose process is alive has to answer before its jobs are taken.
   public static let doubtInterval = Duration.seconds(3)
-  /// How long finished jobs are kept.
+  /// How long finished jobs are kept: a day, and those that failed 30 days.
   public static let retention = Duration.seconds(24 * 3600)
   public static let failedRetention = Duration.seconds(30 * 24 * 3600)
-  /// The shortest time between two writes of a running job's progress.
+  /// The shortest time between two writes of a running job's progress: 0.5 s.
   public static let progressInterval = Duration.milliseconds(500)
   /// How long a write waits for another process before it throws ``JobError/Code/locked``.
   public static let busyTimeout = Duration.seconds(5)

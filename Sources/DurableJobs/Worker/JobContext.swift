@@ -91,6 +91,14 @@ public struct JobContext: Sendable {
     try follow(with: queue.prepare(job, after: after, options: options))
   }
 
+  /// The same for several jobs of one kind.
+  public func enqueueOnSuccess<P: JobPayload>(
+    contentsOf jobs: some Sequence<P>, on queue: JobQueue? = nil, after: [any JobReference] = [],
+    options: JobOptions = JobOptions()
+  ) throws {
+    for job in jobs { try enqueueOnSuccess(job, on: queue, after: after, options: options) }
+  }
+
   /// The same for a job that is already prepared.
   package func follow(with job: NewJob) throws {
     guard running.follow(with: job) else {

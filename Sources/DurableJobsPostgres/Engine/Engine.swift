@@ -168,7 +168,7 @@
       notices.end()
       deathWatch.end()
       pool.close()
-      signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed
+      signals.close()
     }
   }
 #endif

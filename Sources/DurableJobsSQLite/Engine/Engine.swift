@@ -147,6 +147,6 @@ final class Engine: Sendable {
     presence.end()
     writer.close()
     turnstile.open()
-    signals.post(.changedElsewhere(.all))  // who waits looks, and finds it closed
+    signals.close()
   }
 }

@@ -102,6 +102,22 @@ private struct Other: JobPayload {
     #expect(book.all.filter { $0.level == .notice }.count == 1)
   }
 
+  @Test func `a condition that nobody provides is told once, by who runs the queue`() async throws {
+    let book = LogBook()
+    let worker = JobWorker(queue, logger: book.logger)
+    worker.register(Note.self) { _, _ in }
+    worker.provide("vpn", ManualConstraint(false))
+    try await queue.enqueue(Note(text: "waits"), options: JobOptions(requires: ["vpn"]))
+    try await worker.runUntilIdle()
+    #expect(!book.all.contains { $0.level == .notice }, "it is provided, and does not hold")
+    try await queue.removeAll(where: .all)
+    try await queue.enqueue(Note(text: "waits"), options: JobOptions(requires: ["netwrok"]))
+    try await worker.runUntilIdle()
+    #expect(
+      book.all.filter { $0.level == .notice }.map(\.text)
+        == ["a job is ready, and no worker provides 'netwrok', which it requires: "])
+  }
+
   @Test func `a second type for one kind counts, and is told`() throws {
     let book = LogBook()
     let worker = JobWorker(queue, logger: book.logger)

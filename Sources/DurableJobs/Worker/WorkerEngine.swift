@@ -21,7 +21,8 @@ final class WorkerEngine: Sendable {
     var closed: (any Error)?
     /// The conditions that held for this worker at its last claim.
     var satisfied: Set<JobConstraint> = []
-    var hasToldOfKinds = false
+    /// What was logged of jobs that nobody can run.
+    var told: Set<String> = []
   }
 
   /// The handler that the current task belongs to.
@@ -94,7 +95,7 @@ final class WorkerEngine: Sendable {
       case .wait(let time): await wait(until: time)
       case .done:
         if let closed = shared.withLock({ $0.closed }) { throw closed }
-        if shared.withLock({ $0.state.goal }) == .idle { try? await tellOfUnknownKinds() }
+        if shared.withLock({ $0.state.goal }) == .idle { try? await tellOfUnserved() }
         await retire()
         if shared.withLock({ $0.state.goal }) == .idle {
           summary.counts = try await store.counts(where: .queues(queues))
@@ -369,24 +370,32 @@ final class WorkerEngine: Sendable {
         return state.interrupted()
       }
       isOver(.recovery)
-      try? await tellOfUnknownKinds()
+      try? await tellOfUnserved()
     } catch let error as JobError where error.code == .fileGone {  // the next claim ends the run, or a renewal tells
     } catch {
       complain(.recovery, error)
     }
   }
 
-  /// Logs once that jobs are ready whose kind no living worker knows: a forgotten registration shows in no other way.
-  private func tellOfUnknownKinds() async throws {
-    let others = JobFilter.queues(queues) && .state(.ready) && !.kinds(kinds)
-    guard !shared.withLock({ $0.hasToldOfKinds }), try await store.counts(where: others).total > 0,
-      let job = try await store.jobs(JobQuery(others, detail: .waits, limit: 1)).first,
-      JobExplanation(job, and: store.signals.localWorkers.reaches(in: job.queue)).reasons.contains(
-        .kindUnknown(job.kind))
-    else { return }
-    shared.withLock { $0.hasToldOfKinds = true }
-    logger.notice(
-      "a job is ready, and no worker is registered for its kind", metadata: ["job": "\(job.id)", "kind": "\(job.kind)"])
+  /// Logs once that a ready job is of a kind that no living worker knows, or requires a condition that none provides: what
+  /// was forgotten shows in no other way.
+  private func tellOfUnserved() async throws {
+    let ready = JobFilter.queues(queues) && .state(.ready)
+    let own = shared.withLock { $0.state.constraints.absent }
+    for some in [ready && !.kinds(kinds), ready && .kinds(kinds)] where try await store.counts(where: some).total > 0 {
+      guard let job = try await store.jobs(JobQuery(some, detail: .waits, limit: 1)).first else { continue }
+      let reasons = JobExplanation(job, and: store.signals.localWorkers.reaches(in: job.queue)).reasons
+      let lack: String? = reasons.lazy.compactMap { reason in
+        switch reason {
+        case .kindUnknown: "no worker is registered for its kind"
+        case .constraint(let name, .unprovided) where !own.contains(name):
+          "no worker provides '\(name)', which it requires"
+        default: nil
+        }
+      }.first
+      guard let lack, shared.withLock({ $0.told.insert(lack).inserted }) else { continue }
+      logger.notice("a job is ready, and \(lack)", metadata: ["job": "\(job.id)", "kind": "\(job.kind)"])
+    }
   }
 
   /// Logs a store's error once as a warning, and again if it changes or comes back.

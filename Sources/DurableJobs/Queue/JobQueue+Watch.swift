@@ -47,7 +47,9 @@ extension JobQueue {
   @discardableResult
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
     let filter = .queue(name) && filter.sparingSchedules
-    if let own = ownJob, try await store.counts(where: filter && .id(own)).unfinished > 0 { throw waitsForItself(own) }
+    if let own = ownJob, try await store.counts(where: filter && .id(own)).unfinished > 0 {
+      throw JobError(ofOwnEnd: own)
+    }
     return try await store.wait(
       for: .endOfAll(filter), concerning: { filter.mayConcern($0) }, until: { $0.unfinished == 0 }
     ) { try await $0.counts(where: filter) }
@@ -73,7 +75,7 @@ extension JobQueue {
   /// ``JobError/Code/wrongState`` in a handler of this queue, which is not idle before that returns.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
-    if let own = ownJob, try await job(own, detail: []).queue == name { throw waitsForItself(own) }
+    if let own = ownJob, try await job(own, detail: []).queue == name { throw JobError(ofOwnEnd: own) }
     _ = try await store.wait(
       for: .idleness(of: name),
       concerning: { [name] in $0.queue == name && ($0.state != .running || $0.isRemoved) }, until: { $0 }
@@ -83,9 +85,12 @@ extension JobQueue {
 
   /// The job of this store whose handler this is.
   private var ownJob: JobID? { WorkerEngine.handler.flatMap { $0.engine.worksOn(store) ? $0.token.job : nil } }
+}
 
-  private func waitsForItself(_ job: JobID) -> JobError {
-    JobError(
+extension JobError {
+  /// For a handler that waits for what only comes with its own end.
+  init(ofOwnEnd job: JobID) {
+    self.init(
       .wrongState,
       "job \(job) would wait for its own end, which comes when its handler has returned. Let a job of another queue wait, "
         + "or one that depends on these")

@@ -141,6 +141,7 @@ final class WorkerEngine: Sendable {
 
   /// Throws if a handler must not wait for a job because that needs the end of the handler's own.
   func check(_ id: JobID, isAwaitedBy token: ClaimToken) async throws {
+    guard id != token.job else { throw JobError(ofOwnEnd: id) }
     let jobs = try await store.jobs(JobQuery(.ids([id, token.job]), detail: .edges))
     guard let job = jobs.first(where: { $0.id == id }), job.state == .blocked else { return }
     var why: String?

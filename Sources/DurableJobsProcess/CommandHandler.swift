@@ -10,6 +10,9 @@
       case ended(ShellCommand, CommandResult, took: Duration)
       /// The worker lacks what it needs to run anything, for this reason: the job will be tried again.
       case couldNotStart(ShellCommand, String)
+      /// The job is suspended, for this reason: it could not be started and that will not pass, or something lives beside
+      /// which it must not run.
+      case suspended(ShellCommand, String)
     }
   }
 
@@ -83,7 +86,9 @@
           isFree = await lock.endHolder()
         }
         guard isFree else { throw held.hold(context.id, because: Self.leftBehind(lock)) }
-        try await clearTheWay(remains, held, store, context)
+        guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
+        else { throw CancellationError() }
+        try await clearTheWay(of: job, remains, held, store, context)
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt, jobCreatedAt: context.createdAt)
         // From here on, the supervisor notices a run that another worker begins.
@@ -92,7 +97,7 @@
           throw CancellationError()
         }
         do {
-          try remains.note(context.id)
+          try remains.note(context.id, lane: job.lane?.name, uniqueKey: job.uniqueKey)
         } catch {
           folder.forget(run)
           throw error
@@ -138,12 +143,17 @@
           run, isGone ? "\(result)" : "\(result); something of it has left its group, and still lives",
           exitCode: result.exitCode)
       }
+      // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.
+      if !isGone, case .stopped(let reason) = result {
+        let exit = held.hold(context.id, because: Self.leftBehind(lock))
+        guard reason == .cancelled || reason == .claimLost else { throw suspended(exit, command, context) }
+        onEvent(context, .ended(command, result, took: began.duration(to: .now)))
+        throw exit
+      }
       onEvent(context, .ended(command, result, took: began.duration(to: .now)))
       if case .askedToEnd = result, let error = ToldTooOften(folder.runs(of: nil).map(\.ending)) {
         throw .permanent(error)
       }
-      // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.
-      if !isGone, case .stopped = result { throw held.hold(context.id, because: Self.leftBehind(lock)) }
       // The worker's own order to stop would only come after the grace time.
       if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: isToldOfStops ? .zero : .seconds(1)) }
       return try result.output()
@@ -152,14 +162,10 @@
     /// Ends what may be alive of jobs that have ended and had the lane or unique key that is now this job's, or that
     /// this job waited for.
     private func clearTheWay(
-      _ remains: CommandRemains, _ held: HeldCommands, _ store: any JobStore, _ context: JobContext
+      of job: JobSnapshot, _ remains: CommandRemains, _ held: HeldCommands, _ store: any JobStore, _ context: JobContext
     ) async throws {
-      let noted = remains.noted.subtracting([context.id])
-      guard !noted.isEmpty else { return }
-      guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
-      else { throw CancellationError() }
-      let others = try await store.jobs(JobQuery(.ids(noted), limit: noted.count)).filter { job.comesAfter($0) }
-      let left = await remains.end(Set(others.map(\.id)), except: own)
+      let others = try await remains.inTheWay(of: job)
+      let left = await remains.end(others, except: own)
       // The timeout is meant for the command itself, which has not begun.
       if !others.isEmpty, context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
       // A task that is to stop can't ask the store, and knows nothing.
@@ -184,9 +190,19 @@
     /// The worker lacks what it needs to run anything, such as files or processes: neither a failure nor a crash of the
     /// command itself.
     private func setback(_ error: any Error, _ command: ShellCommand, _ context: JobContext) throws -> JobExit {
-      if error is CancellationError || error is JobExit { throw error }
+      if let exit = error as? JobExit { return suspended(exit, command, context) }
+      if error is CancellationError { throw error }
+      if error.lasts {
+        return suspended(.suspend(because: "it could not be started: \(error.briefly)"), command, context)
+      }
       onEvent(context, .couldNotStart(command, error.briefly))
-      return error.lasts ? .suspend(because: "it could not be started: \(error.briefly)") : CommandResult.later
+      return CommandResult.later
+    }
+
+    /// Tells of such an exit, and returns it.
+    private func suspended(_ exit: JobExit, _ command: ShellCommand, _ context: JobContext) -> JobExit {
+      if case .suspend(let reason) = exit.way { onEvent(context, .suspended(command, reason)) }
+      return exit
     }
 
     /// Runs a supervisor to its end. Nil if it did not report the command's end: what is left was killed then.

@@ -73,7 +73,7 @@
     func send(_ signal: Int32, holding lock: String) {
       guard isOfThisSpace else { return }
       if session.number > 1, session.number != getsid(0), isKnown(lock) {
-        kill(-session.number, signal)
+        ProcessEntry.send(signal, to: -session.number)
         ProcessEntry.send(signal, toSession: session.number, besides: session.number)
       }
       if command.number > 1, commandLives { Self.sendToEscapee(command.number, from: session.number, signal) }
@@ -99,7 +99,7 @@
     /// Sends a signal to a process that has left `session`, and also to the group that it leads now.
     static func sendToEscapee(_ process: pid_t, from session: pid_t, _ signal: Int32) {
       guard getsid(process) != session else { return }
-      kill(getpgid(process) == process ? -process : process, signal)
+      ProcessEntry.send(signal, to: getpgid(process) == process ? -process : process)
     }
 
     private var commandLives: Bool {

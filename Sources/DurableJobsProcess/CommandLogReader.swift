@@ -13,7 +13,7 @@
     private let path: String
     /// Where the piece that is being read begins.
     private var piece = 0
-    private var position = 0
+    package private(set) var position = 0
     private var toldPosition = 0
 
     package init(path: String) { self.path = path }
@@ -36,6 +36,13 @@
       guard position > CappedLog.half, position > toldPosition else { return }
       let note = URL(filePath: CappedLog.followerNote(path))
       if (try? Data("\(position)".utf8).write(to: note, options: .atomic)) != nil { toldPosition = position }
+    }
+
+    /// Up to where it is written by now.
+    package var end: Int {
+      var status = stat()
+      let last = starts.max() ?? 0
+      return stat(CappedLog.piece(path, last), &status) == 0 ? last + Int(status.st_size) : last
     }
 
     private mutating func readPiece() -> Data? {

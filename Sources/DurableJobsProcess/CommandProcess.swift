@@ -34,7 +34,7 @@
       // Its number is not reused until its end was collected, or while its group has members.
       let isItsOwn = !hasEnded || getsid(number) < 0 && ProcessEntry.isSomeone(-number)
       // Also reaches processes that are not visible here, such as another user's.
-      if isItsOwn { kill(-number, signal) }
+      if isItsOwn { ProcessEntry.send(signal, to: -number) }
       ProcessEntry.send(signal, toSession: getpid(), besides: isItsOwn ? number : nil)
       if !hasEnded, getpgid(number) != number { CommandHolder.sendToEscapee(number, from: getpid(), signal) }
     }

@@ -7,7 +7,8 @@
   /// commands, and callers that are told that such a job is over, end it.
   package final class CommandRemains: Sendable {
     private let store: any JobStore
-    /// An empty file for each job whose command may live, and whose worker has not seen its end.
+    /// A file for each job whose command may live, and whose worker has not seen its end. It says what the job shares
+    /// with others, as its row may go before its command does.
     private let notes: String
     /// The store's file when this object was created.
     private let file: [UInt64]?
@@ -33,12 +34,37 @@
       return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
     }
 
-    /// Notes that the command of a job is about to begin.
-    func note(_ id: JobID) throws {
+    /// Notes that the command of a job is about to begin, and what the job shares with others.
+    func note(_ id: JobID, lane: String? = nil, uniqueKey: String? = nil) throws {
       guard mkdir(notes, 0o700) == 0 || errno == EEXIST else { throw Refusal("can't make the folder \(notes)") }
-      let file = open(path(id), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      let file = open(path(id), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw Refusal("can't write into \(notes)") }
-      close(file)
+      defer { close(file) }
+      let text = try JSONEncoder().encode(Ties(lane: lane, uniqueKey: uniqueKey))
+      guard text.withUnsafeBytes({ Descriptors.write($0, to: file) }) == text.count else {
+        throw Refusal("can't write into \(notes)")
+      }
+    }
+
+    /// What a job shares with others that must not run beside it.
+    private struct Ties: Codable {
+      var lane: String?
+      var uniqueKey: String?
+    }
+
+    /// Those whose commands may live, and beside which this one must not run: also if their rows are gone. The job needs
+    /// its edges.
+    func inTheWay(of job: JobSnapshot) async throws -> Set<JobID> {
+      let noted = noted.subtracting([job.id])
+      guard !noted.isEmpty else { return [] }
+      // Notes of older versions say nothing, and in a store put back from a copy a row may be another job's.
+      let rows = try await store.jobs(JobQuery(.ids(noted), limit: noted.count))
+      let byRow = rows.filter { job.comesAfter($0.id, lane: $0.lane?.name, uniqueKey: $0.uniqueKey) }.map(\.id)
+      return noted.filter { id in
+        let data = FileManager.default.contents(atPath: path(id)) ?? Data()
+        let ties = try? JSONDecoder().decode(Ties.self, from: data)
+        return job.comesAfter(id, lane: ties?.lane, uniqueKey: ties?.uniqueKey)
+      }.union(byRow)
     }
 
     /// Notes that it has ended, as far as its worker could ensure that.

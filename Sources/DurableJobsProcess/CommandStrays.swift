@@ -52,7 +52,7 @@
       let numbers = Set(living.map(\.number))
       for stray in living {
         if signal != SIGKILL, let entry = ProcessEntry(stray.number), numbers.contains(entry.parent) { continue }
-        kill(getpgid(stray.number) == stray.number ? -stray.number : stray.number, signal)
+        ProcessEntry.send(signal, to: getpgid(stray.number) == stray.number ? -stray.number : stray.number)
       }
     }
   }

@@ -43,7 +43,7 @@
           // It may be about to be suspended.
           areLeft = true
         case .suspended where found[0].reason.map { Data($0.utf8) } == FileManager.default.contents(atPath: path(id)):
-          guard remains.isStoresOwn, isClear(found[0]), await othersAreClear(of: found[0]),
+          guard remains.isStoresOwn, isClear(id), await othersAreClear(of: found[0]),
             (try? await store.change(.resume, where: .id(id) && .state(.suspended), after: nil, limit: 1)) != nil
           else {
             areLeft = true
@@ -56,25 +56,23 @@
       return areLeft
     }
 
-    private func isClear(_ job: JobSnapshot) -> Bool {
-      let lock = JobFolder(job.id, in: store).lock
+    private func isClear(_ id: JobID) -> Bool {
+      let lock = JobFolder(id, in: store).lock
       return lock.holder?.isOfOtherSpace != true && (try? lock.isFree()) ?? false
     }
 
     private func othersAreClear(of job: JobSnapshot) async -> Bool {
-      let noted = remains.noted.subtracting([job.id])
-      guard !noted.isEmpty else { return true }
-      let others = try? await store.jobs(JobQuery(.ids(noted), limit: noted.count))
-      return others?.allSatisfy { !job.comesAfter($0) || isClear($0) } ?? false
+      (try? await remains.inTheWay(of: job))?.allSatisfy { isClear($0) } ?? false
     }
   }
 
   extension JobSnapshot {
-    /// Whether the two must not run at once, and it is this one's turn now. This job needs its edges.
-    func comesAfter(_ other: JobSnapshot) -> Bool {
-      if let lane, lane.name == other.lane?.name { return true }
-      if let uniqueKey, uniqueKey == other.uniqueKey { return true }
-      return edges.contains { $0.target == .job(other.id) }
+    /// Whether this job must not run at once with `other`, which has that lane and unique key, and it is this one's turn
+    /// now. This job needs its edges.
+    func comesAfter(_ other: JobID, lane name: String?, uniqueKey key: String?) -> Bool {
+      if let lane, lane.name == name { return true }
+      if let uniqueKey, uniqueKey == key { return true }
+      return edges.contains { $0.target == .job(other) }
     }
   }
 #endif

@@ -14,6 +14,13 @@ package struct ProcessEntry: Sendable {
   /// Whether a process of that number exists, or a group if it is negative, visible or not.
   static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
 
+  /// Sends a signal to a process, or to a group if the number is negative. What somebody has stopped would hear of TERM only
+  /// when it goes on, so it goes on.
+  static func send(_ signal: Int32, to number: pid_t) {
+    kill(number, signal)
+    if signal == SIGTERM { kill(number, SIGCONT) }
+  }
+
   /// Sends a signal to all of a session except its leader and members of the group `told`. They may start others
   /// meanwhile, so this looks a few times.
   static func send(_ signal: Int32, toSession leader: pid_t, besides told: pid_t? = nil) {
@@ -24,9 +31,9 @@ package struct ProcessEntry: Sendable {
       // A group at once, and once: no member can start another unseen, and many take a second TERM for "at once".
       for group in Set(news.map(\.group))
       where group != leader && group > 1 && (groups.insert(group).inserted || signal == SIGKILL) {
-        kill(-group, signal)
+        send(signal, to: -group)
       }
-      for process in news where process.group == leader { kill(process.number, signal) }
+      for process in news where process.group == leader { send(signal, to: process.number) }
       if news.isEmpty { return }
     }
   }
@@ -81,8 +88,19 @@ package struct ProcessEntry: Sendable {
         .filter { $0.session == leader || $0.group == leader }
     }
 
-    /// Those that have this file open, as far as this process may see that.
-    static func holders(of file: stat) -> [pid_t] { numbers.filter { holds($0, file) }.sorted() }
+    /// Those that hold a lock on this file, and not only look at it, as far as this process may see that. Where the system
+    /// tells of no lock, those that have it open.
+    static func holders(of file: stat) -> [pid_t] {
+      let open = numbers.filter { holds($0, file) }.sorted()
+      let locking = open.filter { number in
+        files(of: number, file).contains { name in
+          let text = FileManager.default.contents(atPath: "/proc/\(number)/fdinfo/\(name)") ?? Data()
+          return String(decoding: text, as: UTF8.self).split(separator: "\n")
+            .contains { $0.hasPrefix("lock:") && $0.contains(" FLOCK ") && $0.contains(" WRITE ") }
+        }
+      }
+      return locking.isEmpty ? open : locking
+    }
 
     private static var numbers: [pid_t] {
       ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { pid_t($0) }
@@ -90,9 +108,12 @@ package struct ProcessEntry: Sendable {
 
     func holds(_ file: stat) -> Bool { Self.holds(number, file) }
 
-    private static func holds(_ number: pid_t, _ file: stat) -> Bool {
+    private static func holds(_ number: pid_t, _ file: stat) -> Bool { !files(of: number, file).isEmpty }
+
+    /// The descriptors by which a process has this file open.
+    private static func files(of number: pid_t, _ file: stat) -> [String] {
       let folder = "/proc/\(number)/fd"
-      return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).contains { name in
+      return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { name in
         var other = stat()
         return stat("\(folder)/\(name)", &other) == 0 && (other.st_dev, other.st_ino) == (file.st_dev, file.st_ino)
       }

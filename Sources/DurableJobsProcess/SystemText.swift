@@ -75,6 +75,13 @@
       return SystemText(cString: path)
     }
 
+    /// This path without symbolic links; nil where there is nothing.
+    package var resolved: SystemText? {
+      guard let path = withCString({ realpath($0, nil) }) else { return nil }
+      defer { free(path) }
+      return SystemText(cString: path)
+    }
+
     private init(cString: UnsafePointer<CChar>) {
       self.init(bytes: UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
     }

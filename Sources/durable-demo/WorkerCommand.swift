@@ -54,7 +54,7 @@
         print(Event(event: "started", id: context.id, command: command.typed))
       case .ended(let command, let result, took: _):
         print(Event(event: "ended", id: context.id, command: command.typed, result: result.outcome))
-      case .couldNotStart(_, let reason): Talk.error(reason)
+      case .couldNotStart(_, let reason), .suspended(_, let reason): Talk.error(reason)
       }
     }
 

@@ -16,6 +16,19 @@
       case supervisor, worker, both
     }
 
+    @Test func `a command that somebody has stopped hears that it is to end`() async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let job = try await place.add("trap 'echo bye > bye; exit' TERM; echo $$ > said; while :; do sleep 0.05; done")
+      let worker = try place.work()
+      let command = try #require(pid_t(await said.read()))
+      kill(command, SIGSTOP)
+      await until { ProcessList.isStopped(command) }
+      try await job.cancel()
+      #expect(worker.wait() == .exited(0))
+      #expect(place.lines("bye") == ["bye"])
+    }
+
     @Test(arguments: [[], ["away"]])
     func `a command that closes all that it inherits has no twin, whoever of its keepers is killed, and when`(
       how: [String]

@@ -32,9 +32,10 @@
       try orphan.end()
     }
 
-    @Test(arguments: ["lane", "unique key", "after", "nothing"])
-    func `a command does not begin beside one that can't be ended, and that goes before it`(by tie: String) async throws
-    {
+    @Test(arguments: ["lane", "unique key", "after", "nothing"], [false, true])
+    func `a command does not begin beside one that can't be ended, and that goes before it`(
+      by tie: String, isRemoved: Bool
+    ) async throws {
       let place = try Place()
       let options = JobOptions(
         unique: tie == "unique key" ? "deploy" : nil, lane: tie == "lane" ? "deploy" : nil)
@@ -45,11 +46,13 @@
       let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       defer { close(lock) }
       try #require(flock(lock, LOCK_EX) == 0)
-      try CommandRemains(place.store).note(first.id)
+      try CommandRemains(place.store).note(first.id, lane: options.lane?.name, uniqueKey: options.unique?.key)
       try await first.cancel()
       let second = try await place.queue.enqueue(
         ShellCommand(["touch", "twin"], in: place.folder), after: tie == "after" ? [.end(of: first)] : [],
         options: options)
+      // What others wait for can't be removed.
+      if isRemoved, tie != "after" { try await first.remove() }
       #expect(try place.work().wait() == .exited(0))
       let job = try await second.snapshot
       #expect(job.state == (tie == "nothing" ? .succeeded : .suspended))
@@ -57,6 +60,33 @@
       if tie != "nothing" {
         #expect(job.reason?.contains("of job \(first.id) still lives, beside which this one must not run: ") == true)
       }
+    }
+
+    @Test func `a worker notes what a job shares with others, and a note of an older version is told by its row`()
+      async throws
+    {
+      let place = try Place()
+      let (said, go) = (try place.pipe("said"), try place.pipe("go"))
+      let options = JobOptions(unique: "u", lane: "deploy")
+      let first = try await place.queue.enqueue(
+        ShellCommand(["echo > said; read line < go"], in: place.folder, shell: true), options: options)
+      let worker = try place.work()
+      _ = await said.read()
+      let remains = CommandRemains(place.store)
+      for lane in ["deploy", "other"] {
+        var job = try await first.snapshot
+        (job.id, job.lane, job.uniqueKey) = (JobID(rawValue: 9), JobLane(lane), nil)
+        #expect(try await remains.inTheWay(of: job) == (lane == "deploy" ? [first.id] : []))
+        (job.lane, job.uniqueKey) = (nil, lane == "deploy" ? "u" : "other")
+        #expect(try await remains.inTheWay(of: job) == (lane == "deploy" ? [first.id] : []))
+      }
+      let note = JobFolder.all(of: place.store) + "/at-work/\(first.id)"
+      try Data().write(to: URL(fileURLWithPath: note))
+      var job = try await first.snapshot
+      job.id = JobID(rawValue: 9)
+      #expect(try await remains.inTheWay(of: job) == [first.id])
+      await go.write("go")
+      #expect(worker.wait() == .exited(0))
     }
 
     @Test(arguments: ["of its own", "of the job before it"])
@@ -70,13 +100,16 @@
       let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       try #require(flock(lock, LOCK_EX) == 0)
       let remains = CommandRemains(place.store)
-      if what != "of its own" { try remains.note(first.id) }
+      if what != "of its own" { try remains.note(first.id, lane: "deploy") }
       try await first.cancel()
       #expect(try place.work().wait() == .exited(0))
       #expect(try await second.snapshot.state == .suspended)
       #expect(try await second.snapshot.reason?.hasSuffix(", and the job goes on") == true)
       let held = HeldCommands(place.store, remains)
       #expect(await held.letGo(), "one is left")
+      #expect(try await second.snapshot.state == .suspended)
+      try await first.remove()
+      #expect(await held.letGo(), "it lives though its job is gone")
       #expect(try await second.snapshot.state == .suspended)
       close(lock)
       #expect(await !held.letGo())

@@ -50,9 +50,9 @@
         self.result = result.outcome
         message = OrNull(wrappedValue: result.succeeded ? nil : "\(result)".withoutPasswords)
         seconds = took.inMilliseconds
-      case .couldNotStart(let command, let reason):
+      case .couldNotStart(let command, let reason), .suspended(let command, let reason):
         self.command = command.withoutSecrets.typed
-        result = "returned"
+        result = if case .suspended = event { "suspended" } else { "returned" }
         message = OrNull(wrappedValue: reason)
       }
     }

@@ -97,6 +97,9 @@
       case .couldNotStart(let command, let reason):
         return WorkLine(
           id: context.id, mark: .back, title: command.withoutSecrets.typed, detail: "could not be started: \(reason)")
+      case .suspended(let command, let reason):
+        return WorkLine(
+          id: context.id, mark: .ended, title: command.withoutSecrets.typed, detail: "suspended: \(reason)")
       }
     }
   }

@@ -101,6 +101,7 @@
         case .ended(_, let result, _) where context.id == id:
           place.withLock { $0 = .hasRunHere }
           code.withLock { $0 = (context.attempt, result.exitCode) }
+        case .suspended: place.withLock { if $0 == .here { $0 = .hasRunHere } }
         case .couldNotStart(_, let reason):
           place.withLock { $0 = .elsewhere }
           Talk.error("job \(context.id) could not be started, and comes back: \(reason)")

@@ -20,12 +20,69 @@
       }
       // Without threads, what is below would wait for some without a word.
       let threads = forWork ? 8 + 4 * ProcessInfo.processInfo.activeProcessorCount : 4
-      guard hasRoom(forThreads: threads) else {
+      guard hasPlentyOfThreads || hasRoom(forThreads: threads) else {
         throw ValidationError(
           "too few threads may run at once: \(threads) more are needed. Raise that with: ulimit -u, or the limit of "
             + "processes (pids) of the container")
       }
     }
+
+    /// Whether the system's limits are so far away that nothing is learned by starting some. False where they can't be read.
+    private static var hasPlentyOfThreads: Bool {
+      #if os(Linux)
+        let plenty = 1000
+        guard let memory = limit(RLIMIT_AS), memory == .max, let most = limit(__RLIMIT_NPROC) else { return false }
+        if most != .max {
+          // As in "0.1 0.1 0.1 2/345 678": all threads that there are, and not the user's alone.
+          guard let all = text("/proc/loadavg")?.split(separator: "/").last?.split(separator: " ").first,
+            let count = Int(all), most > count + plenty
+          else { return false }
+        }
+        return text("/proc/self/cgroup")?.split(separator: "\n").allSatisfy { hasPlenty(plenty, inGroup: $0) } ?? false
+      #else
+        return false
+      #endif
+    }
+
+    #if os(Linux)
+      /// Whether a group of processes that has a line in /proc/self/cgroup, and those around it, may have so many more.
+      private static func hasPlenty(_ plenty: Int, inGroup line: Substring) -> Bool {
+        let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[2].contains("..") else { return false }
+        let isOfPids = parts[1].split(separator: ",").contains("pids")
+        guard parts[1].isEmpty || isOfPids else { return true }
+        let root = isOfPids ? "/sys/fs/cgroup/pids" : "/sys/fs/cgroup"
+        var names = parts[2].split(separator: "/").map(String.init)
+        while true {
+          let folder = ([root] + names).joined(separator: "/")
+          guard access(folder, F_OK) == 0 else { return false }
+          if let most = text(folder + "/pids.max").flatMap({ Int($0) }) {
+            guard let count = text(folder + "/pids.current").flatMap({ Int($0) }), most > count + plenty else {
+              return false
+            }
+          }
+          if names.popLast() == nil { return true }
+        }
+      }
+
+      private static func limit(_ resource: __rlimit_resource) -> Int? {
+        var limit = rlimit()
+        return getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 ? Int(clamping: limit.rlim_cur) : nil
+      }
+
+      /// What the system says in a file of its own, without the line break at its end.
+      private static func text(_ path: String) -> Substring? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+          let count = read(file, buffer.baseAddress, buffer.count)
+          guard count > 0, count < buffer.count else { return nil }
+          let text = String(decoding: UnsafeRawBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
+          return text.hasSuffix("\n") ? text.dropLast() : text[...]
+        }
+      }
+    #endif
 
     /// Whether this many more threads can be started, besides those that there are.
     private static func hasRoom(forThreads count: Int) -> Bool {

@@ -56,6 +56,14 @@
       #expect(store.calls(of: .change) == 0)
     }
 
+    @Test("what is new goes before what waits, also where that goes before all")
+    func highestPriority() async throws {
+      _ = try await take(downloads(0..<1), intake())
+      _ = try await store.change(.setPriority(JobPriority(rawValue: .max)), where: .all, after: nil, limit: 1)
+      _ = try await take(downloads(1..<2), intake())
+      #expect(try await store.jobs(JobQuery(.id(JobID(rawValue: 2)), limit: 1))[0].priority.rawValue == 1_000_000)
+    }
+
     @Test("those that were asked for with other options give way with a few calls, and what runs stays")
     func otherwise() async throws {
       let count = DownloadIntake.page

@@ -48,7 +48,7 @@
       let earlier = try await store.jobs(
         JobQuery(.queue(queue) && .kind(Download.self) && .unfinished, order: .newestFirst, limit: 100))
       let highest = earlier.map(\.priority.rawValue).max() ?? 0
-      return JobPriority(rawValue: min(max(1000, highest + 1), 1_000_000))
+      return JobPriority(rawValue: max(1000, min(highest, 999_999) + 1))
     }
 
     /// Takes in a page of downloads of different identities. One entry for each, in their order.

@@ -32,7 +32,9 @@
   extension Date {
     /// In local time, with the date if it is not today: "at 18:30:05", "on 2026-11-22 at 08:00:00".
     package var forPeople: String {
-      let parts = Calendar.current.dateComponents([.year, .month, .day, .hour, .minute, .second], from: self)
+      // ISO dates are Gregorian, whatever calendar people here have.
+      let parts = Calendar(identifier: .gregorian).dateComponents(
+        [.year, .month, .day, .hour, .minute, .second], from: self)
       func two(_ number: Int?) -> String { String("0\(number ?? 0)".suffix(2)) }
       let time = "at \(two(parts.hour)):\(two(parts.minute)):\(two(parts.second))"
       if Calendar.current.isDateInToday(self) { return time }

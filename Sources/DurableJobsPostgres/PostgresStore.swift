@@ -104,10 +104,6 @@
     package static func describe(_ connectionString: String) throws -> String {
       try ServerName(connectionString).description
     }
-    /// Whether the connection string has a password.
-    package static func hasPassword(_ connectionString: String) throws -> Bool {
-      try ServerName(connectionString).hasPassword
-    }
 
     public var signals: StoreSignals { engine.signals }
     public var clock: any JobClock { engine.clock }

@@ -32,6 +32,14 @@
       #expect(try await durable("work", "--detach", "--drain").status == .exited(2))
     }
 
+    @Test("is one also if several are started at the same moment, of which the others say that there is one")
+    func atOnce() async throws {
+      let outcome = try await durable.shell(
+        #"for i in 1 2 3 4 5 6; do { "$DURABLE" work --detach > /dev/null 2>&1; echo $?; } & done; wait"#)
+      #expect(outcome.text.split(separator: "\n").sorted() == ["0", "1", "1", "1", "1", "1"], "\(outcome.text)")
+      try await durable("work", "stop")
+    }
+
     @Test("is ended also where its store is gone")
     func storeGone() async throws {
       let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
@@ -149,6 +157,12 @@
       #expect(!verified.stderr.contains("durable.service"), "\(verified.stderr)")
     }
 
+    @Test("a program whose folder has a '$' in its name is found, and one command without memory ends no worker")
+    func unitWords() {
+      let unit = ServiceFile(name: "durable", words: ["/$a/durable", "$a"], log: "/l").unit
+      #expect(unit.contains(#"ExecStart="/$a/durable" "$$a""#) && unit.contains("\nOOMPolicy=continue\n"), "\(unit)")
+    }
+
     @Test("a worker that can do nothing without a person ends in a way that the unit is not started again for")
     func forPerson() async throws {
       try Data("just a text, no database, but long enough to be looked at".utf8).write(
@@ -178,6 +192,28 @@
         _ arguments: String..., in environment: [Environment.Key: String?]
       ) async throws -> Durable.Outcome {
         try await durable.run(arguments.map { Array($0.utf8) }, environment: environment)
+      }
+
+      @Test("a unit of that name that is another's is neither replaced nor deleted")
+      func foreignUnit() async throws {
+        let elsewhere = durable.folder + "/elsewhere.service"
+        let environment = try durable.environment(
+          systemctl: "case \"$*\" in *FragmentPath*) cat '\(durable.folder)/fragment' 2> /dev/null;; esac; exit 0")
+        let path = durable.folder + "/config/systemd/user/backup.service"
+        try FileManager.default.createDirectory(
+          atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        for file in [path, elsewhere] { try Data("[Service]\n".utf8).write(to: URL(filePath: file)) }
+        for verb in ["install", "remove"] {
+          let refused = try await run("service", verb, "--name", "backup", in: environment)
+          #expect(refused.status == .exited(2) && refused.stderr.contains("\(path) is not of this program"))
+          #expect(try String(contentsOfFile: path, encoding: .utf8) == "[Service]\n")
+        }
+        try Data((elsewhere + "\n").utf8).write(to: URL(filePath: durable.folder + "/fragment"))
+        let refused = try await run("service", "install", "--name", "other", in: environment)
+        #expect(refused.status == .exited(2) && refused.stderr.contains("\(elsewhere) is not of this program"))
+        #expect(!FileManager.default.fileExists(atPath: durable.folder + "/config/systemd/user/other.service"))
+        let asked = try String(contentsOfFile: durable.folder + "/asked", encoding: .utf8)
+        #expect(!asked.contains("able") && !asked.contains("restart"), "\(asked)")
       }
 
       @Test("install writes a unit whose command works on the store, and remove takes it away")

@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import TestProcesses
   import Testing
 
   @Suite("Commands run")
@@ -215,6 +216,42 @@
         try await log.says("durable: job \(id) has been removed\n")
       }
       #expect(log.status == .exited(3))
+    }
+
+    @Test("a queue may have any name, and no word of it is taken for an option")
+    func oddQueue() async throws {
+      let id = try await durable.add("--queue", "-x", "--", "true")
+      #expect(try await durable("work", "--drain", "--queue", "-x").status == .exited(0))
+      #expect(try await durable.state(id) == "succeeded")
+      let unit = try await durable("service", "install", "--print", "--queue", "-x")
+      #expect(unit.status == .exited(0) && unit.text.contains("-x"), "\(unit.stderr)")
+    }
+
+    @Test("a folder whose name is no UTF-8 is entered as it is, and is none for a store that is named from there")
+    func oddFolder() async throws {
+      let added = try await durable.shell(
+        #"mkdir $'a\xe9'; ln -s $'a\xe9' link; "$DURABLE" add --cwd link -- touch ran; "$DURABLE" work --drain"#)
+      #expect(added.status == .exited(0), "\(added.text)\(added.stderr)")
+      #expect(try await durable.shell(#"test -e $'a\xe9/ran'"#).status == .exited(0))
+      for line in [#"cd $'a\xe9'"#, "mkdir gone; cd gone; rmdir ../gone"] {
+        let refused = try await durable.shell("\(line); exec \"$DURABLE\" status --store j.sqlite")
+        #expect(refused.status == .exited(2), "\(refused.stderr)")
+      }
+    }
+
+    @Test("log shows what is there when it begins, of a command that goes on writing")
+    func endless() async throws {
+      let id = try await durable.add("--shell", "--", "exec yes")
+      let durable = durable
+      _ = try await durable.work { worker in
+        try await worker.says("started", id)
+        await until {
+          (try? String(contentsOfFile: "\(durable.store)-jobs/\(id)/1.stdout", encoding: .utf8))?.isEmpty == false
+        }
+        #expect(try await durable.shell("\"$DURABLE\" log \(id) | tail -c 2").text == "y\n")
+        kill(worker.process, SIGTERM)
+        await worker.ends()
+      }
     }
 
     @Test("a store whose path is no UTF-8 is refused, since two such names would be one")

@@ -334,6 +334,8 @@
       for (words, says) in [
         (["repair", "new.sqlite"], "pg_restore"), (["prune", "--compact"], "VACUUM"),
         (["service", "install", "--print", "--store", "postgres://a:hunter2@/b"], ".pgpass"),
+        (["service", "install", "--print", "--store", "host=a oauth_client_secret=hunter2"], ".pgpass"),
+        (["service", "install", "--print", "--store", "postgres://a/b?oauth_client_secret=hunter2"], ".pgpass"),
       ] {
         let outcome = try await durable.run(words.map { Array($0.utf8) })
         #expect(outcome.status == .exited(2) && outcome.stderr.contains(says), "\(words): \(outcome.stderr)")
@@ -341,6 +343,28 @@
       }
       let file = try await durable("migrate", "--store", durable.folder + "/x.sqlite")
       #expect(file.status == .exited(2) && file.stderr.contains("--store postgres://"))
+    }
+
+    #if os(Linux)
+      @Test("What is printed for a service makes no store")
+      func servicePrinted() async throws {
+        let printed = try await durable("service", "install", "--print", "--store", durable.store)
+        #expect(printed.text.contains("\"--store\" \"\(durable.store)\""), "\(printed)")
+        #expect(try sql("SELECT 1 FROM pg_namespace WHERE nspname='durable_jobs'") == [])
+      }
+    #endif
+
+    @Test("A worker in the background is stopped also while its server is away")
+    func stoppedWithoutServer() async throws {
+      let store = "user=postgres dbname=\(database)"
+      let there: [Environment.Key: String?] = ["PGHOST": server.folder, "DURABLE_STORE": store]
+      let started = try await durable("work", "--detach", environment: there)
+      try #require(started.status == .exited(0), "\(started.stderr)")
+      let away: [Environment.Key: String?] = ["PGHOST": durable.folder, "DURABLE_STORE": store]
+      let other = try await durable("work", "stop", "--store", store + " sslmode=prefer", environment: away)
+      #expect(other.status == .exited(5), "\(other.stderr)")
+      let stopped = try await durable("work", "stop", environment: away)
+      #expect(stopped.text == "process \(started.line) has stopped\n", "\(stopped.stderr)")
     }
 
     @Test("The body of a request is in the store itself, and refused where it is too large for that")

@@ -8,7 +8,6 @@
   struct ServerName: Sendable, CustomStringConvertible {
     private let string: String
     let description: String
-    let hasPassword: Bool
     /// Whether there are several hosts: another may lead soon, if none does now.
     var hasSeveralHosts: Bool { hosts > 1 }
     private let hosts: Int
@@ -44,7 +43,6 @@
       description =
         host.hasPrefix("/")
         ? "postgres://\(user)\(port)/\(database)?host=\(host)" : "postgres://\(user)\(host)\(port)/\(database)"
-      hasPassword = values["password"] != nil || values["sslpassword"] != nil
     }
 
     /// Blocks until it has connected, or knows that it can't: if hosts are silent, about as long as `limit`, of which each

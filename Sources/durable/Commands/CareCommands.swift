@@ -17,7 +17,6 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-      Screen.goOnWithoutReader()
       guard let store = try await options.existing() else {
         throw JobError(.unusableFile, "nothing to check: \(try options.missing)")
       }
@@ -63,7 +62,7 @@
         instead:
           "There `durable check --mend` puts right what contradicts the jobs; a damaged database is put back from a backup, with pg_restore"
       )
-      let (source, target) = (StorePlace.resolved(damaged), StorePlace.resolved(path))
+      let (source, target) = (try StorePlace.resolved(damaged), try StorePlace.resolved(path))
       if let folder = BesideStore.folders(of: target).first {
         throw JobError(
           .unusableFile,

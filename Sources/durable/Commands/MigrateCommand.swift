@@ -19,6 +19,7 @@
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
+      if print, options.json { throw ValidationError("--print prints SQL as it is; leave out --json") }
       if from != nil, !print { throw ValidationError("--from goes with --print; what a store lacks is found out") }
     }
 

@@ -2,7 +2,6 @@
   import ArgumentParser
   import Console
   import DurableJobs
-  import DurableJobsPostgres
   import DurableJobsProcess
   import Foundation
 
@@ -39,13 +38,16 @@
       @Option(
         parsing: .unconditional, help: ArgumentHelp("Jobs that may run at once, of each queue.", valueName: "number"))
       var concurrency = Defaults.concurrency
-      @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
+      @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
       var queue: [String] = ["default"]
       @Flag(help: "Only print what would be written.") var print = false
       @OptionGroup var options: StoreOptions
 
       func validate() throws {
         guard concurrency >= 1 else { throw ValidationError("--concurrency is \(concurrency); it must be at least 1") }
+        if print, options.json { throw ValidationError("--print prints a file as it is; leave out --json") }
       }
 
       func run() async throws {
@@ -56,11 +58,13 @@
         let file = ServiceFile(name: name.name, words: words, log: path + "-worker.log")
         let manager = ServiceManager()
         if print { return Screen.out.write(Data(manager.text(of: file).utf8)) }
+        try await manager.check(file)
         let target = manager.path(of: file)
         let folder = (target as NSString).deletingLastPathComponent
         do {
           try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-          try Data(manager.text(of: file).utf8).write(to: URL(fileURLWithPath: target), options: .atomic)
+          try Data(manager.text(of: file).utf8).write(
+            to: URL(fileURLWithPath: target).resolvingSymlinksInPath(), options: .atomic)
         } catch {
           throw JobError(.unusableFile, "\(target) can't be written: \(error.briefly)", cause: error)
         }
@@ -76,16 +80,22 @@
       private func placeAndPath() async throws -> (String, String) {
         switch try options.place {
         case .file(let path):
-          let path = print ? path : try await options.open().path
+          let path = print ? try StorePlace.resolved(path) : try await options.open().path
           return (path, path)
         case .server(let place):
-          #if Postgres
-            guard try !PostgresStore.hasPassword(place.connection) else {
-              throw ValidationError(
-                "a file of a service is no place for a password; put it into ~/.pgpass, or name a service=")
-            }
+          guard !place.hasSecret else {
+            throw ValidationError(
+              "a file of a service is no place for a password; put it into ~/.pgpass, or name a service=")
+          }
+          _ = try options.place.name  // throws where it can't be read
+          guard print else { return (place.text, try await options.open().path) }
+          #if os(macOS)
+            // Only the store knows what its files here are called.
+            guard let store = try await options.existing() else { throw JobError(.notFound, try options.missing) }
+            return (place.text, store.path)
+          #else
+            return (place.text, "")
           #endif
-          return (place.text, try await options.open().path)
         }
       }
     }
@@ -104,6 +114,7 @@
         guard FileManager.default.fileExists(atPath: target) else {
           throw JobError(.notFound, "there is no service '\(name.name)': \(target) does not exist")
         }
+        try await manager.check(file)
         // What could not be enabled may not be disabled either; its file goes all the same.
         var trouble: JobError?
         do { try await manager.disable(file) } catch let error as JobError { trouble = error }
@@ -126,7 +137,6 @@
       @OptionGroup var options: StoreOptions
 
       func run() async throws {
-        Screen.goOnWithoutReader()
         let isAtWork = try await ServiceCommand.report(ServiceFile(name: name.name, words: [], log: ""), options)
         if !isAtWork { throw ExitCode(.jobFailed) }
       }

@@ -51,7 +51,9 @@
       help: ArgumentHelp("How long what runs may take to end after Ctrl-C or SIGTERM. Default: 10s.", valueName: "time")
     )
     var grace: String?
-    @Option(help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("A queue to work on; may be repeated.", valueName: "name"))
     var queue: [String] = ["default"]
     @OptionGroup var options: StoreOptions
 
@@ -86,7 +88,7 @@
       try Program.provideRoom(forWork: true)
       let store = try await options.open()
       let background = BackgroundWorker(store: store.path)
-      if inBackground { try background.begin() }
+      if inBackground { try background.begin(at: options.place) }
       // Whoever drains a queue wants to know of all; else lines come for ever.
       Screen.stopWaitingForReaders(keepingAll: drain)
       let log = WorkLog(json: options.json)
@@ -174,7 +176,15 @@
       switch try options.place {
       // Its store may have been deleted meanwhile.
       case .file(let path): process = try BackgroundWorker(store: StorePlace.resolved(path)).stop()
-      case .server: process = try await options.existing().flatMap { try BackgroundWorker(store: $0.path).stop() }
+      case .server(let place):
+        let worker = BackgroundWorker(at: place)
+        do {
+          // It is asked first, since the same words may lead elsewhere by now.
+          process = try await options.existing(callLimit: worker == nil ? nil : .seconds(5))
+            .flatMap { try BackgroundWorker(store: $0.path).stop() }
+        } catch let error as JobError where worker != nil && error.isPassing {
+          process = try worker?.stop()
+        }
       }
       if options.json {
         Screen.out.json(StopRecord(process: process))

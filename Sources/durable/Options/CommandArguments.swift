@@ -31,14 +31,12 @@
       }
       guard let cwd else { return here }
       guard !cwd.isEmpty else { throw ValidationError("--cwd names no folder; '.' is the current one") }
-      let path = SystemText(cwd.hasPrefix("/") ? cwd : here.display + "/" + cwd)
-      var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: path.display, isDirectory: &isFolder), isFolder.boolValue else {
+      let path = cwd.hasPrefix("/") ? SystemText(cwd) : SystemText(bytes: here.bytes + Array("/\(cwd)".utf8))
+      var status = stat()
+      guard path.withCString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
         throw ValidationError("--cwd \(cwd): there is no such folder")
       }
-      guard let resolved = realpath(path.display, nil) else { return path }
-      defer { free(resolved) }
-      return SystemText(String(cString: resolved))
+      return path.resolved ?? path
     }
 
     /// The parser has put other bytes in its place.

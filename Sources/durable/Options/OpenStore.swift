@@ -47,7 +47,7 @@
     }
 
     /// Opens the store, and makes it if there is none and it `isMade`.
-    init(_ place: StorePlace, isMade: Bool, named: String? = nil) async throws {
+    init(_ place: StorePlace, isMade: Bool, named: String? = nil, callLimit: Duration? = nil) async throws {
       name = try place.name
       switch place {
       case .file(let path):
@@ -55,7 +55,7 @@
         self.path = store.path ?? path
         self.named = named
       case .server(let place):
-        store = try await Self.open(place, isMade: isMade)
+        store = try await Self.open(place, isMade: isMade, callLimit: callLimit)
         path = store.path ?? ""
         self.named = named == nil ? nil : place.shown
       }
@@ -75,7 +75,7 @@
         return try await PostgresStore(place.connection, configuration: configuration)
       }
     #else
-      private static func open(_ place: ServerPlace, isMade: Bool) async throws -> SQLiteStore {
+      private static func open(_ place: ServerPlace, isMade: Bool, callLimit: Duration?) async throws -> SQLiteStore {
         throw StorePlace.notBuilt
       }
     #endif
@@ -108,6 +108,20 @@
       guard await !remains.end(id) else { return nil }
       let words = folder(id).lock.livingWords(of: "its command")
       Talk.error("job \(id): \(words)")
+      return words
+    }
+
+    /// Ends what lives of the command of a job that was removed, and deletes what was kept beside the store for it. Says so,
+    /// and answers what lives, if something still does.
+    func removeFolder(of id: JobID) async throws -> String? {
+      let words = try await endRemains(of: id, letting: ObstacleReport.lastWords)
+      let folder = folder(id)
+      if !folder.removeIfFree(), (try? folder.lock.isFree()) != true {
+        // A command that can't be ended keeps it, until a worker finds that it has.
+        Talk.line("Job \(id): its logs go when its command has ended")
+      } else if access(folder.path, F_OK) == 0 {
+        Talk.line("Job \(id): \(folder.path.withVisibleControls) stays, as not all in it is of this program")
+      }
       return words
     }
 

@@ -12,6 +12,8 @@
     let connection: String
     /// The same as ``text``, to be typed again, but for passwords.
     let shown: String
+    /// Whether ``text`` has a password, or another secret.
+    let hasSecret: Bool
     /// Whether it leads to a transaction pooler.
     private(set) var isPooled = false
     /// Nil for the usual one.
@@ -25,6 +27,7 @@
       self.text = text
       connection = string.text { !$0.hasPrefix("durable_") }
       shown = string.withoutPassword.text { !Self.secrets.contains($0) }
+      hasSecret = shown != string.text { _ in true }
       for (name, value) in string.parameters where name.hasPrefix("durable_") {
         switch name {
         case "durable_pooled":

@@ -58,12 +58,12 @@
       ProcessInfo.processInfo.environment["DURABLE_STORE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The store if it exists. Looking creates none.
-    func existing() async throws -> OpenStore? {
+    /// The store if it exists. Looking creates none. A server is asked for at most `callLimit`, or as long as usual.
+    func existing(callLimit: Duration? = nil) async throws -> OpenStore? {
       let place = try place
       if case .file(let path) = place, access(path, F_OK) != 0, errno == ENOENT { return nil }
       do {
-        return try await OpenStore(place, isMade: false, named: store)
+        return try await OpenStore(place, isMade: false, named: store, callLimit: callLimit)
       } catch let error as JobError where error.saysThatThereIsNoStore {
         return nil
       }

@@ -3,6 +3,7 @@
   import Console
   import DurableJobs
   import DurableJobsPostgres
+  import DurableJobsProcess
   import DurableJobsSQLite
   import Foundation
 
@@ -26,7 +27,18 @@
           "\(text.withoutPasswords) is no store; give it the path of a file, or postgres://user@host/database")
       }
       let path = NSString(string: text).expandingTildeInPath
-      self = .file(path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)
+      self = .file(path.hasPrefix("/") ? path : try Self.here() + "/" + path)
+    }
+
+    /// The current folder.
+    private static func here() throws -> String {
+      guard let here = SystemText.currentDirectory else {
+        throw ValidationError("the current folder is gone; go to another one, or give the store's whole path")
+      }
+      guard here.isUTF8 else {
+        throw ValidationError("the store's path is no UTF-8: it is in \(here.display); choose another path")
+      }
+      return here.display
     }
 
     /// What is told of it: no password.
@@ -40,7 +52,7 @@
     }
 
     /// The path of a file without symbolic links, also of one that is gone.
-    static func resolved(_ path: String) -> String {
+    static func resolved(_ path: String) throws -> String {
       func real(_ path: String) -> String? {
         realpath(path, nil).map { found in
           defer { free(found) }
@@ -48,7 +60,7 @@
         }
       }
       // Of a path with one letter, NSString knows no folder, and ends the process.
-      let path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+      let path = path.hasPrefix("/") ? path : try here() + "/" + path
       if path == "/" { return path }
       let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
       return real(path) ?? real(folder).map { ($0 == "/" ? "" : $0) + "/" + name } ?? path

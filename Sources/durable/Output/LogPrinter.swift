@@ -48,6 +48,8 @@
         }
         // In turn, so that who writes much to one does not hide what the other says.
         var isMore = true
+        // What is written meanwhile may never end.
+        let ends = isFinal && place() == .elsewhere ? current?.readers.mapValues(\.end) : nil
         while isMore {
           isMore = false
           for stream in LogStream.allCases {
@@ -60,6 +62,7 @@
               return
             }
             if Task.isCancelled, place() == .elsewhere, job?.state == .running { return }
+            if let end = ends?[stream], reader.position >= end { continue }
             if showNext(of: &reader, stream, run) { isMore = true }
             current?.readers[stream] = reader
           }
@@ -138,6 +141,8 @@
         if length > back { cut = all.endIndex - back }
         if byte & 0xc0 != 0x80 { break }
       }
+      // It may be the first half of a line break.
+      if all.last == UInt8(ascii: "\r") { cut = all.endIndex - 1 }
       pending[stream] = Data(all[cut...])
       return Data(all[..<cut])
     }

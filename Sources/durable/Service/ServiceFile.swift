@@ -16,19 +16,21 @@
     /// As in "durable.service".
     var unitName: String { "\(name).service" }
 
-    /// It is ended as Ctrl-C ends a worker. What runs then goes back, and its commands with it.
+    /// It is ended as Ctrl-C ends a worker. What runs then goes back, and its commands with it. One of these that the system
+    /// kills for want of memory has failed, and the others go on.
     var unit: String {
       """
       [Unit]
-      Description=Worker of durable jobs (\(name))
+      \(Self.description(of: name))
       Documentation=man:durable(1)
 
       [Service]
-      ExecStart=\(words.map(Self.unitWord).joined(separator: " "))
+      ExecStart=\(words.enumerated().map { Self.unitWord($1, isProgram: $0 == 0) }.joined(separator: " "))
       Restart=on-failure
       RestartSec=5
       RestartPreventExitStatus=\(ExitStatus.usage.rawValue) \(ExitStatus.storeNeedsPerson.rawValue)
       KillMode=mixed
+      OOMPolicy=continue
       TimeoutStopSec=30
 
       [Install]
@@ -37,15 +39,23 @@
       """
     }
 
-    /// A word in quotes, in which systemd reads escapes, `%` and `$`.
-    static func unitWord(_ word: String) -> String {
+    /// Whether a unit, or an agent, of its name is one that this wrote, and nobody's own.
+    func isOurs(_ text: String) -> Bool {
+      text.split(separator: "\n").contains { $0 == Self.description(of: name) }
+        || text.contains("<string>\(label)</string>")
+    }
+
+    private static func description(of name: String) -> String { "Description=Worker of durable jobs (\(name))" }
+
+    /// A word in quotes, in which systemd reads escapes and `%`, and `$` unless it is the program's.
+    private static func unitWord(_ word: String, isProgram: Bool) -> String {
       var result = "\""
       for scalar in word.unicodeScalars {
         switch scalar {
         case "\"": result += #"\""#
         case "\\": result += #"\\"#
         case "%": result += "%%"
-        case "$": result += "$$"
+        case "$" where !isProgram: result += "$$"
         case "\n": result += #"\n"#
         case _ where scalar.value < 0x20:
           result += #"\x"# + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)

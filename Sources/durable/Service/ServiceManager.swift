@@ -34,6 +34,34 @@
       #endif
     }
 
+    /// Throws if the file of its name, here or where the system keeps its own, is not this program's.
+    func check(_ file: ServiceFile) async throws {
+      var other = path(of: file)
+      if let text = FileManager.default.contents(atPath: other) {
+        if file.isOurs(String(decoding: text, as: UTF8.self)) { return }
+      } else if (try? FileManager.default.attributesOfItem(atPath: other)) == nil {
+        #if os(macOS)
+          return
+        #else
+          let words = ["--user", "show", "--property", "FragmentPath", "--value", file.unitName]
+          // Without an answer nothing of it can be started either, which is told later.
+          guard let found = try? await output(of: words), found.hasPrefix("/"), found != other,
+            FileManager.default.fileExists(atPath: found)
+          else { return }
+          other = found
+        #endif
+      }
+      throw JobError(
+        .invalidArgument, "\(other.withVisibleControls) is not of this program; name another service with --name")
+    }
+
+    /// What the system answers. Throws if it can't be asked.
+    private func output(of words: [String]) async throws -> String {
+      try await Subprocess.run(
+        .name(Self.program), arguments: Arguments(words), output: .string(limit: 1 << 16), error: .discarded
+      ).standardOutput.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
     /// Has it started now and after each log-in.
     func enable(_ file: ServiceFile) async throws {
       #if os(macOS)

@@ -1,4 +1,5 @@
 #if Shell
+  import ArgumentParser
   import Console
   import DurableJobs
   import DurableJobsProcess
@@ -31,16 +32,39 @@
 
     /// What the file of a lock that is held says may be of the one that held it before: its number may be a stranger's by now.
     private func process(named lock: Int32) -> pid_t {
-      var bytes = [UInt8](repeating: 0, count: 64)
-      let count = pread(lock, &bytes, bytes.count, 0)
-      let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
-      guard words.count == 2, let number = pid_t(words[0]), number > 1, let start = UInt64(words[1]),
+      let words = Self.words(in: lock)
+      guard words.count >= 2, let number = pid_t(words[0]), number > 1, let start = UInt64(words[1]),
         ProcessEntry(number)?.start == start
       else { return 0 }
       return number
     }
 
-    /// Starts it with these words, and waits until it works. Throws what it said if it ended before.
+    /// The number of the process, when it started, and of a store on a server what is typed for it.
+    private static func words(in lock: Int32) -> [Substring] {
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let count = pread(lock, &bytes, bytes.count, 0)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ", maxSplits: 2)
+    }
+
+    /// The one that works on a store on a server, known by what was typed for that when it began: for who can't ask the server
+    /// what its files here are called. Nil if there is none, or several.
+    init?(at place: ServerPlace) {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: StoreOptions.dataFolder)) ?? []
+      let found = names.filter { $0.hasSuffix("-worker") }.map { "\(StoreOptions.dataFolder)/\($0)" }.filter { path in
+        let lock = open(path, O_RDONLY | O_CLOEXEC)
+        guard lock >= 0 else { return false }
+        defer { close(lock) }
+        let words = Self.words(in: lock)
+        return words.count == 3 && words[2] == place.shown && Self.isHeld(lock)
+      }
+      guard found.count == 1 else { return nil }
+      store = String(found[0].dropLast("-worker".count))
+    }
+
+    init(store: String) { self.store = store }
+
+    /// Starts it with these words, and waits until it works. If it ended before, this says what it said, and throws its exit
+    /// code.
     func start(_ words: [String]) throws -> pid_t {
       if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int, size > Self.mostLog {
         rename(log, log + ".old")
@@ -55,35 +79,39 @@
       let before = lseek(output, 0, SEEK_END)
       // Its files are to be as if it had been started by hand.
       let mask = umask(Program.umaskAtStart)
-      defer { umask(mask) }
       let started = Result { try Program.start(words, [input, output, output, news.write], leads: .session) }
+      umask(mask)
       close(news.write)
       let process = try started.get()
       var byte: UInt8 = 0
       var count = read(news.read, &byte, 1)
       while count < 0, errno == EINTR { count = read(news.read, &byte, 1) }
       guard count == 1 else {
-        waitpid(process, nil, 0)
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
         let said = FileHandle(forReadingAtPath: log).flatMap { file -> String? in
           try? file.seek(toOffset: UInt64(max(before, 0)))
           return (try? file.readToEnd()).flatMap { String(decoding: $0, as: UTF8.self) }
         }
         let words = (said ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
-        throw JobError(.storeFailed, "the worker ended at once: \(words.isEmpty ? "it said nothing" : words)")
+        Talk.error("the worker ended at once: \(words.isEmpty ? "it said nothing" : words)")
+        let code = status & 0x7f == 0 ? status >> 8 & 0xff : 0
+        throw code == 0 ? ExitCode(.storeNotUsable) : ExitCode(code)
       }
       return process
     }
 
-    /// Makes this process that worker. Throws if there is another, or if it can't be noted which process it is: nobody could
+    /// Makes this process that worker; `place` is where its store is. Throws if there is another, or if it can't be noted which process it is: nobody could
     /// end it then.
-    func begin() throws {
+    func begin(at place: StorePlace) throws {
       // The lock goes with the process, however that ends.
       let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard lock >= 0 else { throw noted(errno) }
       guard Descriptors.lock(lock) else {
         throw JobError(.alreadyRunning, "another worker is at work in the background already")
       }
-      let text = Array("\(getpid()) \(ProcessEntry(getpid())?.start ?? 0)".utf8)
+      let name = if case .server(let place) = place { " \(place.shown)" } else { "" }
+      let text = Array("\(getpid()) \(ProcessEntry(getpid())?.start ?? 0)\(name)".utf8)
       guard ftruncate(lock, 0) == 0, write(lock, text, text.count) == text.count else {
         defer { close(lock) }
         throw noted(errno)

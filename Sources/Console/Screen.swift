@@ -47,11 +47,12 @@
       return signs.contains { environment[$0] != nil } && environment["XTERM_VERSION"] == nil
     }()
 
-    /// What to do when the reader has gone. By default the process ends, quietly.
-    package static let onClosed = Lock<@Sendable () -> Void>({ exit(0) })
+    /// What to do when the reader has gone. By default nothing: what was begun is done, and has its exit code.
+    package static let onClosed = Lock<@Sendable () -> Void>({})
 
-    /// From now on, who reads no further still gets the exit code.
-    package static func goOnWithoutReader() { onClosed.withLock { $0 = {} } }
+    /// From now on the process ends, quietly, when the reader has gone. For who only shows what may be
+    /// long.
+    package static func endWithReader() { onClosed.withLock { $0 = { exit(0) } } }
 
     /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.
     package static let stopsWaiting = Lock<(@Sendable () -> Bool)?>(nil)
@@ -179,7 +180,7 @@
     private static let keepsAll = Lock(false)
 
     package func coloured(_ text: String, _ colour: Colour) -> String {
-      hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
+      hasColours && !Talk.isJSON.withLock { $0 } ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
     }
   }
 

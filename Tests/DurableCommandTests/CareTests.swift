@@ -51,6 +51,31 @@
       #expect(try await durable("status").text == "no jobs\n")
     }
 
+    @Test("prune says what lives of a command that has ended, and remove says what of a folder is not ours")
+    func leftBehind() async throws {
+      let id = try await durable.add("--", "true")
+      let folder = "\(durable.store)-jobs/\(id)"
+      for path in ["\(durable.store)-jobs/at-work", folder] {
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      }
+      #expect(FileManager.default.createFile(atPath: "\(durable.store)-jobs/at-work/\(id)", contents: nil))
+      // Who holds the lock and does not say who it is can't be ended.
+      let lock = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(flock(lock, LOCK_EX) == 0)
+      #expect(try await durable("cancel", "\(id)").status == .exited(1))
+      let pruned = try await durable("prune", "-y")
+      #expect(pruned.status == .exited(1) && pruned.text == "1 job removed\n", "\(pruned)")
+      #expect(pruned.stderr.contains("of its command still lives"), "\(pruned.stderr)")
+      close(lock)
+      let other = try await durable.add("--", "true")
+      try await durable("work", "--drain")
+      #expect(FileManager.default.createFile(atPath: "\(durable.store)-jobs/\(other)/notes", contents: nil))
+      let removed = try await durable("remove", "\(other)")
+      #expect(
+        removed.stderr == "Job \(other): \(durable.store)-jobs/\(other) stays, as not all in it is of this program\n")
+    }
+
     @Test("a store that took another's place beside that one's log takes no jobs, and nor does one that is gone")
     func strayLog() async throws {
       for _ in 0..<3 { _ = try await durable.add("--", "true") }

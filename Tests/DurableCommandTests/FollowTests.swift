@@ -236,6 +236,13 @@
       withExtendedLifetime((fifo, more)) {}
     }
 
+    @Test("add --follow --json runs its command, also if nobody reads that there is a job")
+    func closedOutput() async throws {
+      _ = try await durable.shell(
+        #"exec 3> >(exec true); wait $!; "$DURABLE" add --follow --json -- touch ran >&3"#)
+      #expect(FileManager.default.fileExists(atPath: durable.folder + "/ran"))
+    }
+
     @Test("add --follow --json prints an object a line, the job first and last")
     func followInJSON() async throws {
       let outcome = try await durable(

@@ -76,6 +76,25 @@
       try check(try await durable("status", "--json", "--all"), "status")
     }
 
+    @Test("of a store that is not there, and none where what is printed is no JSON")
+    func nothing() async throws {
+      try check(try await durable("wait", "--json"), "jobs")
+      for words in [["service", "install", "--print"], ["migrate", "--print"]] {
+        let outcome = try await durable.run((words + ["--json"]).map { Array($0.utf8) })
+        #expect(outcome.status == .exited(2) && outcome.text == "", "\(outcome.text)")
+      }
+    }
+
+    @Test("of a command that lacks for good what it needs: it is suspended, and says so")
+    func suspended() async throws {
+      let id = try await durable.add("--", "true")
+      #expect(FileManager.default.createFile(atPath: durable.store + "-jobs", contents: nil))
+      let outcome = try await durable("work", "--drain", "--json")
+      try check(outcome, "event")
+      #expect(try outcome.json["result"] as? String == "suspended", "\(outcome.text)")
+      #expect(try await durable.state(id) == "suspended")
+    }
+
     @Test("of those that mend")
     func care() async throws {
       _ = try await durable.add("--", "true")

@@ -89,6 +89,14 @@
       #expect(gone.stderr.contains("there is no schedule 'nightly'"))
     }
 
+    @Test("each that is named is paused, also if nobody reads what is said of it")
+    func closedOutput() async throws {
+      for name in ["a", "b"] { try await durable("schedule", "add", name, "@daily", "--", "true") }
+      let outcome = try await durable.shell(#"exec 3> >(exec true); wait $!; "$DURABLE" schedule pause a b >&3"#)
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      #expect(try await schedules().map { $0["state"] as? String } == ["paused", "paused"])
+    }
+
     @Test("the values of a command's variables are shown nowhere")
     func secrets() async throws {
       try await durable("schedule", "add", "s", "@daily", "--env", "TOKEN=hunter2", "--", "true")

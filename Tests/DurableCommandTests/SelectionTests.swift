@@ -1,5 +1,7 @@
 #if Shell
   import DurableJobs
+  import DurableJobsProcess
+  import DurableJobsSQLite
   import Foundation
   import Testing
 
@@ -41,6 +43,83 @@
           "cancelled": 0,
           "skipped": 0,
         ])
+    }
+
+    /// Stores so many commands that touch the file "ran", in one transaction.
+    private func addMany(_ count: Int, _ options: String = "") async throws {
+      let outcome = try await durable.shell("yes 'touch ran' | head -n \(count) | \"$DURABLE\" add \(options) -i -")
+      try #require(outcome.status == .exited(0), "\(outcome.stderr)")
+    }
+
+    @Test("what ends all of a lane, however many they are, starts none of them", arguments: ["cancel", "remove"])
+    func lane(verb: String) async throws {
+      try await addMany(401, "--lane l")
+      try await durable("suspend", "1")
+      let fifo = try Fifo(in: durable)
+      let durable = durable
+      let busy = try await durable.add("--shell", "--", "cd '\(durable.folder)'; echo > said; read line < said")
+      let ended = try await durable.work("--concurrency", "9") { worker in
+        _ = await fifo.said()
+        let outcome = try await durable(verb, "--lane", "l", "-y")
+        #expect(outcome.status == .exited(0) && outcome.stderr.hasPrefix("401 jobs "), "\(outcome.stderr)")
+        await fifo.say("go")
+        try await worker.says("ended", busy)
+        for id in 1...401 { #expect(!(await worker.hasSaid("started", id))) }
+      }
+      #expect(ended.stderr.contains("Working on"))
+    }
+
+    @Test("a chain of any length is cancelled, and removed, as one")
+    func chain() async throws {
+      let store = try SQLiteStore(path: durable.store)
+      let queue = JobQueue(store: store)
+      let command = ShellCommand(["true"], in: durable.folder)
+      var last = try await queue.enqueue(command)
+      for _ in 0..<400 { last = try await queue.enqueue(command, after: [last]) }
+      // One that has a later one before it.
+      try await queue.enqueue(command, after: [.key("late")])
+      try await queue.enqueue(command, options: JobOptions(key: "late"))
+      await store.close()
+      #expect(try await durable("cancel", "--all").stderr == "403 jobs cancelled\n")
+      #expect(try await durable("retry", "--state", "cancelled").stderr.contains("403 jobs") == false)
+      let removed = try await durable("remove", "--all")
+      #expect(removed.status == .exited(0) && removed.stderr == "403 jobs removed\n", "\(removed.stderr)")
+    }
+
+    @Test("no name of a lane does anything to a terminal")
+    func escapes() async throws {
+      let lane = "l\u{1b}[31m"
+      for _ in 0..<2 { _ = try await durable.add("--lane", lane, "--", "true") }
+      try await durable("suspend", "2")
+      let outcome = try await durable("resume", "2")
+      #expect(outcome.text.contains(#"l\x1b[31m"#) && !outcome.stdout.contains(0x1b), "\(outcome.text)")
+    }
+
+    @Test("of edits at the same time none is lost")
+    func edits() async throws {
+      let id = try await durable.add("--", "true")
+      let outcome = try await durable.shell(
+        "for i in 1 2 3 4 5 6 7 8; do \"$DURABLE\" edit \(id) --env E$i=$i & done; wait")
+      #expect(outcome.stderr == "")
+      let payload = try await durable("show", "\(id)", "--secrets", "--json").json["payload"] as? [String: Any]
+      let variables = try #require(payload?["env"] as? [String: String])
+      #expect(variables.keys.filter { $0.hasPrefix("E") }.count == 8, "\(variables)")
+    }
+
+    @Test("what runs is not edited, however it is named")
+    func editsOfRunning() async throws {
+      let fifo = try Fifo(in: durable)
+      let durable = durable
+      let id = try await durable.add("--shell", "--", "cd '\(durable.folder)'; echo > said; read line < said")
+      _ = try await durable.work { worker in
+        _ = await fifo.said()
+        let outcome = try await durable("edit", "\(id)", "--priority", "5")
+        #expect(outcome.status == .exited(2) && outcome.text == "", "\(outcome.text)")
+        #expect(outcome.stderr == "durable: job \(id) is running; what runs is left as it is\n")
+        #expect(try await durable.job(id)["priority"] as? Int == 0)
+        await fifo.say("go")
+        try await worker.says("ended", id)
+      }
     }
 
     @Test("the output of what has succeeded stays as it was, and another is refused")

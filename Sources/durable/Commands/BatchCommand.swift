@@ -131,7 +131,6 @@
 
       func run() async throws {
         let limit = try timeout.map { try DurationArgument.parse($0).duration }
-        Screen.goOnWithoutReader()
         let (store, batch) = try await name.batch(options)
         if try await batch.status.batch.isOpen {
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")
@@ -156,12 +155,14 @@
       /// How far it is, until it is done.
       private static func tell(_ batch: JobBatch, json: Bool) async throws {
         var block = LiveBlock(isReflowed: Screen.isReflowed)
+        let resumption = await Resumption()
         for try await status in batch.statuses {
           let record = BatchRecord(status)
           if json {
             Screen.out.json(BatchLine(record))
           } else if let size = Screen.out.size, Screen.out.canMove {
             let line = record.line(for: .out, nameWidth: 0)
+            if resumption.take() { block.forget() }
             Screen.out.write(Data(block.replace(with: [line], width: size.columns, height: size.rows).utf8))
           } else if status.isDone {
             record.write(to: .out)

@@ -43,7 +43,6 @@
     }
 
     func run() async throws {
-      Screen.goOnWithoutReader()
       try selection.check()
       let start = try StartArgument.parse(delay: delay, at: at)
       let edit = try CommandEdit(SystemText.lastArguments(Self.countOfWords.withLock { $0 }), place)
@@ -68,9 +67,12 @@
         var left = Array(page)
         if let edit { left = try await edit.apply(to: left, filter, in: store, &refusals) }
         for change in changes {
-          let answer = try await store.store.changeAll(change, left, where: filter)
+          var answer = try await store.store.changeAll(change, left, where: filter && !.state(.running))
+          if selection.isByName {
+            answer.refused += try await Self.running(among: left, besides: answer, in: store)
+            refusals.noteMissing(left, answer)
+          }
           refusals.refused += answer.refused
-          if selection.isByName { refusals.noteMissing(left, answer) }
           left = answer.changed
         }
         changed += left
@@ -78,6 +80,17 @@
       }
       report(changed, jobs, refusals)
       if let code = refusals.exitCode { throw code }
+    }
+
+    /// Of the named jobs of which there is no answer, those that run.
+    private static func running(
+      among ids: [JobID], besides answer: ChangeReport, in store: OpenStore
+    ) async throws -> [ChangeReport.Refusal] {
+      let left = Set(ids).subtracting(answer.changed + answer.refused.map(\.job))
+      guard !left.isEmpty else { return [] }
+      return try await store.store.jobs(JobQuery(.ids(left), detail: [], limit: left.count)).map {
+        ChangeReport.Refusal(job: $0.id, message: "is running; what runs is left as it is")
+      }
     }
 
     private func report(_ changed: [JobID], _ jobs: [JobID: JobSnapshot], _ refusals: Refusals) {
@@ -115,6 +128,9 @@
     func apply(
       to ids: [JobID], _ filter: JobFilter, in store: OpenStore, _ refusals: inout Refusals
     ) async throws -> [JobID] {
+      // Another that reads now would write over what this writes.
+      let lock = Self.lockEdits(beside: store.path)
+      defer { close(lock) }
       let jobs = try await store.store.jobs(ids, detail: .payload)
       var changed: [JobID] = []
       for id in ids {
@@ -134,6 +150,16 @@
         refusals.noteMissing([id], answer)  // it may have been removed since it was read
       }
       return changed
+    }
+
+    /// Waits until this process alone on this machine edits commands of the store, until it closes what this returns. Where
+    /// nothing can be written beside the store, it returns -1, and others may edit at the same time.
+    private static func lockEdits(beside store: String) -> Int32 {
+      let folder = JobFolder.all(of: store)
+      mkdir(folder, 0o700)
+      let file = open(folder + "/edits", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      if file >= 0 { while flock(file, LOCK_EX) != 0, errno == EINTR {} }
+      return file
     }
 
     private func edited(_ command: ShellCommand) -> ShellCommand {

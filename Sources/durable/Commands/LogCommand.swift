@@ -31,6 +31,7 @@
     }
 
     func run() async throws {
+      Screen.endWithReader()
       let (store, id) = try await options.existing(for: job, else: .kind(ShellCommand.kind), "command")
       let job = try await store.store.job(id, detail: [])
       if follow {

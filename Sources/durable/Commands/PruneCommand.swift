@@ -51,6 +51,7 @@
       try Confirmation(verb: "Delete", count: ids.count, isNeeded: !yes && !ids.isEmpty).ask()
       var removed: [JobID] = []
       var refused = 0
+      var isAlive = false
       let bodies = BodyFolder(of: store.store)
       var copies: Set<String> = []
       for page in ids.pages(of: 400) {
@@ -58,10 +59,11 @@
         let report = try await store.store.change(.remove, where: .ids(page) && filter, after: nil, limit: page.count)
         removed += report.changed
         refused += report.refused.count
-        for id in report.changed { store.folder(id).removeIfFree() }
       }
+      for id in removed where try await store.removeFolder(of: id) != nil { isAlive = true }
       try await bodies.removeCopies(copies, goneFrom: store.store)
       tell(removed, refused: refused, freed: compact ? try await (store.store as? SQLiteStore)?.compact() : nil)
+      if isAlive { throw ExitCode(.jobFailed) }
     }
 
     private func tell(_ removed: [JobID], refused: Int, freed: Int64?) {

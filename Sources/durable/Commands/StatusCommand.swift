@@ -29,6 +29,7 @@
     }
 
     func run() async throws {
+      Screen.endWithReader()
       let place = try options.place.name
       guard let store = try await options.existing() else {
         if options.json {
@@ -72,6 +73,7 @@
       let subscription = store.store.signals.listen { [gate] _ in gate.open() }
       defer { withExtendedLifetime(subscription) {} }
       var block = LiveBlock(isReflowed: Screen.isReflowed)
+      let resumption = await Resumption { gate.open() }
       var last = ""
       while true {
         if options.json {
@@ -84,6 +86,7 @@
             + remarks(store).map { $0.cut(to: size.columns - 1) }
           // The end says how many there are, and who works.
           let room = max(size.rows - 1, 1)
+          if resumption.take() { block.forget() }
           let lines = all.count <= room ? all : Array(all.prefix(max(room - 3, 0)) + all.suffix(min(3, room)))
           Screen.out.write(Data(block.replace(with: lines, width: size.columns, height: size.rows).utf8))
         }

@@ -17,6 +17,7 @@
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+      Screen.endWithReader()
       let store = try await options.existing(for: [id])
       var tree = JobTree(store: store.store)
       let roots = try await tree.load(around: try await store.store.job(id))

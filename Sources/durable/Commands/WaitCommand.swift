@@ -32,9 +32,10 @@
 
     func run() async throws {
       let limit = try timeout.map { try DurationArgument.parse($0).duration }
-      Screen.goOnWithoutReader()
       let named = selection.isByName ? selection.ids.map(\.ids.lowerBound) : []
-      guard let store = try await named.isEmpty ? options.existing() : options.existing(for: named) else { return }
+      guard let store = try await named.isEmpty ? options.existing() : options.existing(for: named) else {
+        return try report([])
+      }
       let queues = selection.filter.queue.isEmpty ? ["default"] : selection.filter.queue
       let ids =
         isForQueues

@@ -23,7 +23,6 @@
 
     /// Does it, says what became of each job, and goes on where one is refused. Throws the exit code of the worst.
     func run(_ selection: JobSelection, _ consent: Consent, _ options: StoreOptions) async throws {
-      Screen.goOnWithoutReader()
       guard
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
@@ -31,48 +30,75 @@
       let ids = try await selection.jobs(in: store, states: states)
       if asks { try selection.ask(verb, ids.count, consent) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
-      var changed: [JobID] = []
-      var words: [JobID: String] = [:]
-      var lives: [JobID: String] = [:]
       var refusals = Refusals()
-      for page in ids.pages(of: 400) {
-        let spared = selection.isByName ? try await schedules(among: Array(page), in: store) : []
-        refusals.refused += spared
-        let page = Set(page).subtracting(spared.map(\.job)).sorted()
-        let (answer, remains) = try await apply(to: page, filter, in: store)
-        lives.merge(remains) { $1 }
-        changed += answer.changed
-        refusals.refused += answer.refused
-        words.merge(try await others(answer.changed, selection, in: store)) { $1 }
-        if selection.isByName { refusals.noteMissing(page, answer) }
+      var left = ids.sorted()
+      if selection.isByName {
+        for page in ids.pages(of: 400) { refusals.refused += try await schedules(among: Array(page), in: store) }
+        left = Set(left).subtracting(refusals.refused.map(\.job)).sorted()
       }
+      let answer = try await apply(to: left, filter, in: store)
+      refusals.refused += answer.refused
+      if selection.isByName { refusals.noteMissing(left, answer) }
+      let changed = answer.changed
+      // Only now, since what was not changed yet might begin while this waits.
+      let lives = try await remains(of: changed, in: store)
       refusals.hasRemains = !lives.isEmpty
+      var words: [JobID: String] = [:]
+      for page in changed.pages(of: 400) {
+        words.merge(try await others(Array(page), selection, in: store)) { $1 }
+      }
       report(changed, words, lives, refusals, selection, options)
       if let code = refusals.exitCode { throw code }
     }
 
-    /// With what could not be ended of their commands.
-    private func apply(
-      to ids: [JobID], _ filter: JobFilter, in store: OpenStore
-    ) async throws -> (ChangeReport, remains: [JobID: String]) {
+    /// Page by page, each in a transaction of its own. What waits for another mostly came after it: what is to end ends from
+    /// the last to the first, so that nothing becomes ready meanwhile that is still to be changed.
+    private func apply(to ids: [JobID], _ filter: JobFilter, in store: OpenStore) async throws -> ChangeReport {
       let bodies = BodyFolder(of: store.store)
-      let copies = if case .remove = change { try await bodies.copies(of: ids, in: store.store) } else { Set<String>() }
-      var all = try await store.store.changeAll(change, ids, where: filter)
-      if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
-      if case .complete(let output?) = change { try await refuse(&all, withoutOutput: output, in: store) }
+      var all = ChangeReport()
+      var left = ids
+      var count = 0
+      repeat {
+        count = all.changed.count
+        all.refused = []
+        let pages = left.pages(of: 400)
+        for page in isEnd ? pages.reversed() : pages {
+          let ids = Array(page)
+          let copies = change == .remove ? try await bodies.copies(of: ids, in: store.store) : []
+          var bite = try await store.store.changeAll(change, ids, where: filter)
+          if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
+          if case .complete(let output?) = change { try await refuse(&bite, withoutOutput: output, in: store) }
+          all.changed += bite.changed
+          all.refused += bite.refused
+        }
+        // What they were needed for may be gone now.
+        left = all.refused.map(\.job).sorted()
+      } while change == .remove && !left.isEmpty && all.changed.count > count
+      all.changed.sort()
+      all.refused.sort { $0.job < $1.job }
+      return all
+    }
+
+    /// Whether it keeps jobs from running.
+    private var isEnd: Bool {
+      switch change {
+      case .cancel, .complete, .fail, .suspend, .remove: true
+      default: false
+      }
+    }
+
+    /// What could not be ended of their commands.
+    private func remains(of ids: [JobID], in store: OpenStore) async throws -> [JobID: String] {
       var remains: [JobID: String] = [:]
-      for id in all.changed {
+      for id in ids {
         switch change {
         case .cancel, .suspend: remains[id] = try await store.endRemains(of: id)
         case .complete, .fail: remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
-        case .remove:
-          remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
-          // A command that can't be ended keeps it, until a worker finds that it has.
-          if !store.folder(id).removeIfFree() { Talk.line("Job \(id): its logs go when its command has ended") }
+        case .remove: remains[id] = try await store.removeFolder(of: id)
         default: break
         }
       }
-      return (all, remains)
+      return remains
     }
 
     /// Schedules that this would end: they go by their names.
@@ -139,7 +165,10 @@
         let missing = refusals.missing.map { ChangeReport.Refusal(job: $0, message: "does not exist") }
         return Screen.out.json(ChangeRecord(changed: changed, refused: refusals.refused + missing))
       }
-      for id in changed { Screen.out.line("job \(id) \(lives[id].map { "\(done), but \($0)" } ?? words[id] ?? done)") }
+      for id in changed {
+        let fate = lives[id].map { "\(done), but \($0)" } ?? words[id] ?? done
+        Screen.out.line("job \(id) \(fate)".withVisibleControls)
+      }
       guard !selection.isByName else { return }
       let stopping = words.values.count { $0.hasPrefix(Self.stops) }
       Refusals.tellCounts([

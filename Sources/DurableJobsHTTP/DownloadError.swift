@@ -33,6 +33,8 @@
     public let message: String
     /// Whether no connection was established at all.
     var isUnreached = false
+    /// Whether nothing of the request was sent, though somebody answered: there was no secure connection.
+    var isUnsent = false
     /// Whether the disk was full.
     var isOfFullDisk = false
 

@@ -3,7 +3,7 @@
   import Foundation
 
   /// An open file or folder, closed with its last reference. `path` is for messages; errors are ``DownloadError``.
-  final class Descriptor: Sendable {
+  package final class Descriptor: Sendable {
     let number: Int32
     init(_ number: Int32) { self.number = number }
     deinit { close(number) }
@@ -11,6 +11,12 @@
     /// Flushes what was written to the disk, with the file's size and times.
     func flush(_ path: String) throws {
       guard flushToDisk(number) == 0 else { throw DownloadError.disk("flush", path) }
+    }
+
+    /// Makes new names in that folder survive a power cut, where its file system can.
+    package static func flush(folder path: String) {
+      let folder = Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+      if folder.number >= 0 { fsync(folder.number) }
     }
 
     /// The SHA-256 of the first `length` bytes.
@@ -24,7 +30,8 @@
           pread(number, $0.baseAddress, min($0.count, Int(length - offset)), off_t(offset))
         }
         if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw DownloadError.disk("read", path) }
+        guard count >= 0 else { throw DownloadError.disk("read", path) }
+        guard count > 0 else { throw DownloadError.becameShorter(path) }
         buffer.withUnsafeBytes { sha256.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         offset += Int64(count)
       }
@@ -44,7 +51,8 @@
       repeat {
         count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(begin)) }
       } while count < 0 && errno == EINTR
-      guard count == bytes.count else { throw DownloadError.disk("read", path) }
+      guard count >= 0 else { throw DownloadError.disk("read", path) }
+      guard count == bytes.count else { throw DownloadError.becameShorter(path) }
       return bytes
     }
 
@@ -54,7 +62,8 @@
       while !rest.isEmpty {
         let count = pwrite(number, rest.baseAddress, rest.count, off_t(begin) + off_t(bytes.count - rest.count))
         if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw DownloadError.disk("write to", path) }
+        guard count >= 0 else { throw DownloadError.disk("write to", path) }
+        guard count > 0 else { throw DownloadError(.disk, "can't write to \(path): it takes nothing more") }
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       }
       return begin + Int64(bytes.count)
@@ -103,9 +112,19 @@
   }
 
   extension DownloadError {
+    fileprivate static func becameShorter(_ path: String) -> DownloadError {
+      DownloadError(.disk, "\(path) became shorter while it was read")
+    }
+
     /// The error for what the operating system refused, from `errno`.
     static func disk(_ verb: String, _ path: String) -> DownloadError {
       let number = errno
+      // No other attempt would fare better.
+      guard ![ENAMETOOLONG, EROFS].contains(number) else {
+        return DownloadError(
+          .unusableFolder,
+          "can't \(verb) \(path): \(SystemError.words(number)); choose another \(number == EROFS ? "folder" : "name")")
+      }
       guard number != EFBIG else {
         return DownloadError(
           .unusableFolder,

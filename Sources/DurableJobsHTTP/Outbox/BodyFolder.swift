@@ -23,8 +23,12 @@
 
     func path(of name: String) -> String { path + "/" + name }
 
-    /// Whether it is there now.
-    func make() -> Bool { mkdir(path, 0o700) == 0 || errno == EEXIST }
+    /// Whether it is there now. One that was made is flushed with its name: jobs will rely on what is in it.
+    func make() -> Bool {
+      guard mkdir(path, 0o700) == 0 else { return errno == EEXIST }
+      Descriptor.flush(folder: (path as NSString).deletingLastPathComponent)
+      return true
+    }
 
     package func remove(_ name: String) { unlink(path(of: name)) }
 
@@ -105,7 +109,7 @@
     private func unneeded(_ names: Set<String>, in store: any JobStore) async throws -> Set<String> {
       var left = names
       // What is to follow a batch is a job only once that is done, and may have any of them.
-      guard !left.isEmpty, try await store.batches(.newest(10_000)).allSatisfy(\.isDone) else { return [] }
+      guard !left.isEmpty, try await store.batches(.newest(Int(Int32.max))).allSatisfy(\.isDone) else { return [] }
       var after: JobID?
       while !left.isEmpty {
         let page = try await store.jobs(

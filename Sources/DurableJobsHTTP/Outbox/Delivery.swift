@@ -51,7 +51,8 @@
       var way = Way.own
       for _ in 0...FileRequest.maxRedirects {
         let credentials = way.credentials(for: url, own: nil, netrc)
-        let redaction = Redaction(secrets + (credentials?.secrets ?? []))
+        let ofProxy = try proxies.proxy(for: url)?.credentials
+        let redaction = Redaction(secrets + [credentials, ofProxy].flatMap { $0?.secrets ?? [] })
         let response = try await ask(url, way, credentials, file)
         let status = Int(response.status.code)
         let past = await past(of: status)
@@ -118,7 +119,7 @@
         sent.add(name: "Authorization", value: credentials.basic)
       }
       // What is said of the body goes where the body goes.
-      let own = headers.filter { way == .own || $0.name.lowercased() == "content-type" }
+      let own = headers.filter { way == .own || Self.ofBody.contains($0.name.lowercased()) }
       for header in own { sent.remove(name: header.name) }
       for header in own {
         if header.name.lowercased() == "host" { sent.remove(name: header.name) }
@@ -128,6 +129,13 @@
       for name in ["TE", "Content-Length", "Transfer-Encoding"] { sent.remove(name: name) }
       return sent
     }
+
+    /// Headers without which a body may mean something else.
+    private static let ofBody: Set<String> = [
+      "content-type", "content-encoding", "content-language", "content-location", "content-disposition",
+      "content-range",
+      "content-md5", "content-digest", "digest", "repr-digest",
+    ]
 
     // MARK: What comes back
 

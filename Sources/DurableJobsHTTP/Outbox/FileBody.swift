@@ -48,11 +48,16 @@
     private func piece(at offset: Int64) async throws -> ByteBuffer {
       let most = Int(Swift.min(1 << 16, length - offset))
       var buffer = ByteBufferAllocator().buffer(capacity: most)
-      let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: most) {
-        Swift.max(0, pread(file.number, $0.baseAddress, most, off_t(offset)))
-      }
-      guard count > 0 else {
-        throw RequestError(.unusableBody, "\(path) became shorter, or could not be read on, while it was sent")
+      try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: most) { bytes in
+        while true {
+          let count = pread(file.number, bytes.baseAddress, most, off_t(offset))
+          if count > 0 { return count }
+          if count == 0 { throw RequestError(.unusableBody, "\(path) became shorter while it was sent") }
+          guard errno != EINTR else { continue }
+          // As of a file server that is away.
+          guard [EIO, ESTALE].contains(errno) else { throw RequestError(.disk("read", path)) }
+          throw RequestError(.shortage, "can't read \(path) for now: \(SystemError.words())")
+        }
       }
       return buffer
     }

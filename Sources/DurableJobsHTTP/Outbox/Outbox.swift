@@ -131,7 +131,7 @@
           if record.wasSent || Self.mayHaveArrived(error) {
             left.add(Leftover(record: record.name), of: context.id)
           } else {
-            bodies.remove(record.name)
+            record.remove(from: bodies)
           }
         }
         throw await end(error, attempt)
@@ -158,7 +158,8 @@
     private static func mayHaveArrived(_ error: any Error) -> Bool {
       switch error {
       case is Undelivered, is Delivery.Refusal, is Setback: false
-      case let error as DownloadError: !error.isUnreached && ![.noRoom, .invalidDownload].contains(error.code)
+      case let error as DownloadError:
+        !error.isUnreached && !error.isUnsent && ![.noRoom, .invalidDownload].contains(error.code)
       case let error as RequestError: ![.unusableBody, .shortage].contains(error.code)
       default: true
       }

@@ -34,7 +34,11 @@
       guard file.number >= 0, let text = try? file.read(path) else { return nil }
       wasSent = text.starts(with: head)
       answer = wasSent ? Self.answer(text.dropFirst(head.count)) : nil
-      guard !wasSent else { return }
+      guard !wasSent else {
+        // For the attempt before this, should it wake up yet: the record is no longer its own.
+        if answer == nil { try? write(head + Data("\n".utf8)) }
+        return
+      }
       do {
         try file.cut(to: 0, path)
         try write(head + Data(count: Self.room))
@@ -60,6 +64,12 @@
         let line = "\(text.count) \(SHA256.hash(data: text).hexadecimal)\n"
         if (try? write(head + Data(line.utf8) + text)) != nil { return }
       }
+    }
+
+    /// Takes away what says that the request may have arrived, unless an attempt that came after this relies on it.
+    func remove(from bodies: BodyFolder) {
+      guard let text = try? file.read(path), text.dropFirst(head.count).first == 0 else { return }
+      bodies.remove(name)
     }
 
     private func write(_ text: Data) throws { _ = try text.withUnsafeBytes { try file.write($0, at: 0, path) } }

@@ -54,6 +54,9 @@
         response = try await answer(to: request, by: client)
       } catch let error as HTTPClientError where error == .proxyAuthenticationRequired {
         throw unwelcome
+      } catch let error as RequestError {
+        // Of its body, which the client was reading.
+        throw error
       } catch {
         throw DownloadError.connection(error, peer) ?? error
       }

@@ -57,14 +57,20 @@
       return error
     }
 
+    private static func unsent(_ code: Code, _ message: String) -> DownloadError {
+      var error = DownloadError(code, message)
+      error.isUnsent = true
+      return error
+    }
+
     private static func tls(_ text: String, _ host: String) -> DownloadError {
       if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST"].contains(where: text.contains) {
-        return DownloadError(
+        return .unsent(
           .connection, "no secure connection to \(host): it answers without TLS. Is its address one of http?")
       }
       guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("HostnameMismatch") || text.contains("hostname")
       else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }
-      return DownloadError(
+      return .unsent(
         .untrusted,
         "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert. A log-in "
           + "before this network, or a clock that is wrong, looks the same")

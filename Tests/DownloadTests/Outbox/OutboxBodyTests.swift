@@ -108,6 +108,24 @@
       #expect(copies.isEmpty)
     }
 
+    @Test func `a file that becomes shorter while it is sent fails the request at once, and is named`() async throws {
+      let listener = try Listener()
+      try Data(count: 30_000_000).write(to: file)
+      let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/photos"))
+      let job = try await queue.enqueue(SendRequest(.put, url, body: .file(inPlace: file)))
+      async let run = worker.runUntilIdle()
+      // Its head has come, and more than it takes unread is still to be sent.
+      let connection = await listener.firstBytes()
+      #expect(truncate(file.path, 100_000) == 0)
+      await connection.drain()
+      _ = try await run
+      let snapshot = try await store.job(job.id, detail: .all)
+      #expect(snapshot.state == .failed, "\(snapshot)")
+      #expect(snapshot.attempt == 1)
+      #expect(snapshot.lastError == "\(file.path) became shorter while it was sent")
+      #expect(copies.isEmpty, "no server has all of it")
+    }
+
     @Test func `a copy is not old by a clock that was set`() async throws {
       server.serve("/", .page(200))
       let body = try SendRequest.Body.file(file, copiedBeside: store)
@@ -220,6 +238,19 @@
       #expect(copies.isEmpty)
     }
 
+    @Test func `the copy of what is to follow a batch is kept, however many batches came after it`() async throws {
+      let body = try SendRequest.Body.file(file, copiedBeside: store)
+      _ = try await queue.openBatch("b", whenDone: SendRequest(.post, try server.at("/photos"), body: body))
+      try await withThrowingTaskGroup(of: Void.self) { [queue] group in
+        for number in 0...10_000 {
+          group.addTask { try await queue.openBatch("later \(number)").close() }
+        }
+        try await group.waitForAll()
+      }
+      try await BodyFolder(of: store).sweep(store, at: store.clock.uptime + .seconds(5 * 3600))
+      #expect(copies == [body.copy])
+    }
+
     @Test func `a copy from before the machine began anew is no older than that`() async throws {
       _ = try SendRequest.Body.file(file, copiedBeside: store)
       let draft = "jobs.sqlite-outbox/\(try #require(copies.first?.prefix { $0 != "." }))"
@@ -303,6 +334,66 @@
       #expect(try await job.value.status == 200)
       #expect(server.requests.map { $0.body == bytes } == [true])
       #expect(server.requests.map(\.version) == [isFile ? "HTTP/1.1" : "HTTP/2"])
+    }
+  }
+
+  /// A port that takes connections, and reads nothing before it is told to.
+  private final class Listener: Sendable {
+    let port: UInt16
+    private let number: Int32
+    private static let peek: Int32 = 2  // MSG_PEEK, which systems have as different types
+
+    init() throws {
+      #if os(Linux)
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      #else
+        let number = socket(AF_INET, SOCK_STREAM, 0)
+      #endif
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      func withAddress(_ body: (UnsafeMutablePointer<sockaddr>) -> Int32) -> Int32 {
+        withUnsafeMutablePointer(to: &address) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
+      }
+      // So little the system takes of what nobody reads.
+      var taken: Int32 = 65_536
+      setsockopt(number, SOL_SOCKET, SO_RCVBUF, &taken, socklen_t(MemoryLayout<Int32>.size))
+      try #require(number >= 0 && withAddress { bind(number, $0, size) } == 0 && listen(number, 5) == 0)
+      try #require(withAddress { getsockname(number, $0, &size) } == 0)
+      _ = fcntl(number, F_SETFL, O_NONBLOCK)
+      port = UInt16(bigEndian: address.sin_port)
+      self.number = number
+    }
+
+    deinit { close(number) }
+
+    struct Connection: Sendable {
+      fileprivate let number: Int32
+
+      /// Reads what comes until it ends.
+      func drain() async {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+          let count = recv(number, &bytes, bytes.count, 0)
+          if count == 0 || count < 0 && ![EAGAIN, EINTR].contains(errno) { break }
+          await Task.yield()
+        }
+        close(number)
+      }
+    }
+
+    /// A connection of which something has come, which is not read.
+    func firstBytes() async -> Connection {
+      var connection: Int32 = -1
+      while connection < 0, !Task.isCancelled {
+        connection = accept(number, nil, nil)
+        await Task.yield()
+      }
+      _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+      var byte: UInt8 = 0
+      while recv(connection, &byte, 1, Self.peek) <= 0, !Task.isCancelled { await Task.yield() }
+      return Connection(number: connection)
     }
   }
 #endif

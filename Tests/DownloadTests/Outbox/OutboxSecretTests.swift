@@ -187,6 +187,19 @@
       #expect(job.reason?.contains("s3cret") == false)
     }
 
+    @Test(arguments: [false, true])
+    func `what a proxy repeats of its own password is not told either`(isRedirected: Bool) async throws {
+      let proxy = try await LyingServer()
+      let basic = Data("kim:proxy-value".utf8).base64EncodedString()
+      proxy.serve("http://h:1/a", .page(400, "not proxy-value, which is \(basic)"))
+      proxy.serve("http://h:1/", .redirect(307, to: "http://h:1/a"))
+      let setting = OutboxSetting(environment: ["http_proxy": proxy.url("", by: "kim:proxy-value@127.0.0.1")])
+      let job = try await setting.attempt(
+        SendRequest(.post, try #require(URL(string: isRedirected ? "http://h:1/" : "http://h:1/a"))))
+      #expect(proxy.requests.last?["Proxy-Authorization"] == "Basic \(basic)")
+      #expect(job.lastError == "the server answered 400 Bad Request: not ***, which is ***")
+    }
+
     @Test func `a proxy that wants a password suspends the request, and says so`() async throws {
       let proxy = try await LyingServer()
       proxy.serve("http://h:1/a", .page(407))

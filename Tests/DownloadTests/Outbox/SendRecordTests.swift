@@ -102,6 +102,19 @@
       #expect(records.isEmpty)
     }
 
+    @Test func `what came to no secure connection has not been sent`() async throws {
+      let secure = try await LyingServer(certificate: SecureTests.certificate)
+      let id = try await queue.enqueue(
+        SendRequest(.post, try secure.at("/orders", by: "localhost"), body: .data(Data("tea".utf8)))
+      ).id
+      try await run(worker()) { [queue] in
+        _ = try await queue.store.firstAfterEachSignal { try await queue.counts()[.scheduled] == 1 ? true : nil }
+      }
+      #expect(try await store.job(id, detail: .all).lastError.contains("the certificate of localhost"))
+      #expect(records.isEmpty)
+      #expect(secure.requests.isEmpty)
+    }
+
     @Test func `what a request that was stopped is answered elsewhere goes with its end`() async throws {
       server.serve("/orders", .silence, .page(404))
       let job = try await queue.enqueue(try post())
@@ -137,6 +150,20 @@
       later.note(made)
       let other = try record(of: post(key: nil), at: Date(timeIntervalSince1970: 2))
       #expect(!other.wasSent && other.answer == nil)
+    }
+
+    @Test func `who reached nobody takes its record away, but not from an attempt that came after it`() throws {
+      let bodies = BodyFolder(of: store)
+      let request = try post()
+      try record(of: request).remove(from: bodies)
+      #expect(records.isEmpty)
+      let frozen = try record(of: request)
+      let second = try record(of: request)
+      frozen.remove(from: bodies)
+      #expect(records == ["7.sent"])
+      second.note(made)
+      frozen.remove(from: bodies)
+      #expect(try record(of: request).answer == made)
     }
 
     @Test func `an answer that was cut off while it was noted is none`() throws {

@@ -28,6 +28,28 @@
       withExtendedLifetime(disk) {}
     }
 
+    @Test func `what ends before its end was read became shorter, whatever the last error was`() throws {
+      let folder = try TestFolder()
+      try folder.write("12345", to: "a")
+      let file = Descriptor(open(folder.path("a"), O_RDONLY | O_CLOEXEC))
+      let reads: [() throws -> Void] = [
+        { _ = try file.sha256(length: 10, "a") }, { _ = try file.read(10, at: 0, "a") },
+      ]
+      for read in reads {
+        errno = EFBIG
+        let error = #expect(throws: DownloadError.self) { try read() }
+        #expect(error?.code == .disk)
+        #expect(error?.message == "a became shorter while it was read")
+      }
+    }
+
+    @Test(arguments: [ENAMETOOLONG, EROFS]) func `what no other attempt could write is told to be the folder's`(
+      number: Int32
+    ) {
+      errno = number
+      #expect(DownloadError.disk("name the file", "a").code == .unusableFolder)
+    }
+
     #if os(Linux)
       @Test func `a time that can't be set is told, and what else is wrong is an error`() throws {
         typealias Make = @convention(c) (UInt32, Int32) -> Int32

@@ -118,9 +118,15 @@
     /// The room that is left to others on the same disk: 16 MB, or an eighth of a small one.
     private static func hasRoom(for count: Int, _ file: Int32) -> Bool {
       var disk = statvfs()
-      guard fstatvfs(file, &disk) == 0, disk.f_blocks > 0 else { return true }
-      let unit = Int(disk.f_frsize)
-      return Int(disk.f_bavail) * unit - count >= min(16 << 20, Int(disk.f_blocks) * unit / 8)
+      return fstatvfs(file, &disk) != 0 || hasRoom(for: count, on: disk)
+    }
+
+    static func hasRoom(for count: Int, on disk: statvfs) -> Bool {
+      guard disk.f_blocks > 0 else { return true }
+      let unit = Int(clamping: disk.f_frsize)
+      let (free, isMuch) = Int(clamping: disk.f_bavail).multipliedReportingOverflow(by: unit)
+      let (all, isLarge) = Int(clamping: disk.f_blocks).multipliedReportingOverflow(by: unit)
+      return isMuch || free - count >= min(16 << 20, isLarge ? .max : all / 8)
     }
 
     private mutating func beginPiece() {

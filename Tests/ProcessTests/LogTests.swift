@@ -37,6 +37,17 @@
       #expect(parts.lastLine == nil)
     }
 
+    @Test func `room beyond all numbers is room`() {
+      var disk = statvfs()
+      (disk.f_frsize, disk.f_blocks, disk.f_bavail) = (4096, 1000, 200)
+      #expect(CappedLog.hasRoom(for: 200 * 4096 - 512_000, on: disk))
+      #expect(!CappedLog.hasRoom(for: 200 * 4096 - 511_999, on: disk))
+      for unit in [1, 4096] as [UInt] {
+        (disk.f_frsize, disk.f_blocks, disk.f_bavail) = (.init(unit), .max, .max)
+        #expect(CappedLog.hasRoom(for: 1 << 40, on: disk))
+      }
+    }
+
     /// What a reader is told, with equal bytes and neighbours taken together: "a × 10, 5 left out".
     private func story(_ reader: inout CommandLogReader) -> String {
       var parts: [(what: String, count: Int)] = []

@@ -161,6 +161,8 @@
     public var modified: Int64
     /// Whether the file already existed, so that nothing had to be downloaded.
     public var wasThere: Bool
+    /// As whom its server was asked, or would have been: ``FileRequest/user``.
+    var user: String?
 
     public init(path: String, size: Int64, sha256: String?, modified: Int64, wasThere: Bool) {
       self.path = path

@@ -109,7 +109,9 @@
         let seat = try await seat(download)
         defer { withExtendedLifetime(seat) {} }
         attempt.tell(.began)
-        let result = try await transfer(attempt).run()
+        let transfer = try transfer(attempt)
+        var result = try await transfer.run()
+        result.file.user = transfer.request.user
         if let proof = result.proof { proofs.add(proof, of: context.id) }
         attempt.tell(.succeeded(result.file))
         return result.file
@@ -120,20 +122,22 @@
 
     private func transfer(_ attempt: DownloadAttempt) throws -> Transfer {
       let download = attempt.download
+      let request = try FileRequest(download, clients: clients, proxies: proxies, hosts: hosts, netrc: netrc)
+      let user = request.user
       return try Transfer(
-        job: KnownJob(attempt.job, of: download), download: download,
-        request: FileRequest(download, clients: clients, proxies: proxies, hosts: hosts, netrc: netrc),
+        job: KnownJob(attempt.job, of: download), download: download, request: request,
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
-        permissions: permissions, recorded: { [store] in try await Self.recorded(download, path: $0, store) },
+        permissions: permissions, recorded: { [store] in try await Self.recorded(download, by: user, path: $0, store) },
         ended: { [store] in
           let query = JobQuery(
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
             detail: .payload, order: .newestFirst, limit: 10)
           return try await store.jobs(query).map { job in
             let other = Download(of: job)
-            return (KnownJob(job.id, of: other), other?.asks(as: download) == true)
+            // Which user of the file of passwords a job had that brought nothing, nobody knows.
+            return (KnownJob(job.id, of: other), user == nil && other?.asks(as: download) == true)
           }
         },
         cameSince: { [store] in
@@ -192,7 +196,7 @@
     /// The file at `path` if the last download of the same URL to the same place left it, named by itself or not, and
     /// made the same request as this one.
     private static func recorded(
-      _ download: Download, path: String, _ store: any JobStore
+      _ download: Download, by user: String?, path: String, _ store: any JobStore
     ) async throws -> (DownloadedFile, KnownJob)? {
       var named = download
       for name in [nil, (path as NSString).lastPathComponent] {
@@ -202,7 +206,8 @@
           order: .newestFirst, limit: 20)
         let known = try await store.jobs(query).compactMap { job -> (DownloadedFile, KnownJob)? in
           guard let other = Download(of: job), other.asks(as: download), let output = job.output,
-            let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path
+            let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path,
+            file.user == user
           else { return nil }
           return (file, KnownJob(job.id, of: other))
         }
@@ -222,7 +227,8 @@
       self = download
     }
 
-    /// Whether both make the same request as the same user; otherwise the answer may be for someone else.
+    /// Whether both make the same request, which a user of the file of passwords is no part of; otherwise the answer may be
+    /// for someone else.
     func asks(as other: Download) -> Bool { url == other.url && headers == other.headers }
   }
 #endif

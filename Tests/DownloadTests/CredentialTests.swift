@@ -75,6 +75,34 @@
       #expect((other.requests + server.requests).map { $0["Authorization"] } == [nil, nil])
     }
 
+    @Test func `what came for one user of the file is not there for another`() async throws {
+      server.serve("/a.bin", .file(content), .file(changed, etag: "\"second\"", lastModified: nil))
+      func netrc(_ user: String) -> String { "machine 127.0.0.1 login \(user) password word" }
+      let setting = try setting(netrc("alice"))
+      let download = try setting.download(server.url("/a.bin"))
+      #expect(try await setting.fetch(download).file?.wasThere == false)
+      try file.write(netrc("bob"), to: "netrc")
+      let other = try await setting.fetch(download)
+      #expect(other.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+      #expect(server.requests.map { $0["Authorization"] } == [Self.basic("alice:word"), Self.basic("bob:word")])
+      try file.write(netrc("alice"), to: "netrc")
+      let again = try await setting.fetch(download)
+      #expect(again.file?.wasThere == true, "\(again.lastError)")
+      #expect(server.requests.count == 2)
+      #expect(try folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `what came for one user is known by another store for that user alone`() async throws {
+      func fetch(_ user: String) async throws -> JobSnapshot {
+        let setting = try setting("machine 127.0.0.1 login \(user) password word")
+        return try await setting.fetch(setting.download(server.url("/a.bin")))
+      }
+      #expect(try await fetch("alice").file?.wasThere == false)
+      #expect(try await fetch("bob").state == .failed)
+      #expect(try await fetch("alice").file?.wasThere == true)
+    }
+
     @Test func `nothing of the file is stored`() async throws {
       server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404))
       let setting = try setting("machine 127.0.0.1 login kim password s3cret")

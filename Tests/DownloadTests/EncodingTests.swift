@@ -116,6 +116,23 @@
       #expect(try setting.folder.holds(Self.archive, as: String(path.dropFirst())))
     }
 
+    @Test(arguments: [false, true])
+    func `a packed file stays so where only one of its servers packs it once more`(breaks: Bool) async throws {
+      let twice = LyingAnswer.file(Self.archive.gzipped).with("Content-Encoding", "gzip")
+      // The first answer tells that it is packed twice, and is left.
+      server.serve("/a.tar.gz", [twice] + (breaks ? [twice.breaking(after: 300_000)] : []) + [packed])
+      async let fetch = setting.fetch(setting.download(server.url("/a.tar.gz")))
+      if breaks {
+        await server.held("/a.tar.gz")
+        try await setting.received(100_000)
+        server.release()
+      }
+      let job = try await fetch
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(Self.archive, as: "a.tar.gz"))
+      #expect(setting.folder.names == ["a.tar.gz"])
+    }
+
     @Test func `a packed file that was packed once more for the way is not gone on from`() async throws {
       let twice = LyingAnswer.file(Self.archive.gzipped).with("Content-Encoding", "gzip")
       server.serve("/a.gz", twice, twice.breaking(after: 300_000), twice)

@@ -88,6 +88,42 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    @Test(arguments: [-3600, 0, 3600])
+    func `what another download brought since is not replaced, though the clock was set`(step: Int) async throws {
+      server.serve("/other/a.bin", .file(changed))
+      let downloads = try [server.url("/a.bin"), server.url("/other/a.bin")].map {
+        try setting.download($0, overwrites: true)
+      }
+      try await setting.jobs.queue.enqueue(contentsOf: downloads)
+      setting.jobs.clock.stepWallClock(by: .seconds(step))
+      #expect(try await setting.fetch(downloads[0]).state == .succeeded)
+      let other = try await setting.fetch(downloads[1])
+      #expect(other.state == .failed)
+      #expect(other.lastError.contains("was brought by another download"), "\(other.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `what another download brought since is not replaced by another spelling of its name`() async throws {
+      server.serve("/A.bin", .file(changed))
+      let downloads = try ["/a.bin", "/A.bin"].map { try setting.download(server.url($0), overwrites: true) }
+      try await setting.jobs.queue.enqueue(downloads[1], options: JobOptions(start: .after(.seconds(60))))
+      #expect(try await setting.fetch(downloads[0]).state == .succeeded)
+      // As it is where a file system ignores case.
+      _ = link(setting.folder.path("a.bin"), setting.folder.path("A.bin"))
+      let other = try await setting.fetch(downloads[1])
+      #expect(other.state == .failed)
+      #expect(other.lastError.contains("was brought by another download"), "\(other.lastError)")
+      for name in ["a.bin", "A.bin"] { #expect(try setting.folder.holds(content, as: name)) }
+    }
+
+    @Test func `a symbolic link is told as one where a checksum is wanted, and its file's is not taken`() async throws {
+      try Data(content.bytes).write(to: URL(filePath: setting.folder.path("b.bin")))
+      #expect(symlink("b.bin", setting.folder.path("a.bin")) == 0)
+      let job = try await fetch(sha256: content.sha256)
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("and is no plain file"), "\(job.lastError)")
+    }
+
     @Test(arguments: [("bob", ""), ("alice", "bob:secret@")])
     func `what came for one user is not there for another`(second: String, user: String) async throws {
       let first = "alice"

@@ -149,6 +149,28 @@
       #expect(server.requests.count == 1)
     }
 
+    @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: [10_000, 1_000_000])
+    func `C1 a file that has its server's name is known again by a new process, though nothing else tells whose it is`(
+      size: Int64
+    ) async throws {
+      let content = Content(size)
+      server.serve(
+        "/get",
+        .file(content, etag: nil, lastModified: nil).with("Content-Disposition", "attachment; filename=b.bin"))
+      func probe(fault: String? = nil) throws -> Probe {
+        try Probe(server.url("/get"), into: folder, store: stores.path("jobs.sqlite"), fault: fault)
+      }
+      let first = try await probe(fault: "settleBegun:1").end()
+      #expect(first.wasKilled)
+      #expect(folder.names.count == 2, "what knows it is beside it: \(folder.names)")
+      let second = try await probe().end()
+      #expect(second.result == "fetched", "\(second.error)")
+      #expect(second.job == first.job)
+      #expect(try folder.holds(content, as: "b.bin"))
+      #expect(folder.names == ["b.bin"])
+      #expect(server.requests.count == 1)
+    }
+
     // MARK: Several processes
 
     @Test func `two processes with one store: one job, one request, one file`() async throws {

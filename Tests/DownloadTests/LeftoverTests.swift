@@ -60,6 +60,20 @@
       #expect(setting.folder.names == ["a.bin"])
     }
 
+    @Test func `a small one that has its server's name is known, though another file has the URL's`() async throws {
+      server.serve(
+        "/a.bin",
+        .file(content, etag: nil, lastModified: nil).with("Content-Disposition", "attachment; filename=b.bin"))
+      let job = try await cancelled()
+      try setting.folder.write("precious", to: "a.bin")
+      try Data(content.bytes).write(to: URL(filePath: setting.folder.path("b.bin")))
+      #expect(link(setting.folder.path("b.bin"), mark(job)) == 0)
+      let found = try await setting.fetch(download)
+      #expect(found.file?.path == setting.folder.path("b.bin"), "\(found.lastError)")
+      #expect(setting.folder.names == ["a.bin", "b.bin"])
+      #expect(try setting.folder.text("a.bin") == "precious")
+    }
+
     @Test func `a second name that was left after its job's success was stored goes, where the file has its checksum`()
       async throws
     {

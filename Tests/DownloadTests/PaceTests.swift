@@ -92,6 +92,29 @@
       #expect(setting.jobs.clock.uptime >= .seconds(100))
     }
 
+    @Test func `of many transfers that wait for their shares none is slow`() async throws {
+      let file = Content(5000)
+      let paths = (0..<32).map { "/\($0).bin" }
+      for path in paths { server.serve(path, .file(file)) }
+      // Each has far less than the minimum.
+      let setting = try Setting(
+        limits: .init(bytesPerSecond: 1000, minimumBytes: 5000, slowFor: .seconds(30)), concurrency: 32)
+      let isOver = Lock(false)
+      async let end: Void = {
+        defer { isOver.withLock { $0 = true } }
+        for path in paths { try await setting.jobs.queue.enqueue(setting.download(server.url(path))) }
+        try await setting.jobs.drain()
+      }()
+      while !isOver.withLock({ $0 }) {
+        try await setting.pass(.milliseconds(50), onTimerOf: [.milliseconds(50)]) { isOver.withLock { $0 } }
+      }
+      try await end
+      #expect(setting.errors.isEmpty && setting.waits.isEmpty, "\(setting.errors) \(setting.waits)")
+      #expect(server.requests.count == paths.count)
+      for path in paths { #expect(try setting.folder.holds(file, as: String(path.dropFirst()))) }
+      #expect(setting.jobs.clock.uptime >= .seconds(160))
+    }
+
     @Test func `as long as a transfer waits for its share, the server can send no more`() async throws {
       let file = Content(40_000_000)
       let setting = try Setting(limits: .init(bytesPerSecond: 20_000_000, slowFor: .seconds(1_000_000)))

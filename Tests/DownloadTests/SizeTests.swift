@@ -115,6 +115,35 @@
       #expect(try folder.holds(file, as: "a.bin"))
     }
 
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"), arguments: [1, 8])
+    func `many small files fill the disk: those that came are whole, and the others wait, and say for what`(
+      concurrency: Int
+    ) async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 4)
+      let file = Content(100_000)
+      let names = (0..<60).map { "\($0).bin" }
+      for name in names { server.serve("/\(name)", .file(file)) }
+      let setting = try Setting(in: folder, concurrency: concurrency)
+      for name in names { try await setting.jobs.queue.enqueue(setting.download(server.url("/\(name)"))) }
+      try await setting.jobs.drain()
+      let came = folder.names
+      #expect(!came.isEmpty && came.count < names.count && Set(came).isSubset(of: names), "\(came)")
+      for name in came { #expect(try folder.holds(file, as: name)) }
+      let counts = try await setting.jobs.queue.counts()
+      #expect(counts[.succeeded] == came.count)
+      #expect(counts[.scheduled] == names.count - came.count)
+      #expect(setting.errors.isEmpty, "\(setting.errors)")
+      #expect(setting.waits.count == names.count - came.count)
+      // Several that come at once may fill it to its end.
+      let words = ["no room in \(folder.url.path): ", "No space left on device"]
+      #expect(setting.waits.allSatisfy { wait in words.contains { wait.contains($0) } }, "\(setting.waits)")
+      try disk.grow(to: 32)
+      try await setting.jobs.advance(by: .seconds(30))
+      #expect(try await setting.jobs.queue.counts()[.succeeded] == names.count)
+      #expect(folder.names == names.sorted())
+      for name in names { #expect(try folder.holds(file, as: name)) }
+    }
+
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
     func `a file that may have no end fills the disk three times, each time with more room, and fails then`()
       async throws

@@ -7,12 +7,15 @@
     /// A digest: it says nothing of the URL to who reads it, and is of no file that has changed.
     let text: String
 
-    /// Nil where the server doesn't tell its versions apart, or what came may be one user's alone.
-    init?(_ download: Download, _ version: FileVersion, _ file: FileStatus) {
+    /// Nil where the server doesn't tell its versions apart, or what came may be one user's alone: but of the one whom the file
+    /// of passwords names it is that `user`'s.
+    init?(_ download: Download, by user: String?, _ version: FileVersion, _ file: FileStatus) {
       guard let validator = version.validator, download.headers.isEmpty, download.url.secretFields.isEmpty,
         HTTPURL(download.url)?.credentials == nil
       else { return nil }
-      let facts = [download.url.absoluteString, validator, version.place ?? "", "\(file.size)", "\(file.modified)"]
+      let facts =
+        [download.url.absoluteString, validator, version.place ?? "", "\(file.size)", "\(file.modified)"]
+        + (user.map { [$0] } ?? [])
       text = SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).hexadecimal
     }
 
@@ -32,9 +35,11 @@
   }
 
   extension Folder {
-    /// Whether that file is what `download` brought here, and still the version that its server has.
-    func isBrought(_ name: FileName, _ file: FileStatus, by download: Download, _ version: FileVersion) -> Bool {
-      guard version.total == file.size, let origin = FileOrigin(download, version, file) else { return false }
+    /// Whether that file is what `download` brought here as that user, and still the version that its server has.
+    func isBrought(
+      _ name: FileName, _ file: FileStatus, by download: Download, as user: String?, _ version: FileVersion
+    ) -> Bool {
+      guard version.total == file.size, let origin = FileOrigin(download, by: user, version, file) else { return false }
       return (try? open(name.description, O_RDONLY))?.origin == origin
     }
   }

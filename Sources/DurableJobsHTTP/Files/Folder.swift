@@ -153,6 +153,12 @@
       unlinkat(descriptor.number, name, 0)
     }
 
+    /// Removes a name if it is that of `file`.
+    func remove(_ name: String, ifIt file: Descriptor) {
+      guard let own = try? FileStatus(of: file, path(of: name)), status(of: name)?.inode == own.inode else { return }
+      remove(name)
+    }
+
     enum Linking { case done, isTaken, isImpossible }
 
     /// Adds a second name to `old`, if the name is free and the file system supports it.
@@ -234,9 +240,15 @@
     /// small disk. Nil if the file system does not say.
     var room: (free: Int64, all: Int64, reserve: Int64)? {
       var status = statvfs()
-      guard fstatvfs(descriptor.number, &status) == 0, status.f_blocks > 0 else { return nil }
-      let (free, overflows) = Int64(status.f_bavail).multipliedReportingOverflow(by: Int64(status.f_frsize))
-      let (all, allOverflow) = Int64(status.f_blocks).multipliedReportingOverflow(by: Int64(status.f_frsize))
+      return fstatvfs(descriptor.number, &status) == 0 ? Self.room(status) : nil
+    }
+
+    /// Nil also for more than can be counted.
+    static func room(_ status: statvfs) -> (free: Int64, all: Int64, reserve: Int64)? {
+      guard status.f_blocks > 0 else { return nil }
+      let unit = Int64(clamping: status.f_frsize)
+      let (free, overflows) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: unit)
+      let (all, allOverflow) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(by: unit)
       return overflows || allOverflow ? nil : (free, all, min(16 << 20, all / 8))
     }
   }

@@ -228,14 +228,14 @@
       if let file = opened?.bytes, (try? holds(doubt == nil ? length : record.flushed, file)) == false { discard() }
     }
 
-    /// Removes what is here: the bytes are wrong or not needed.
+    /// Removes what is here: the bytes are wrong or not needed. Not what somebody has put in its place.
     mutating func discard() {
       (early, length) = ([], 0)
-      guard opened != nil else { return }
-      folder.remove(name.part)
-      folder.remove(name.record)
+      guard let opened else { return }
+      folder.remove(name.part, ifIt: opened.bytes)
+      folder.remove(name.record, ifIt: opened.record)
       // From here on the names may be used by others.
-      opened = nil
+      self.opened = nil
     }
   }
 

@@ -83,9 +83,6 @@
       return .done(folder.fetched(final.description, status, sha256: sha256))
     }
 
-    /// The record that remains, if there was one, when a file has its name.
-    var leftRecord: String? { state.withLock { $0.part.isInMemory ? nil : $0.part.name.record } }
-
     /// The status of the file of the bytes, if it has exactly what was received: others may have written to it.
     func status(of file: Descriptor, _ part: Part) throws -> FileStatus {
       let status = try status(of: file, part.name.part)
@@ -149,13 +146,14 @@
       return file
     }
 
-    /// The same, found by the second name of the file.
+    /// The same, found by the second name of the file: as `final`, or under whatever name it has if that is nil.
     static func marked(
-      _ mark: String, as final: FileName, in folder: Folder, _ download: Download
+      _ mark: String, as final: FileName?, in folder: Folder, _ download: Download
     ) throws -> DownloadedFile? {
-      guard let kept = folder.status(of: mark), let status = folder.status(of: final.description),
-        status.isRegular, status.inode == kept.inode, folder.isOurs(kept),
-        let file = try confirmed(final.description, status, in: folder, download)
+      guard let kept = folder.status(of: mark), kept.isRegular, kept.links > 1, folder.isOurs(kept) else { return nil }
+      let names = final.map { [$0.description] } ?? folder.names { !$0.hasSuffix(".part") }
+      guard let name = names.first(where: { folder.status(of: $0)?.inode == kept.inode }),
+        let file = try confirmed(name, kept, in: folder, download)
       else { return nil }
       try folder.flush()
       return file
@@ -169,7 +167,8 @@
       let mark = name.mark(for: download.url.withoutCredentials, job)
       if let kept = folder.status(of: mark), kept.inode == file.inode { return true }
       return download.partRecords(in: folder).compactMap(\.whole).contains {
-        $0.name == final.description && KnownJob($0.job, nonce: $0.nonce) == job
+        ($0.name == final.description || folder.status(of: $0.name)?.inode == file.inode)
+          && KnownJob($0.job, nonce: $0.nonce) == job
       }
     }
 
@@ -181,6 +180,16 @@
       let sha256 = download.sha256 == nil ? nil : try folder.checksum(of: name)
       guard sha256 == download.sha256?.lowercased() else { return nil }
       return folder.fetched(name, status, sha256: sha256)
+    }
+
+    /// Removes the record by which a file of `job` was known, unless somebody has taken its place since.
+    static func dropRecord(_ name: String, of job: KnownJob, in folder: Folder) {
+      guard folder.status(of: name) != nil, let file = try? folder.lock(name),
+        let text = try? file.read(folder.path(of: name))
+      else { return }
+      // An empty one was made here.
+      let whole = PartRecord(text)?.whole
+      if text.isEmpty || whole.map({ KnownJob($0.job, nonce: $0.nonce) == job }) == true { folder.remove(name) }
     }
 
     /// Removes a record without a part, left by a process that died between storing the success and this.

@@ -73,7 +73,9 @@
           record = next
         }
       }
-      guard let record, record.flushed >= 0, record.highest >= 0, record.version.total ?? 0 >= 0 else { return nil }
+      guard let record, record.flushed >= 0, record.highest >= 0, record.version.total ?? 0 >= 0,
+        record.shortage.map({ (0...1 << 60).contains($0.room) && (0...100).contains($0.rounds) }) ?? true
+      else { return nil }
       self = record
     }
 

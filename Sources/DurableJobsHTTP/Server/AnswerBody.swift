@@ -40,6 +40,9 @@
     /// Finds out from the first bytes of its body what its head doesn't say.
     mutating func look(at body: inout AnswerBody, _ question: Question) async {
       guard [200, 203].contains(status) else { return }
+      if question.decodes, encoding == "gzip", isPackedByItself(question) {
+        isUnpacked = await body.look(GzipBeginning.isOther) ?? true
+      }
       if question.decodes || encoding == nil {
         guard question.hasPart || contentType.isEmpty else { return }
         beginsAsPage = await body.look(Self.isPage) ?? false

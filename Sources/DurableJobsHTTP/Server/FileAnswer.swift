@@ -16,6 +16,8 @@
     var beginsAsPage = false
     /// Its first bytes show a compressed file that was compressed again for transfer.
     var isPackedTwice = false
+    /// Its first bytes, as the client decoded them, are not those of a compressed file.
+    var isUnpacked = false
     /// Its first bytes lack the header that tells how it is compressed.
     var isPackedBare = false
 
@@ -59,6 +61,8 @@
       case askForAll(because: String)
       /// The body is encoded despite the request: ask again with a client that decodes.
       case askDecoded
+      /// Decoded, the body is not the compressed file that its name promises: ask again with a client that doesn't decode.
+      case askAsSent(because: String)
       case redirect(to: String)
       case failed(DownloadError)
       /// Another attempt may succeed, not before `after`, if the server said so.
@@ -127,6 +131,8 @@
               + "that the file has changed; if it has, remove what came of it"), retryAfter: nil)
       }
       switch encoding {
+      case "gzip" where isUnpacked:
+        return .askAsSent(because: "the server packs the file at times, and at times does not")
       case "gzip" where isPackedByItself(question) && !isPackedTwice: break
       case "deflate" where isPackedBare:
         return .failed(

@@ -31,6 +31,14 @@
     /// For a person.
     var host: String { url.hostAndPort }
 
+    /// A digest of the user of the file of passwords as whom the URL's own host is asked; nil if it is asked as none, or as
+    /// one that the download names itself.
+    var user: String? {
+      netrc?.credentials(for: url.host, isNamed: false).map {
+        SHA256.hash(data: Data("\(url.host) ".utf8) + $0.user).prefix(8).hexadecimal
+      }
+    }
+
     struct Reply {
       var answer: FileAnswer
       /// Where the answer is from.

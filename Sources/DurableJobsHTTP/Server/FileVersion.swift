@@ -16,11 +16,16 @@
     var isPage: Bool?
 
     /// What a request for the rest may depend on (`If-Range`): a strong tag, or without one a date that can't name two
-    /// versions. RFC 9110, sections 8.8.2.2 and 13.1.5.
+    /// versions. RFC 9110, sections 8.8.2.2 and 13.1.5. A tag that is empty, and a date before there was HTTP, are those of
+    /// all versions.
     var validator: String? {
-      if let entityTag { return entityTag.hasPrefix("W/") ? nil : entityTag }
-      return wasJustModified == true ? nil : lastModified
+      if let entityTag { return entityTag.lowercased().hasPrefix("w/") || entityTag == "\"\"" ? nil : entityTag }
+      guard wasJustModified != true, let lastModified else { return nil }
+      return HTTPDate.date(lastModified).map { $0 < Self.begin } == true ? nil : lastModified
     }
+
+    /// 1990.
+    private static let begin = Date(timeIntervalSince1970: 631_152_000)
 
     var hasStrongTag: Bool { entityTag != nil && validator != nil }
 

@@ -17,6 +17,13 @@
       }
     }
 
+    /// Whether it is no gzip file; nil if more of its bytes are needed.
+    static func isOther(_ beginning: some Sequence<UInt8>) -> Bool? {
+      let bytes = Array(beginning.prefix(magic.count))
+      guard magic.starts(with: bytes) else { return true }
+      return bytes.count < magic.count ? nil : false
+    }
+
     private static let magic: [UInt8] = [0x1f, 0x8b, 8]
     /// The names and tables that come first are usually shorter.
     private static let most = 4096

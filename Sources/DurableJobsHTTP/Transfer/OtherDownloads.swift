@@ -15,9 +15,10 @@
     func brought(
       _ name: FileName, _ file: FileStatus, in folder: Folder, since job: JobID, besides download: Download
     ) async throws -> Bool {
-      guard let job = try await store.jobs(JobQuery(.id(job), limit: 1)).first,
-        file.mayBeYounger(than: .seconds(store.clock.now.timeIntervalSince(job.createdAt)), now: Date())
-      else { return false }
+      guard let job = try await store.jobs(JobQuery(.id(job), limit: 1)).first else { return false }
+      // By a clock that was set back nothing is told.
+      let age = Duration.seconds(store.clock.now.timeIntervalSince(job.createdAt))
+      guard age < .zero || file.mayBeYounger(than: age, now: Date()) else { return false }
       // First those that may have named it and not reported that yet: afterwards they are among the others.
       let running = JobQuery(.kind(Download.self) && .state(.running), detail: .payload, limit: 1000)
       for other in try await store.jobs(running) where other.id != job.id {
@@ -32,7 +33,7 @@
           return true
         }
       }
-      return try await hasBrought(folder.path(of: name.description), since: job, besides: download)
+      return try await hasBrought(file, folder.path(of: name.description), since: job, besides: download)
     }
 
     /// Whether one that requests something else brought that very file, by its size and its time, whenever that was:
@@ -55,27 +56,43 @@
       return false
     }
 
-    /// A thousand in a row that had all ended before are as good as none.
-    private func hasBrought(_ path: String, since job: JobSnapshot, besides download: Download) async throws -> Bool {
+    /// A thousand in a row that had all ended before are as good as none. One with a later number ended later, whatever the
+    /// clock says.
+    private func hasBrought(
+      _ there: FileStatus, _ path: String, since job: JobSnapshot, besides download: Download
+    ) async throws -> Bool {
+      let isSetBack = job.createdAt > store.clock.now
       var query = JobQuery(.kind(Download.self) && .state(.succeeded), order: .newestFirst, limit: 1000)
       while true {
         let page = try await store.jobs(query)
-        let ids = page.filter { $0.id != job.id && $0.finishedAt ?? .distantPast >= job.createdAt }.map(\.id)
+        let ids = page.filter {
+          $0.id != job.id && (isSetBack || $0.id > job.id || $0.finishedAt ?? .distantPast >= job.createdAt)
+        }.map(\.id)
         if ids.isEmpty { return false }
         let late = try await store.jobs(JobQuery(.ids(ids), detail: [.payload, .output], limit: ids.count))
-        if late.contains(where: { Self.brought(path, by: $0, besides: download) }) { return true }
+        let isFound = late.contains { job in
+          Self.brought(path, orOtherwise: there, by: job, besides: download)
+        }
+        if isFound { return true }
         guard page.count == query.limit else { return false }
         query.after = page.last?.id
       }
     }
 
+    /// `there` is the file at `path`, which may have been brought under a name that the file system takes for the same.
     private static func brought(
-      _ path: String, by job: JobSnapshot, besides download: Download, as isIt: (DownloadedFile) -> Bool = { _ in true }
+      _ path: String, orOtherwise there: FileStatus? = nil, by job: JobSnapshot, besides download: Download,
+      as isIt: (DownloadedFile) -> Bool = { _ in true }
     ) -> Bool {
       guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
-        file.path == path, !file.wasThere, isIt(file)
+        !file.wasThere, file.path == path || there.map({ isSame($0, path, as: file.path) }) == true, isIt(file)
       else { return false }
       return Download(of: job)?.isOther(than: download) ?? (job.key != download.identity)
+    }
+
+    private static func isSame(_ there: FileStatus, _ path: String, as other: String) -> Bool {
+      (path as NSString).deletingLastPathComponent == (other as NSString).deletingLastPathComponent
+        && FileStatus(ofFileAt: other)?.inode == there.inode
     }
   }
 

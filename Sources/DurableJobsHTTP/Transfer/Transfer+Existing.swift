@@ -38,7 +38,7 @@
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
-      if mayBe, !replaces, let told, folder.isBrought(name, status, by: download, told.version) {
+      if mayBe, !replaces, let told, folder.isBrought(name, status, by: download, as: request.user, told.version) {
         dropMarks(of: status, folder)
         return found
       }
@@ -82,8 +82,11 @@
       for (job, isSame) in try await ended() {
         let mark = self.name.mark(for: url, job)
         if folder.status(of: mark) != nil {
-          if isSame, try PartFile.marked(mark, as: name, in: folder, download) != nil { wasLeft = true }
-          folder.drop(mark)
+          let isThis = try PartFile.marked(mark, as: name, in: folder, download) != nil
+          if isSame, isThis { wasLeft = true }
+          // What has its server's name is asked for by that later.
+          let mayBeLater = isSame && !isThis && name == self.name && download.name == nil
+          if try !mayBeLater || PartFile.marked(mark, as: nil, in: folder, download) == nil { folder.drop(mark) }
         }
         for part in [self.name, own] {
           guard let (file, _) = try PartFile.recorded(part, in: folder, download, by: job) else { continue }
@@ -148,8 +151,10 @@
             + "ask for it again")
       }
       let why =
-        download.sha256 != nil
-        ? ", and has another checksum" : download.skipsExisting ? ", and is not as the server's file" : ""
+        folder.status(of: name.description)?.isRegular == false
+        ? ", and is no plain file"
+        : download.sha256 != nil
+          ? ", and has another checksum" : download.skipsExisting ? ", and is not as the server's file" : ""
       let skip = why.isEmpty ? ", take it for the one that is wanted with --skip-existing" : ""
       return DownloadError(
         .fileExists, "\(path) is there already\(why); move it away\(skip), or replace it with --overwrite")

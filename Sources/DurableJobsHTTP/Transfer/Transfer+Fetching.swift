@@ -59,6 +59,11 @@
           asksForAll = true
         case .askDecoded:
           question.decodes = true
+        case .askAsSent(let reason):
+          fruitless += 1
+          guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
+          question.decodes = false
+          asksForAll = true
         case .redirect(let target):
           throw Setback.final(DownloadError(.unusableAnswer, "the redirect to '\(target)' was not followed"))
         case .failed(let error):
@@ -119,9 +124,7 @@
     /// it is the wanted one.
     private func conflict(_ serverName: String?, _ told: ServerFile, _ part: PartFile) async throws -> DownloadedFile? {
       let final = finalName(serverName)
-      let named = try PartFile.marked(mark, as: final, in: part.folder, download)
-      let found = named == nil ? try await existing(final, part.folder, isFinalName: true, told: told) : named
-      guard let file = found else { return nil }
+      guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else { return nil }
       part.discard()
       part.discardOther()
       return file
@@ -177,7 +180,7 @@
       guard
         let file = try part.finish(
           as: final, by: job, modified: modified, sha256: sha256, replacing: replaces ? there : nil,
-          origin: { [download] in FileOrigin(download, $0, $1) }, remark: remark)
+          origin: { [download, request] in FileOrigin(download, by: request.user, $0, $1) }, remark: remark)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }

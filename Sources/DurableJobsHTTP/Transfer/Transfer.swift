@@ -80,12 +80,15 @@
     /// nobody else has as long as the part is held here, or a second name.
     struct NamingProof {
       let folder: Folder
-      let record: String?
       let mark: String
-      let part: PartFile?
+      var part: PartFile?
+      /// One that an attempt before this left, and nobody holds.
+      var record: (name: String, job: KnownJob)?
 
       func remove() {
-        if let record { folder.remove(record) }
+        // Of what has its name only the record is left.
+        part?.discard()
+        if let record { PartFile.dropRecord(record.name, of: record.job, in: folder) }
         folder.drop(mark)
       }
     }
@@ -95,12 +98,14 @@
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
         guard let (file, record) = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
-        return Result(file: file, proof: NamingProof(folder: folder, record: record, mark: mark, part: nil))
+        return Result(file: file, proof: NamingProof(folder: folder, mark: mark, record: (record, job)))
       }
-      if let file = try PartFile.marked(mark, as: name, in: folder, download) {
+      if let file = try PartFile.marked(mark, as: name, in: folder, download)
+        ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download) : nil)
+      {
         // It came in memory, beside a part of another version.
         for name in [name, own] { PartFile.clear(name, in: folder, download) }
-        return Result(file: file, proof: NamingProof(folder: folder, record: nil, mark: mark, part: nil))
+        return Result(file: file, proof: NamingProof(folder: folder, mark: mark))
       }
       // It came to no other name.
       folder.drop(mark)
@@ -115,7 +120,7 @@
       try checkShortage(part)
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
-        let proof = NamingProof(folder: folder, record: part.leftRecord, mark: mark, part: part)
+        let proof = NamingProof(folder: folder, mark: mark, part: part)
         return Result(file: file, proof: file.wasThere ? nil : proof)
       } catch is PartFile.Taken {
         throw isTaken(folder)

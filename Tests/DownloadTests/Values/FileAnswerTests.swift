@@ -416,6 +416,14 @@
       #expect(FileVersion(lastModified: "then", wasJustModified: true).validator == nil)
       #expect(FileVersion(entityTag: "W/\"a\"").validator == nil)
       #expect(FileVersion(total: 5).validator == nil)
+      // What some servers write in place of a weak tag, of none, and of no time.
+      #expect(FileVersion(entityTag: "w/\"a\"").validator == nil)
+      #expect(FileVersion(entityTag: "\"\"", lastModified: "then").validator == nil)
+      for date in ["Thu, 01 Jan 1970 00:00:01 GMT", "Tue, 01 Jan 1980 00:00:00 GMT"] {
+        #expect(FileVersion(lastModified: date).validator == nil)
+      }
+      let date = "Mon, 05 Jan 2026 10:20:30 GMT"
+      #expect(FileVersion(lastModified: date).validator == date)
     }
   }
 

@@ -280,6 +280,62 @@
       #expect(testFolder.names == [])
     }
 
+    @Test(arguments: ["a.bin.part", "a.bin.part.json"])
+    func `A file that took the place of a part is not removed with it`(place: String) throws {
+      let part = try part()
+      try write("12345", to: part)
+      try part.flush(5)
+      try FileManager.default.removeItem(atPath: testFolder.path(place))
+      try testFolder.write("precious", to: place)
+      part.discard()
+      #expect(testFolder.names == [place])
+      #expect(try testFolder.text(place) == "precious")
+    }
+
+    @Test(arguments: [true, false]) func `A record that somebody has taken over stays when its job's success is stored`(
+      isHeld: Bool
+    ) throws {
+      do {
+        let part = try part()
+        try write("12345", to: part)
+        try part.flush(5)
+        _ = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
+      }
+      let (_, record) = try #require(try PartFile.recorded(name, in: folder, download, by: job))
+      let proof = Transfer.NamingProof(folder: folder, mark: mark, record: (record, job))
+      var other = isHeld ? try folder.lock(record) : nil
+      if !isHeld {
+        try testFolder.write(String(decoding: PartRecord(url: "http://other/").lines, as: UTF8.self), to: record)
+      }
+      proof.remove()
+      #expect(testFolder.names == ["a.bin", record])
+      if isHeld {
+        other = nil
+        proof.remove()
+        #expect(testFolder.names == ["a.bin"])
+      }
+      withExtendedLifetime(other) {}
+    }
+
+    @Test func `Room beyond all numbers is room`() {
+      var disk = statvfs()
+      (disk.f_frsize, disk.f_blocks, disk.f_bavail) = (4096, 1000, 500)
+      #expect(Folder.room(disk)?.free == 500 * 4096)
+      #expect(Folder.room(disk)?.reserve == 512_000)
+      disk.f_bavail = .max
+      #expect(Folder.room(disk) == nil)
+      disk.f_frsize = 1
+      #expect(Folder.room(disk)?.free == .max)
+    }
+
+    @Test(arguments: [#"{"room":9223372036854775807,"rounds":1}"#, #"{"room":5,"rounds":9223372036854775807}"#])
+    func `A record with a number that can't be is none`(shortage: String) {
+      let text = #"{"highest":0,"isDecoded":false,"shortage":\#(shortage),"url":"http://h/","version":{}}"# + "\n"
+      #expect(PartRecord(Data(text.utf8)) == nil)
+      let right = text.replacing(shortage, with: #"{"room":5,"rounds":1}"#)
+      #expect(PartRecord(Data(right.utf8))?.shortage?.room == 5)
+    }
+
     @Test func `A part that somebody else cut while it grows gets no hole, and goes`() throws {
       let part = try part()
       try learn("1", part)

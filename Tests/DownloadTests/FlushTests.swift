@@ -107,6 +107,37 @@
       let part = folder.path("a.bin.part")
       #expect(!trace.calls("ftruncate", on: part).contains { $0.arguments.hasSuffix(", 0") })
     }
+
+    #if Shell
+      @Test(arguments: ["get", "send"])
+      func `a folder that is made is in its own folder before anything is in it`(verb: String) async throws {
+        server.serve("/a.bin", .file(Content(10_000)))
+        try Data(count: 100_000).write(to: URL(filePath: folder.path("body")))
+        let words =
+          verb == "get"
+          ? ["get", "-o", folder.path("new"), server.url("/a.bin")]
+          : ["send", "POST", server.url("/a.bin"), "-d", "@\(folder.path("body"))"]
+        var environment = ProcessInfo.processInfo.environment
+        environment["DURABLE_STORE"] = stores.path("jobs.sqlite")
+        let traced = stores.path("trace")
+        let process = try ChildProcess(
+          try #require(Trace.program), Trace.options + ["-o", traced, URL.built("durable").path] + words,
+          environment: environment)
+        await process.ended()
+        #expect(process.wait() == .exited(0))
+        let trace = try Trace(of: traced)
+        let new = verb == "get" ? folder.path("new") : stores.path("jobs.sqlite-outbox")
+        let made = try #require(
+          (trace.calls("mkdir") + trace.calls("mkdirat")).first { $0.arguments.contains("\"\(new)\"") })
+        let used = try #require(
+          trace.calls("openat").first {
+            $0.begin > made.end && $0.arguments.contains("O_CREAT")
+              && $0.arguments.contains(verb == "get" ? "a.bin" : new)
+          })
+        let parent = (new as NSString).deletingLastPathComponent
+        #expect(trace.calls("fsync", on: parent).contains { $0.begin > made.end && $0.end < used.begin })
+      }
+    #endif
   }
 
   /// System calls of a process, as strace tells of them.
@@ -132,7 +163,8 @@
       FileManager.default.isExecutableFile(atPath: $0)
     }
     static let options = [
-      "-f", "-y", "-s", "64", "-e", "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat",
+      "-f", "-y", "-s", "64", "-e",
+      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat",
     ]
 
     static let isPossible: Bool = {

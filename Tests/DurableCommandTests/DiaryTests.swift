@@ -53,6 +53,28 @@
       #expect(line { $0.keepsServerTime = true } == "already there: a  \(unasked)")
     }
 
+    @Test("what is waited for is told to programs without what may be a password")
+    func waitsWithoutPasswords() throws {
+      let attempt = JobAttempt(job: JobID(rawValue: 1), queue: "default", number: 1, of: 20)
+      let event = JobEvent(attempt, download, .waits, .waits("http://kim:s3cret@h/ is away", for: .seconds(2)))
+      let text = String(decoding: try JSONEncoder().encode(event), as: UTF8.self)
+      #expect(text.contains("is away") && !text.contains("s3cret"), "\(text)")
+    }
+
+    @Test("a file that began anew, of another version, came from its beginning")
+    func anew() {
+      let file = DownloadedFile(path: "/tmp/a", size: 100, sha256: nil, modified: 0, wasThere: false)
+      #expect(lines([.began, .goesOn(from: 500), .succeeded(file)]).last == "done 100 B in 0.0 s")
+      #expect(
+        lines([.began, .goesOn(from: 50), .received(10, of: 100), .succeeded(file)]).last == "done 100 B in 0.0 s")
+      #expect(
+        lines([.began, .goesOn(from: 50), .received(60, of: 100), .succeeded(file)]).last
+          == "done 100 B, the last 50 B in 0.0 s")
+      #expect(
+        lines([.began, .received(10, of: 100), .goesOn(from: 50), .succeeded(file)]).last == "done 100 B in 0.0 s",
+        "its connection broke")
+    }
+
     @Test("what a file has not got is said when it is done")
     func remark() {
       #expect(

@@ -359,6 +359,29 @@
       #expect(outcome.stderr.contains("/a.bin is named twice for a.bin"), "\(outcome.stderr)")
     }
 
+    @Test(
+      "a URL that stands twice in a list with other requirements is told with both places, and nothing is fetched",
+      arguments: ["checksum=sha-256=\(String(repeating: "0", count: 64))", "size=5", "header=Cookie: user=alice"])
+    func namedOtherwise(option: String) async throws {
+      let text = "\(server.url("/a.bin"))\n\(server.url("/a.bin"))\n  \(option)\n"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/list.txt"))
+      let outcome = try await durable("get", "-i", "list.txt", "-o", "out")
+      #expect(outcome.status == .exited(2), "\(outcome.text)")
+      #expect(outcome.stderr.contains("list.txt:1 and list.txt:2"), "\(outcome.stderr)")
+      #expect(!outcome.stderr.contains("alice"))
+      #expect(server.requests.isEmpty)
+    }
+
+    @Test("a URL that is given twice with two users is told without their passwords")
+    func namedByTwoUsers() async throws {
+      let urls = ["alice:s3cret", "bob:hush"].map { server.url("/a.bin", by: "\($0)@127.0.0.1") }
+      let outcome = try await durable("get", "-o", "out", urls[0], urls[1])
+      #expect(outcome.status == .exited(2), "\(outcome.text)")
+      #expect(outcome.stderr.contains("/a.bin") && outcome.stderr.contains("different"), "\(outcome.stderr)")
+      #expect(!outcome.stderr.contains("s3cret") && !outcome.stderr.contains("hush"))
+      #expect(server.requests.isEmpty)
+    }
+
     @Test("an answer may take so long to begin as is said")
     func timeout() async throws {
       server.serve("/a.bin", .silence)

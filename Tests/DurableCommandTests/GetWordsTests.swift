@@ -152,6 +152,16 @@
       #expect(throws: ValidationError.self) { try ChecksumList(TextLines(Data("nonsense".utf8), name: "l", "s")) }
     }
 
+    @Test("a list that may have no end is given up, however short its lines are")
+    func endless() throws {
+      let durable = try Durable()
+      let path = durable.folder + "/list.txt"
+      try Data(String(repeating: "https://a.example/1\n", count: 50).utf8).write(to: URL(filePath: path))
+      #expect(try DownloadList(TextLines(of: path, "-i", most: 1000)).urls.count == 50)
+      let error = #expect(throws: ValidationError.self) { try TextLines(of: path, "-i", most: 999) }
+      #expect(error?.message == "\(path): this has more than 999 bytes")
+    }
+
     @Test("a list in UTF-16 is refused as such", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
     func utf16(encoding: String.Encoding) throws {
       let text = try #require("\u{feff}https://a.example/1\n".data(using: encoding))

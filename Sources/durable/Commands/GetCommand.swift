@@ -110,10 +110,8 @@
 
     func run() async throws {
       try Program.provideRoom(forWork: true)
-      let downloads = try downloads()
+      let (own, repeats) = try downloads()
       let deadline = try deadline.map { JobDeadline.end(by: try DeadlineArgument.parse($0, "--deadline")) }
-      let own = Self.withoutRepeats(downloads)
-      let repeats = downloads.count - own.count
       if repeats > 0 {
         Talk.line("\(repeats) of the URLs \(repeats == 1 ? "is" : "are") named twice; each is fetched once")
       }
@@ -153,8 +151,8 @@
 
     // MARK: What is asked for
 
-    /// Throws where anything is wrong, before anything but folders is made.
-    private func downloads() throws -> [Download] {
+    /// One of each, and how many more were named. Throws where anything is wrong, before anything but folders is made.
+    private func downloads() throws -> (own: [Download], repeats: Int) {
       for word in SystemText.lastArguments(Int(CommandLine.argc) - 1) where !word.isUTF8 {
         throw ValidationError("\(word.shellQuoted) is no UTF-8; the paths, names and URLs of downloads must be")
       }
@@ -194,8 +192,9 @@
         paths[folder] = path
         downloads[index].folder = path
       }
-      if overwrite { try checkReplacing(downloads) }
-      return downloads
+      let own = try Self.withoutRepeats(downloads, at: typed.map { _ in nil as String? } + listed.map { $0.place })
+      if overwrite { try checkReplacing(own) }
+      return (own, downloads.count - own.count)
     }
 
     /// The URLs of a list, or none of them if there is anything wrong with it.
@@ -231,7 +230,7 @@
     /// Of those that would be one file, the last one would be all that is left.
     private func checkReplacing(_ downloads: [Download]) throws {
       var files: [[String]: Download] = [:]
-      for download in Self.withoutRepeats(downloads) {
+      for download in downloads {
         let name = download.expectedName
         guard let other = files.updateValue(download, forKey: [download.folder, name]) else { continue }
         throw ValidationError(
@@ -269,10 +268,22 @@
       }
     }
 
-    /// One of each that are the same to the store.
-    private static func withoutRepeats(_ downloads: [Download]) -> [Download] {
-      var seen: Set<String> = []
-      return downloads.filter { seen.insert($0.identity).inserted }
+    /// One of each that are the same to the store. Throws for two that ask for different things: a check that was asked for
+    /// would not be made.
+    private static func withoutRepeats(_ downloads: [Download], at places: [String?]) throws -> [Download] {
+      var seen: [String: Int] = [:]
+      return try downloads.indices.filter { index in
+        let download = downloads[index]
+        guard let first = seen[download.identity] else {
+          seen[download.identity] = index
+          return true
+        }
+        guard !download.isDone(by: downloads[first]) else { return false }
+        let told = [first, index].compactMap { places[$0] }.joined(separator: " and ")
+        throw ValidationError(
+          "\(download.shownURL) is named twice, with different options or users\(told.isEmpty ? "" : ": \(told)"); name "
+            + "it once, or as two files")
+      }.map { downloads[$0] }
     }
 
     // MARK: What becomes of it
@@ -315,6 +326,13 @@
   }
 
   extension Download {
+    /// Whether what `other` fetches is what this asks for, to the same place. One without a user has none against it.
+    fileprivate func isDone(by other: Download) -> Bool {
+      var other = other
+      if url.user() == nil { other.url = url }
+      return self == other
+    }
+
     /// For everybody's eyes.
     fileprivate var shownURL: String { url.withoutCredentials.withoutPasswords }
 

@@ -48,7 +48,9 @@
       case .goesOn(let bytes):
         if courses[attempt.job]?.first == nil { courses[attempt.job]?.first = bytes }
         return nil
-      case .received:
+      case .received(let bytes, _):
+        // It came from its beginning: perhaps anew, of another version.
+        if bytes < courses[attempt.job]?.first ?? .max { courses[attempt.job]?.first = 0 }
         return nil
       case .waits(let reason, let time):
         courses[attempt.job] = nil
@@ -60,8 +62,8 @@
       case .succeeded(let file):
         let course = courses.removeValue(forKey: attempt.job)
         waits[attempt.job] = nil
-        var line = WorkLine(
-          id: attempt.job, file, came: file.size - (course?.first ?? 0), in: course.map { now - $0.began })
+        let first = course?.first.flatMap { $0 <= file.size ? $0 : nil } ?? 0
+        var line = WorkLine(id: attempt.job, file, came: file.size - first, in: course.map { now - $0.began })
         guard let remark = course?.remark else { return line }
         if file.wasThere {
           let age = Duration.seconds(date.timeIntervalSince1970 - Double(file.modified) / 1e9)

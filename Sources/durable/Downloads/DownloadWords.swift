@@ -119,6 +119,7 @@
               + "mkdir -p \(SystemText(path).shellQuoted)")
         }
         guard stat(path, &info) == 0 else { throw ValidationError("-o \(SystemError(path).description)") }
+        Descriptor.flush(folder: path + "/..")
       }
       guard info.st_mode & S_IFMT == S_IFDIR else {
         throw ValidationError("-o \(path): this is a file. -o takes a folder; the name of the file goes to -O")

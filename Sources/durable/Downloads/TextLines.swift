@@ -20,8 +20,9 @@
     /// What has a longer line is no such file, and may have no end. No system takes a longer word of a command.
     private static let longestLine = 131_072
 
-    /// Reads a file, or standard input for `-`. A pipe will do, too. `what` is the option that names it.
-    init(of path: String, _ what: String) throws {
+    /// Reads a file, or standard input for `-`. A pipe will do, too. `what` is the option that names it. What has more than
+    /// `most` bytes may have no end.
+    init(of path: String, _ what: String, most: Int = 1 << 30) throws {
       guard path == "-" || access(path, R_OK) == 0 else {
         throw ValidationError("\(what): this file can't be read: \(SystemError.words())")
       }
@@ -40,6 +41,9 @@
           throw ValidationError("\(name):\(number): this line has more than \(Self.longestLine) bytes")
         }
         if piece.isEmpty { break }
+        guard data.count + piece.count <= most else {
+          throw ValidationError("\(name): this has more than \(most) bytes")
+        }
         data += piece
         if let last = piece.lastIndex(of: newline) { lineBegin = data.count - (piece.endIndex - last) + 1 }
       }

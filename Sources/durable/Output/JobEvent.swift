@@ -121,7 +121,7 @@
     }
 
     private mutating func wait(_ reason: String, _ time: Duration) {
-      message = OrNull(wrappedValue: reason)
+      message = OrNull(wrappedValue: reason.withoutPasswords)
       seconds = time.inMilliseconds
     }
 

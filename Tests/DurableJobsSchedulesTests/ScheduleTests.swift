@@ -220,6 +220,16 @@ struct ScheduleTests {
     #expect(String(decoding: payload.dropFirst(72), as: UTF8.self) == #"{"days":8}"#)
   }
 
+  @Test func `of fewer times than one there are none`() async throws {
+    let every = try Recurrence.every(.seconds(60))
+    let now = jobs.clock.now
+    #expect(every.next(-1, after: now).isEmpty && every.next(0, after: now).isEmpty)
+    #expect(every.next(2, after: now).count == 2)
+    _ = try await declare()
+    let schedule = try #require(try await queue.schedules().first)
+    #expect(schedule.nextTimes(-1, after: now).isEmpty)
+  }
+
   @Test func `C53 a schedule that is declared otherwise is that one from then on, and the only one`() async throws {
     _ = try await declare()
     #expect(try await declare("30 9 * * *") == .changed)

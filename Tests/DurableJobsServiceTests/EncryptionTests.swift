@@ -49,6 +49,21 @@
       #expect(try await job(enqueue("swordfish", encryption)).payload != first)
     }
 
+    @Test func `What is encrypted under the current key is compared as it was, and under another it differs`()
+      async throws
+    {
+      let before = try JobEncryption(keys: ["old": old], current: "old")
+      let after = try JobEncryption(keys: ["old": old, "new": new], current: "new")
+      func undone(_ word: String, _ encryption: JobEncryption) throws -> Data {
+        var job = NewJob(queue: "q", kind: "secret", payload: Data(word.utf8))
+        try encryption.enqueue(&job)
+        after.undo(&job)
+        return job.payload
+      }
+      #expect(try undone("swordfish", after) == Data("swordfish".utf8))
+      #expect(try undone("swordfish", before) != undone("swordfish", before), "it is to be encrypted anew")
+    }
+
     @Test func `Jobs that were stored under an old key run, and new ones are under the new`() async throws {
       let before = try JobEncryption(keys: ["old": old], current: "old")
       let after = try JobEncryption(keys: ["old": old, "new": new], current: "new")

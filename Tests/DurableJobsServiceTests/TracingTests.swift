@@ -26,6 +26,16 @@
       #expect(runs.first?.traceID == request.traceID)
     }
 
+    @Test func `Jobs that were enqueued in different traces are compared as they were`() throws {
+      let tracing = JobTracing(tracer: tracer)
+      let plain = NewJob(queue: "q", kind: "errand", payload: Data(#"{"name":"shop"}"#.utf8))
+      var job = plain
+      try tracer.withSpan("request") { _ in try tracing.enqueue(&job) }
+      #expect(job.payload != plain.payload)
+      tracing.undo(&job)
+      #expect(job == plain)
+    }
+
     @Test func `A worker without tracing runs a job that was traced`() async throws {
       let store = InMemoryStore()
       try await tracer.withSpan("request") { _ in

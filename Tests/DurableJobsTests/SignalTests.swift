@@ -11,6 +11,19 @@ import Testing
     signals.listen { [heard] _ in heard.withLock { $0.append(name) } }
   }
 
+  @Test func `a listener may hold another subscription, which ends with its own`() {
+    let signals = StoreSignals()
+    func listen() -> StoreSignals.Subscription {
+      let inner = signals.listen { _ in }
+      return signals.listen { _ in withExtendedLifetime(inner) {} }
+    }
+    var outer: StoreSignals.Subscription? = listen()
+    #expect(signals.hasListeners)
+    outer = nil
+    #expect(!signals.hasListeners)
+    withExtendedLifetime(outer) {}
+  }
+
   @Test("Each listener hears each signal, until its subscription is released")
   func listeners() {
     let signals = StoreSignals()

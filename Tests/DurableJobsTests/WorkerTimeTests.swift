@@ -175,7 +175,7 @@ import Testing
     mayEnd.open()
     while store.calls(of: .settle) == 0 { await Task.yield() }
     await worker.stop(grace: .zero)
-    #expect(try await queue.job(id).state == .running, "it is recovered with this worker's lease")
+    #expect(try await queue.job(id).state == .ready, "it was given back with the good-bye")
   }
 
   @Test func `a stop ends with its grace where the store is full, and says whose results are lost`() async throws {

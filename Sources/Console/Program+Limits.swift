@@ -38,21 +38,27 @@
             let count = Int(all), most > count + plenty
           else { return false }
         }
-        return text("/proc/self/cgroup")?.split(separator: "\n").allSatisfy { hasPlenty(plenty, inGroup: $0) } ?? false
+        return hasPlentyInGroups(plenty)
       #else
         return false
       #endif
     }
 
     #if os(Linux)
-      /// Whether a group of processes that has a line in /proc/self/cgroup, and those around it, may have so many more.
-      private static func hasPlenty(_ plenty: Int, inGroup line: Substring) -> Bool {
-        let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[2].contains("..") else { return false }
-        let isOfPids = parts[1].split(separator: ",").contains("pids")
-        guard parts[1].isEmpty || isOfPids else { return true }
-        let root = isOfPids ? "/sys/fs/cgroup/pids" : "/sys/fs/cgroup"
-        var names = parts[2].split(separator: "/").map(String.init)
+      /// Whether this process's group for which processes are counted, and those around it, may have so many more.
+      private static func hasPlentyInGroups(_ plenty: Int) -> Bool {
+        guard let groups = text("/proc/self/cgroup") else { return false }
+        // As in "8:pids:/a/b" or, where one tree is for all, "0::/a/b".
+        let lines = groups.split(separator: "\n").map {
+          $0.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        }
+        let ofPids = lines.first { $0.count == 3 && $0[1].split(separator: ",").contains("pids") }
+        guard let group = ofPids ?? lines.first(where: { $0.count == 3 && $0[1].isEmpty }), !group[2].contains("..")
+        else {
+          return false
+        }
+        let root = "/sys/fs/cgroup\(ofPids == nil ? "" : "/pids")"
+        var names = group[2].split(separator: "/").map(String.init)
         while true {
           let folder = ([root] + names).joined(separator: "/")
           guard access(folder, F_OK) == 0 else { return false }

@@ -419,6 +419,22 @@
       }
     }
 
+    @Test("a line break of two characters is one on a terminal, also where it comes in two pieces")
+    func lineBreak() async throws {
+      let (said, go) = (try Fifo(in: durable), try Fifo(in: durable, "go"))
+      let durable = durable
+      let id = try await durable.add(
+        "--shell", "--", "printf 'one\\r'; echo > said; read line < go; printf '\\ntwo\\n'")
+      _ = try await durable.work { worker in
+        _ = await said.said()
+        let seen = try await durable.onTerminal("log", "-f", "\(id)") { terminal in
+          try await terminal.shows("one")
+          await go.say("go")
+        }
+        #expect(seen.text.text.contains("one\ntwo\n"), "\(seen.text.text)")
+      }
+    }
+
     @Test("a character that never became whole is in the JSON of a log, as a broken one")
     func brokenCharacter() async throws {
       let id = try await durable.add("--shell", "--", #"printf 'a\303'; printf '\342\202' >&2"#)

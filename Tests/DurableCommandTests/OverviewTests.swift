@@ -108,6 +108,17 @@
       #expect(lines.allSatisfy { $0.hasPrefix(#"{"event":"status","status":{"store""#) }, "\(watched.text)")
     }
 
+    @Test("after Ctrl-Z and fg, --watch goes on below what the shell has written")
+    func resumed() async throws {
+      _ = try await durable.add("--", "true")
+      _ = try await durable.onTerminal("status", "--watch") { terminal in
+        try await terminal.shows("Workers: none")
+        kill(terminal.process.withLock { $0 }, SIGCONT)
+        try await terminal.shows("what was there, and what is") { $0.text.matches(of: /Workers: none/).count == 2 }
+        kill(terminal.process.withLock { $0 }, SIGTERM)
+      }
+    }
+
     @Test("on a terminal --watch shows each change in the place of what was there, until Ctrl-C")
     func watchOnTerminal() async throws {
       _ = try await durable.add("--", "true")

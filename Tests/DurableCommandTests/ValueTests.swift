@@ -77,14 +77,6 @@
       #expect("plain é 漢".withVisibleControls == "plain é 漢")
     }
 
-    @Test("dates are those of ISO 8601, whatever the calendar of who reads them")
-    func calendar() async throws {
-      let durable = try Durable()
-      try await durable("add", "--at", "2999-01-02T03:04", "--", "true")
-      let shown = try await durable("show", "1", environment: ["LC_ALL": "th_TH.UTF-8", "LANG": "th_TH.UTF-8"])
-      #expect(shown.text.contains("on 2999-01-02 at 03:04:00"), "\(shown.text)")
-    }
-
     @Test("text is cut by the columns that it takes")
     func cut() {
       #expect("hello".cut(to: 5) == "hello")

@@ -193,7 +193,7 @@
     @Test func `the time in which others are ended is none of a command's own`() async throws {
       let place = try Place()
       let said = try place.pipe("said")
-      let lane = JobOptions(timeout: .milliseconds(50), lane: "deploy")
+      let lane = JobOptions(timeout: .milliseconds(250), lane: "deploy")
       let first = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
       let second = try await place.queue.enqueue(ShellCommand(["true"], in: place.folder), options: lane)
       let orphan = try Orphan(first.id, slow, place)

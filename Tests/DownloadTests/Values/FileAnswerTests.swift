@@ -443,6 +443,7 @@
       case .askForLastByte: "ask for the last byte"
       case .askForAll: "ask for all"
       case .askDecoded: "ask decoded"
+      case .askAsSent: "ask as sent"
       case .redirect(let target): "redirect to \(target)"
       case .failed(let error): "failed: \(error)"
       case .failedForNow(let error, _): "failed for now: \(error)"

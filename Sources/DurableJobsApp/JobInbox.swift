@@ -30,10 +30,13 @@ public struct JobInbox: Sendable {
     let now = Date()
     new.terms.start = new.terms.start.date(at: now).map { .at($0) } ?? .now
     new.terms.deadline = new.terms.deadline?.dated(at: now)
+    let isNew = !FileManager.default.fileExists(atPath: folder.path)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    if isNew { try flush(folder.deletingLastPathComponent()) }
     let name = UUID().uuidString
     let part = folder.appendingPathComponent(".\(name)")
     do {
+      _ = FileManager.default.createFile(atPath: part.path, contents: nil, attributes: [.posixPermissions: 0o600])
       try JSONEncoder().encode(new).write(to: part)
       try flush(part)
       try FileManager.default.moveItem(at: part, to: folder.appendingPathComponent("\(name).job"))
@@ -45,32 +48,88 @@ public struct JobInbox: Sendable {
   }
 
   /// Stores the dropped jobs in order and in one transaction, deletes their files, and returns how many there were.
-  /// Each job is stored once even if the process dies halfway: it carries the tag `inbox:NAME` of its file, by which a
-  /// leftover file is recognized. Call this before a worker starts, so that a tagged job can't have been deleted yet,
-  /// and again when the app comes to the foreground.
+  /// Of drops that replace each other by their unique key, only the last is stored. Each job is stored once even if the
+  /// process dies halfway: it carries the tag `inbox:NAME` of its file, by which a leftover file is recognized. (One for
+  /// which an unfinished job of its unique key stands is not stored, and so may be after such a death.) Call this before
+  /// a worker starts, so that a tagged job can't have been deleted yet, and again when the app comes to the foreground.
   ///
-  /// A file that can't be read as a job is kept as `NAME.unreadable`. Does nothing while another process does the same.
+  /// A file that is no job is kept as `NAME.unreadable`, one whose job the store refuses as `NAME.refused`. If a file
+  /// can't be read, as while a device is locked, it stays for the next call, and its error is thrown once all others are
+  /// stored. Does nothing while another process does the same.
   @discardableResult
   public func takeIn(to store: any JobStore) async throws -> Int {
     guard let lock = try FolderLock(folder) else { return 0 }
     defer { withExtendedLifetime(lock) {} }
-    var (files, jobs): ([URL], [NewJob]) = ([], [])
+    removeRemains()
+    var (drops, gone): ([Drop], [URL]) = ([], [])
+    var failure: (any Error)?
     for file in try dropped() {
-      guard let job = try? JSONDecoder().decode(NewJob.self, from: Data(contentsOf: file)), (try? job.check()) != nil
-      else {
-        try FileManager.default.moveItem(
-          at: file, to: file.deletingPathExtension().appendingPathExtension("unreadable"))
+      let data: Data
+      do { data = try Data(contentsOf: file) } catch {
+        failure = failure ?? error
         continue
       }
-      files.append(file)
+      guard var job = try? JSONDecoder().decode(NewJob.self, from: data), (try? job.check()) != nil else {
+        try setAside(file, as: "unreadable")
+        continue
+      }
       let tag = "inbox:\(file.deletingPathExtension().lastPathComponent)"
-      guard try await store.jobs(JobQuery(.tag(tag), limit: 1)).isEmpty else { continue }
-      jobs.append(job)
-      jobs[jobs.count - 1].terms.tags.insert(tag)
+      guard try await store.jobs(JobQuery(.tag(tag), limit: 1)).isEmpty else {
+        gone.append(file)
+        continue
+      }
+      job.terms.tags.insert(tag)
+      if let unique = job.terms.unique, unique.policy == .replace {
+        let isReplaced = { (drop: Drop) in drop.job.terms.unique?.key == unique.key }
+        gone += drops.filter(isReplaced).map(\.file)
+        drops.removeAll(where: isReplaced)
+      }
+      drops.append(Drop(file: file, job: job))
     }
-    if !jobs.isEmpty { _ = try await store.insert(JobInsertion(jobs)) }
-    for file in files { try FileManager.default.removeItem(at: file) }
-    return jobs.count
+    // Those that were replaced go first: left behind, one would be newer than what replaced it.
+    for file in gone { try FileManager.default.removeItem(at: file) }
+    let stored = try await insert(drops, into: store)
+    for drop in stored { try FileManager.default.removeItem(at: drop.file) }
+    if let failure { throw failure }
+    return stored.count
+  }
+
+  private struct Drop {
+    let file: URL
+    let job: NewJob
+  }
+
+  /// Stores the jobs, and returns those that were not refused.
+  private func insert(_ drops: [Drop], into store: any JobStore) async throws -> [Drop] {
+    guard !drops.isEmpty else { return [] }
+    do {
+      _ = try await store.insert(JobInsertion(drops.map(\.job)))
+      return drops
+    } catch let error as JobError where Self.refusals.contains(error.code) {
+      guard drops.count == 1 else {
+        var stored: [Drop] = []
+        for drop in drops { stored += try await insert([drop], into: store) }
+        return stored
+      }
+      try setAside(drops[0].file, as: "refused")
+      return []
+    }
+  }
+
+  private static let refusals: [JobError.Code] = [.invalidArgument, .notEncodable, .notFound, .wrongState]
+
+  private func setAside(_ file: URL, as ending: String) throws {
+    try FileManager.default.moveItem(at: file, to: file.deletingPathExtension().appendingPathExtension(ending))
+  }
+
+  /// Deletes what is left of drops whose process ended before they were whole, a day later.
+  private func removeRemains() {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+      guard name.hasPrefix("."), UUID(uuidString: String(name.dropFirst())) != nil else { continue }
+      let path = folder.appendingPathComponent(name).path
+      let date = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+      if let date, date < Date(timeIntervalSinceNow: -86400) { try? FileManager.default.removeItem(atPath: path) }
+    }
   }
 
   /// The files, oldest first.
@@ -103,7 +162,11 @@ private final class FolderLock {
     descriptor = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor < 0, errno == ENOENT { return nil }
     guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: folder.path]) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+    guard errno == EWOULDBLOCK else {
+      throw CocoaError(.fileLocking, userInfo: [NSFilePathErrorKey: folder.path])
+    }
+    return nil
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

@@ -82,8 +82,7 @@ public final class SQLiteStore: JobStore {
   }
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
-    try engine.makeKnown()
-    return try await engine.write(.claim) { try $0.claim(request) }
+    try await engine.write(.claim) { try $0.claim(request) }
   }
 
   public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
@@ -91,15 +90,17 @@ public final class SQLiteStore: JobStore {
   }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-    if thenClaim != nil { try engine.makeKnown() }
     for job in settlements.flatMap(\.followUps) { try job.check() }
-    return try await engine.write(.settle) { transaction in
-      SettlementBatch(replies: try transaction.settle(settlements))
-    } thenClaim: { transaction, batch in
-      var batch = batch
-      batch.claimed = try thenClaim.map { try transaction.claim($0) }
-      return batch
+    var claim: (@Sendable (WriteTransaction, SettlementBatch) throws -> SettlementBatch)?
+    if let thenClaim {
+      claim = { transaction, batch in
+        var batch = batch
+        batch.claimed = try transaction.claim(thenClaim)
+        return batch
+      }
     }
+    return try await engine.write(
+      .settle, { SettlementBatch(replies: try $0.settle(settlements)) }, thenClaim: claim)
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {

@@ -38,7 +38,10 @@ public struct AddressProbe: ConstraintMonitor {
   /// Runs on a thread of its own, since looking up a name may take long.
   private func answers() async -> Bool {
     await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: isReached) }
+      // Without a thread to be had, it is asked again after the next interval.
+      if SystemThread.start({ continuation.resume(returning: isReached) }) != 0 {
+        continuation.resume(returning: false)
+      }
     }
   }
 

@@ -19,6 +19,15 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: inbox.folder.path).filter { $0 != ".lock" }
   }
 
+  /// Makes all files ten seconds older, so that those to come are the newer ones on any file system.
+  private func age() throws {
+    for name in try names() {
+      let path = inbox.folder.appendingPathComponent(name).path
+      let date = try #require(try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date)
+      try FileManager.default.setAttributes([.modificationDate: date.addingTimeInterval(-10)], ofItemAtPath: path)
+    }
+  }
+
   @Test func `What was dropped is taken in once, with its queue and options, in order`() async throws {
     #expect(try await inbox.takeIn(to: store) == 0)
     for name in ["a", "b"] {
@@ -52,6 +61,49 @@ import Testing
     try Data("half".utf8).write(to: inbox.folder.appendingPathComponent(".y"))
     #expect(try await inbox.takeIn(to: store) == 1)
     #expect(try names().sorted() == [".y", "x.unreadable"])
+    try FileManager.default.removeItem(at: inbox.folder)
+  }
+
+  @Test func `Of drops that replace each other the last is stored, and those behind them too`() async throws {
+    func drop(_ name: String, _ policy: UniqueKey.Policy?) throws {
+      try inbox.drop(Upload(file: name), options: JobOptions(unique: policy.map { UniqueKey("sync", policy: $0) }))
+    }
+    for (name, policy) in [("a", UniqueKey.Policy.keep), ("b", .replace), ("c", nil), ("d", .replace), ("e", .keep)] {
+      try drop(name, policy)
+      try age()
+    }
+    #expect(try await inbox.takeIn(to: store) == 3)
+    #expect(try names() == [])
+    let jobs = try await JobQueue(store: store).jobs(of: Upload.self)
+    #expect(jobs.map(\.payload.file) == ["c", "d"])
+    try FileManager.default.removeItem(at: inbox.folder)
+  }
+
+  @Test func `A job that the store refuses is set aside, and keeps nobody up`() async throws {
+    try inbox.drop(Upload(file: "a"))
+    let orphan = NewJob(
+      queue: "default", kind: "upload", payload: Data("{}".utf8), edges: [JobEdge(.job(JobID(rawValue: 99)))])
+    try JSONEncoder().encode(orphan).write(to: inbox.folder.appendingPathComponent("x.job"))
+    try inbox.drop(Upload(file: "b"))
+    #expect(try await inbox.takeIn(to: store) == 2)
+    #expect(try names() == ["x.refused"])
+    #expect(try await inbox.takeIn(to: store) == 0)
+    try FileManager.default.removeItem(at: inbox.folder)
+  }
+
+  @Test func `A file that can't be read now stays until it can, and keeps nobody up`() async throws {
+    try inbox.drop(Upload(file: "a"))
+    let (file, locked) = (inbox.folder.appendingPathComponent("x.job"), inbox.folder.appendingPathComponent("locked"))
+    try FileManager.default.moveItem(
+      at: inbox.folder.appendingPathComponent(try #require(try names().first)), to: locked)
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "not-yet")
+    try inbox.drop(Upload(file: "b"))
+    await #expect(throws: (any Error).self) { try await inbox.takeIn(to: store) }
+    #expect(try names().sorted() == ["locked", "x.job"])
+    #expect(try await JobQueue(store: store).jobs(of: Upload.self).map(\.payload.file) == ["b"])
+    try FileManager.default.moveItem(at: locked, to: inbox.folder.appendingPathComponent("not-yet"))
+    #expect(try await inbox.takeIn(to: store) == 1)
+    #expect(try await JobQueue(store: store).jobs(of: Upload.self).map(\.payload.file) == ["b", "a"])
     try FileManager.default.removeItem(at: inbox.folder)
   }
 

@@ -25,6 +25,19 @@ import Testing
     try await smaller
   }
 
+  @Test func `Who claims from a store that is suspended waits until it goes on`() async throws {
+    let store = try folder.store()
+    try await store.insert(.plain(), .plain())
+    await store.suspendForBackground()
+    async let claim = store.claim(.of(1))
+    async let turn = store.settle([], thenClaim: .of(1))
+    for _ in 0..<10_000 { await Task.yield() }
+    store.resumeFromBackground()
+    #expect(try await claim.jobs.count == 1)
+    #expect(try await turn.claimed?.jobs.count == 1)
+    await store.close()
+  }
+
   // MARK: Checking
 
   /// A graph with something of everything.
@@ -101,6 +114,17 @@ import Testing
     #expect(try await store.numbers("SELECT count(*) FROM durable_wait") == [0])
   }
 
+  @Test func `What a check found is told, although a page can't be read`() async throws {
+    let store = try folder.store()
+    _ = try await store.insert(JobInsertion((0..<2000).map { .plain(payload: "{\"n\":\($0)}") }))
+    try await store.execute("UPDATE durable_route SET jobs=7")
+    let pages = try await store.numbers("SELECT pageno FROM dbstat WHERE name='durable_spec' AND pagetype='leaf'")
+    await store.close()
+    try overwrite(pages[10..<12])
+    let findings = try await folder.store().check()
+    #expect(findings.map(\.subject).contains(.file) && findings.map(\.subject).contains(.counts), "\(findings)")
+  }
+
   // MARK: Room
 
   @Test func `What was deleted gives its room back when that is asked for, and what is left is whole`() async throws {
@@ -113,6 +137,13 @@ import Testing
     #expect(try await store.jobs(JobQuery(detail: .payload)).map(\.payload) == large[..<10].map(\.payload))
     #expect(try await store.insert(.plain()) == [JobID(rawValue: 501)], "no id is used twice")
     #expect(try await store.compact() < 100_000)
+  }
+
+  @Test func `A file with an app's tables, whose rows would get other numbers, is not made smaller`() async throws {
+    let store = try folder.store()
+    try await store.execute("CREATE TABLE note(text)")
+    let error = await #expect(throws: JobError.self) { try await store.compact() }
+    #expect(error?.code == .wrongStore)
   }
 
   @Test func `What has ended is deleted by state, kind and age, but for what somebody needs`() async throws {

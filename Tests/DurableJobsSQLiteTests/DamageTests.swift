@@ -151,6 +151,25 @@ import Testing
     #expect(try await store.insert(.plain()).count == 1)
   }
 
+  @Test func `C7 A page that gives the row of a queue and kind twice ends no process`() async throws {
+    try await store.insert(.plain("a"), .plain("b"), .plain("c"))
+    let page = try await store.numbers("SELECT rootpage FROM sqlite_master WHERE name='durable_route'")[0]
+    await store.close()
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path()))
+    // The places of the rows in the page are listed behind its head of 8 bytes.
+    let list = UInt64(page - 1) * 4096 + 8
+    try file.seek(toOffset: list)
+    let first = try #require(try file.read(upToCount: 2))
+    try file.write(contentsOf: first)
+    try file.close()
+    let damaged = try folder.store(clock: clock)
+    #expect(try await damaged.numbers("SELECT id FROM durable_route NOT INDEXED") == [1, 1, 3])
+    #expect(try await damaged.jobs(JobQuery()).map(\.kind) == ["a", "c"])
+    clock.advance(by: .seconds(86_400 * 400))
+    _ = try await damaged.recover(RecoveryRequest())
+    await damaged.close()
+  }
+
   @Test func `C57 The row of a running job is deleted: its result is refused, and the worker goes on`() async throws {
     let ids = try await store.insert(.plain(), .plain())
     let job = try await store.claim(.of(1)).jobs[0]

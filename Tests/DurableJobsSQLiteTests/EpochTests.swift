@@ -39,6 +39,18 @@ import Testing
     #expect(try await store.numbers("SELECT epoch FROM durable_meta") == [1])
   }
 
+  @Test func `A single job with a time beyond reason is not taken for a clock that was set back`() async throws {
+    let id = try await backOff(.seconds(600))
+    try await store.insert(.plain(), .plain())
+    try await store.execute("UPDATE durable_spec SET created_at=1<<52 WHERE id=3")
+    await store.close()
+    let again = try folder.store(clock: clock)
+    try await again.insert(.plain())
+    #expect(try await again.jobs(JobQuery(.id(id))).first?.runAt == clock.now.addingTimeInterval(600))
+    #expect(try await again.numbers("SELECT epoch FROM durable_meta") == [0])
+    await again.close()
+  }
+
   @Test func `C42 Who took the time before the clock was set back, and tells of it after, has no wait moved again`()
     async throws
   {

@@ -1,5 +1,6 @@
 import DurableJobs
 import Foundation
+import GRDBSQLite
 import Testing
 
 @testable import DurableJobsSQLite
@@ -79,6 +80,36 @@ import Testing
     let bite = try await store.work { try await store.recover(RecoveryRequest(limit: 1000)) }
     await store.close()
     return bite
+  }
+
+  /// What a reader's steps are for `query` in a store with so many jobs that have succeeded.
+  private func steps(_ query: JobQuery, among size: Int) async throws -> Int {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await store.insert(.plain(), .plain("other"))
+    try await store.execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i+1 FROM n LIMIT \(size))
+      INSERT INTO durable_job(id,route,state,rank,priority,links,attempt,claim,entered_at,started_at)
+      SELECT i,1,7,0,0,0,1,1099511627776,1,1 FROM n
+      """)
+    try await store.execute("UPDATE durable_route SET jobs=\(size + 1),succeeded=\(size) WHERE id=1")
+    let steps = try await store.engine.read { connection in
+      let page = try JobPage(filter: query.filter, limit: query.limit, on: connection)
+      let statement = try page.statement(selecting: "j.id", on: connection)
+      try statement.run()
+      return Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_VM_STEP, 0))
+    }
+    await store.close()
+    return steps
+  }
+
+  @Test(
+    "A page of jobs of a kind that has few costs among many others what it costs among few",
+    arguments: [JobFilter.kind("other"), .kind("none"), .queue("none")])
+  func few(filter: JobFilter) async throws {
+    let (few, many) = (try await steps(JobQuery(filter), among: 100), try await steps(JobQuery(filter), among: 20_000))
+    #expect(many <= few + 50)
   }
 
   @Test func `C36 A bite of recovery costs with 100,000 expired jobs what it costs with 5,000`() async throws {

@@ -92,6 +92,25 @@ import Testing
     #expect(try await store.claim(.of(10, kinds: ["a", "b", "never"])).jobs.count == 3)
   }
 
+  @Test func `Some of a group are refused, and the others still share one commit`() async throws {
+    try await store.insert(.plain())
+    _ = try await commits()
+    let store = store
+    let results = try await together(
+      (0..<200).map { number in
+        {
+          try await store.onWriter { transaction in
+            _ = try transaction.insert(JobInsertion([.plain(), .unique("\(number)")]))
+            if number % 50 == 7 { throw Refusal() }
+          }
+        }
+      })
+    #expect(results.count { (try? $0.get()) == nil } == 4)
+    #expect(try await commits() == 3)  // the reading before, the one that kept it busy, the group
+    #expect(try await store.counts(where: .all) == JobCounts([.ready: 1 + 2 * 196]))
+    #expect(try await store.check() == [])
+  }
+
   @Test func `C45 The one that won a unique key is rolled back: another of the group wins it, and nothing is lost`()
     async throws
   {

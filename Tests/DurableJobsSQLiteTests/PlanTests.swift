@@ -1,4 +1,5 @@
 import DurableJobs
+import Foundation
 import Testing
 
 @testable import DurableJobsSQLite
@@ -27,11 +28,18 @@ import Testing
     return line.hasPrefix("SCAN") && !isList || line.contains("TEMP B-TREE") || line.contains("AUTOMATIC")
   }
 
+  @Test func `All statements of the writer are looked at`() throws {
+    let source = URL(fileURLWithPath: #filePath).appendingPathComponent(
+      "../../../Sources/DurableJobsSQLite/Writing/WriterStatement.swift")
+    let text = try String(contentsOf: source.standardizedFileURL, encoding: .utf8)
+    let others: [WriterStatement] = [.begin, .commit, .rollback, .beginPart, .endPart, .rollbackPart]
+    #expect(Set(heldStatements).union(others).count == text.components(separatedBy: ": WriterStatement =").count - 1)
+  }
+
   @Test(
     "No statement of the writer goes through a table or sorts, but the lists of routes and of what is set by hand",
-    arguments: WriterStatement.allCases)
+    arguments: heldStatements)
   func held(statement: WriterStatement) async throws {
-    guard ![.begin, .commit, .rollback].contains(statement) else { return }
     let lines = try await plan(statement.sql).filter(isExpensive)
     // There are as many routes as there are kinds in queues, and the lists are read only when they changed; of lanes, those
     // that somebody set, when the clock was set back.
@@ -88,6 +96,16 @@ import Testing
     }
   }
 
+  @Test func `A check looks up each place in a lane by its whole key`() async throws {
+    let lines = try await plan(StoreCheck.missingPlaces)
+    #expect(lines.contains("SEARCH l USING PRIMARY KEY (name=? AND seat=? AND job=?)"), "\(lines)")
+  }
+
+  @Test func `Whether jobs come back is asked of those alone that do`() async throws {
+    let lines = try await plan(RouteTotals.returningSQL)
+    #expect(lines == ["SEARCH durable_job USING COVERING INDEX durable_job_back (route=? AND rank>?)"])
+  }
+
   @Test func `What readers ask goes through no table but the short ones`() async throws {
     let short = [
       "SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue", "SCAN durable_constraint",
@@ -105,3 +123,19 @@ import Testing
     }
   }
 }
+
+/// All statements of the writer but those that begin and end transactions.
+private let heldStatements: [WriterStatement] = [
+  .insertJob, .replacePayload, .insertSpec, .insertKey, .insertTag, .keyOwners, .takeKey, .releaseKey, .findQueue,
+  .insertQueue, .findRoute, .insertRoute, .dropRoutes, .pauseQueue, .setConstraint, .clearConstraint, .setLimits,
+  .limitOf, .putTat, .bumpChanges, .count, .beforeClaim, .nextDue, .promote, .routeOf, .pickOnly, .mark, .succeed,
+  .insertOutput, .load, .childRows, .save, .seize, .appendFailure, .trimFailures, .putProgress, .putCrash,
+  .deleteCrash, .putNote, .deleteNote, .putStep, .steps, .deleteSteps, .insertBatch, .closeBatch, .batch,
+  .putMember, .deleteMember, .tally, .complete, .deleteBatch, .putDeadline, .deleteDeadline, .forgetDeadlines,
+  .overdue, .insertSeat, .deleteSeat, .seats, .waiting, .putWidth, .putPace, .dropLane, .rebaseLanes, .named,
+  .waiters, .isKeyAwaited, .waitForKey, .bindKey, .unbindKey, .markBound, .deleteKeyEdges, .insertEdge, .children,
+  .parents, .inputs, .putWait, .deleteWait, .neverMet, .deleteParents, .deleteChildren, .insertWorker,
+  .grantLease, .workerLease, .renewLease, .askStop, .takeWorker, .deleteWorker, .heldBy, .epoch, .nextEpoch,
+  .rebase, .highestID, .stub, .setStub, .makeStub, .deleteStub, .deleteJob, .deleteSpec, .deleteKey, .deleteTag,
+  .deleteOutput, .deleteFailures, .deleteProgress,
+]

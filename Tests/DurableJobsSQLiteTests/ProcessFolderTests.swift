@@ -34,6 +34,29 @@ struct ProcessFolderTests {
     #expect(other.folder.path != meeting.folder.path)
   }
 
+  @Test("Where it is too long there as well, it is beside the database, and who lives is seen by the locks alone")
+  func noSockets() async throws {
+    let meeting = try ProcessMeeting(folderName: String(repeating: "long", count: 30))
+    let folder = try MeetingFolder(
+      databasePath: meeting.databasePath, temporaryFolder: "/tmp/\(String(repeating: "long", count: 24))/")
+    #expect(folder.path.hasPrefix(meeting.home) && folder.path.hasSuffix("/jobs.sqlite-durable"))
+    let (died, deaths) = AsyncStream<String>.makeStream()
+    func join() throws -> ProcessSession {
+      try ProcessSession(folder: folder, onSignal: { _ in }, onDeath: { deaths.yield($0) })
+    }
+    let (first, second) = (try join(), try join())
+    #expect(Set(folder.files()) == ["\(first.name).lock", "\(second.name).lock"])
+    folder.postbox.post(.work, except: first.name)
+    #expect(folder.standing(of: first.name).isAlive && folder.standing(of: second.name).isAlive)
+    first.close()
+    #expect(folder.standing(of: first.name).isUnknown)
+    second.abandon()
+    try #require(folder.standing(of: second.name).deadSession).letGo()
+    let third = try join()
+    #expect(await died.first { _ in true } == second.name)
+    third.close()
+  }
+
   @Test("One that others can read, or something else of its name, is refused, and the error says what to do")
   func unsuitableFolder() throws {
     let meeting = try ProcessMeeting()
@@ -43,6 +66,16 @@ struct ProcessFolderTests {
     try Data().write(to: URL(fileURLWithPath: meeting.folder.path))
     #expect(refusal(of: meeting.databasePath).contains("in the way"))
     #expect(refusal(of: meeting.home + "/none").contains("no database"))
+  }
+
+  @Test("Where it was removed, who comes makes it again")
+  func removedFolder() throws {
+    let meeting = try ProcessMeeting()
+    try FileManager.default.removeItem(atPath: meeting.folder.path)
+    let guest = try meeting.join()
+    #expect(meeting.folder.standing(of: guest.session.name).isAlive)
+    #expect(try mode(meeting.folder.path) == 0o700)
+    guest.session.close()
   }
 
   @Test("A folder of another user is refused", .enabled(if: geteuid() == 0, "only root can give a folder away"))
@@ -81,7 +114,7 @@ struct ProcessFolderTests {
   func remainsAreRemoved() async throws {
     let meeting = try ProcessMeeting()
     let guest = try meeting.join()
-    meeting.folder.post(.work, to: guest.session.name)
+    meeting.folder.postbox.post(.work, to: guest.session.name)
     #expect(await guest.nextSignal() == .work, "it has tidied up itself")
     let own = Set(["lock", "sock", "life"].map { "\(guest.session.name).\($0)" })
     let beginning = try #require(

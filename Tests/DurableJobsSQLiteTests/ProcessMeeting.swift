@@ -35,7 +35,7 @@ final class ProcessMeeting: Sendable {
     for _ in 0..<count { peers.append(try await peer()) }
     // Who answers has taken its place, and has read what the others said when they came.
     for peer in peers {
-      folder.post(.results, to: peer.name)
+      folder.postbox.post(.results, to: peer.name)
       try await peer.probe.hear("signal")
     }
     return peers.sorted { $0.name < $1.name }

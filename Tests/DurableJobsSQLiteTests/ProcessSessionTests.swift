@@ -29,11 +29,11 @@ struct ProcessSessionTests {
   func postReachesOthers() async throws {
     let (probe, name) = try await meeting.peer()
     let guest = try meeting.join()
-    meeting.folder.post([.work, .stops], except: guest.session.name)
+    meeting.folder.postbox.post([.work, .stops], except: guest.session.name)
     #expect(try await probe.hear("signal")[0] == "5")
     try probe.tell("post 2")
     #expect(await guest.nextSignal() == .results)
-    meeting.folder.post(.doubt, to: name)
+    meeting.folder.postbox.post(.doubt, to: name)
     #expect(try await probe.hear("signal")[0] == "8")
   }
 
@@ -42,9 +42,9 @@ struct ProcessSessionTests {
     let (probe, name) = try await meeting.peer()
     let guest = try meeting.join()
     probe.send(SIGSTOP)
-    for _ in 0..<2000 { meeting.folder.post(.work, to: name) }
-    meeting.folder.post(.stops, to: name)
-    meeting.folder.post(.results, to: guest.session.name)
+    for _ in 0..<2000 { meeting.folder.postbox.post(.work, to: name) }
+    meeting.folder.postbox.post(.stops, to: name)
+    meeting.folder.postbox.post(.results, to: guest.session.name)
     #expect(await guest.nextSignal() == .results)
     probe.send(SIGCONT)
     var heard: ForeignChange = []
@@ -60,9 +60,9 @@ struct ProcessSessionTests {
       try Data().write(to: URL(fileURLWithPath: path(.lock)))
       return try #require(UnixSocket.bound(.datagram, to: path(.mail)))
     }
-    for _ in 0..<50 { meeting.folder.post(.work, except: nil) }
+    for _ in 0..<50 { meeting.folder.postbox.post(.work, except: nil) }
     let guest = try meeting.join()
-    meeting.folder.post(.results, except: nil)
+    meeting.folder.postbox.post(.results, except: nil)
     #expect(await guest.nextSignal() == .results)
     #expect(UnixSocket.receive(from: deaf[0]) == ForeignChange.work.rawValue)
     withExtendedLifetime(deaf) {}
@@ -82,7 +82,7 @@ struct ProcessSessionTests {
           events.continuation.yield("ended")
         }, onDeath: { _ in })
       name.withLock { $0 = session.name }
-      meeting.folder.post(.work, to: session.name)
+      meeting.folder.postbox.post(.work, to: session.name)
       #expect(await events.stream.first { _ in true } == "begun")
       Thread {
         session.close()
@@ -106,7 +106,7 @@ struct ProcessSessionTests {
         heard.continuation.finish()
       }, onDeath: { _ in })
     box.withLock { $0 = session }
-    meeting.folder.post(.work, to: session.name)
+    meeting.folder.postbox.post(.work, to: session.name)
     #expect(await heard.stream.first { _ in true } == .work)
     session.close()
     box.withLock { $0 = nil }

@@ -159,3 +159,64 @@ import Testing
     #expect(try await store.job(id)?.state == .ready)
   }
 }
+
+/// What ends before a store is suspended.
+@Suite struct SuspendedRecoveryTests {
+  /// Calls `onUptime` whenever it is asked how long it runs.
+  private final class WatchedClock: JobClock {
+    private let clock = ManualClock()
+    let onUptime = Lock<@Sendable () -> Void>({})
+
+    var now: Date { clock.now }
+    var uptime: Duration {
+      onUptime.withLock { $0 }()
+      return clock.uptime
+    }
+    func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+      clock.schedule(at: due, action)
+    }
+  }
+
+  /// A thread that a test may stop.
+  private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "own")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
+
+  @Test func `A store that is suspended holds no lock of a dead process, whose jobs it was about to recover`()
+    async throws
+  {
+    let (folder, clock, dead) = (try StoreFolder(), WatchedClock(), "00000001")
+    let store = try folder.store(clock: clock)
+    try await store.insert(.plain())
+    _ = try await store.claim(.of(1))
+    try await store.execute("UPDATE durable_worker SET session='\(dead)'")
+    let meeting = store.engine.folder
+    try Data().write(to: URL(fileURLWithPath: SessionFile.lock.path(of: dead, in: meeting.path)))
+    let (hasLock, goOn) = (Gate(), DispatchSemaphore(value: 0))
+    let isFirst = Lock(true)
+    clock.onUptime.withLock {
+      $0 = {
+        guard meeting.standing(of: dead).isAlive, isFirst.exchange(false) else { return }
+        hasLock.open()
+        goOn.wait()
+      }
+    }
+    let recovery = Task(executorPreference: OwnThread()) { try await store.recover(RecoveryRequest()) }
+    await hasLock.pass()
+    let suspension = Task {
+      await store.suspendForBackground()
+      return meeting.standing(of: dead).isAlive
+    }
+    for _ in 0..<10_000 { await Task.yield() }
+    goOn.signal()
+    #expect(await suspension.value == false)
+    store.resumeFromBackground()
+    #expect(try await recovery.value.recovered == 1)
+    await store.close()
+  }
+}

@@ -20,7 +20,8 @@ extension WriterConnection {
   /// What was done since the last call.
   func takeWork() -> StatementWork {
     var work = StatementWork()
-    let commit = statements[WriterStatement.commit.rawValue]
+    let commit =
+      statements.indices.contains(WriterStatement.commit.number) ? statements[WriterStatement.commit.number] : nil
     for statement in statements.compactMap({ $0 }) + pickers {
       func take(_ counter: Int32) -> Int { Int(sqlite3_stmt_status(statement.handle, counter, 1)) }
       let runs = take(SQLITE_STMTSTATUS_RUN)

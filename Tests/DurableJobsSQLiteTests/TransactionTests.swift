@@ -148,6 +148,16 @@ import Testing
     #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
   }
 
+  @Test func `A job that is enqueued leaves the app the number of the row that it inserted last`() async throws {
+    for number in [7, 9] {
+      try await pool.write { db in
+        try sell(number, db)
+        try queue.enqueue(Order(number: number), in: db)
+        #expect(db.lastInsertedRowID == Int64(number))
+      }
+    }
+  }
+
   @Test func `A transaction of another database than the store's is refused`() async throws {
     let other = try DatabasePool(path: folder.path("other.sqlite"))
     @Sendable func refusal(_ queue: JobQueue, _ db: Database) -> JobError.Code? {
@@ -327,9 +337,25 @@ import Testing
     #expect(try await byPath.counts(where: .all) == JobCounts([.ready: 6]))
   }
 
-  @Test func `The steps of a shared database are those of a store of its own`() {
-    #expect(Schema.steps.count == Schema.version)
-    #expect(Schema.steps.count == Schema.migrator.migrations.count)
+  @Test func `A file that a store made first can become an app's database`() async throws {
+    let path = folder.path("first.sqlite")
+    let first = try SQLiteStore(path: path)
+    try await first.insert(.plain())
+    await first.close()
+    var migrator = DatabaseMigrator()
+    for name in ["v1", "createSales"] {
+      migrator.registerMigration(name) { try $0.execute(sql: "CREATE TABLE \(name)(number INTEGER PRIMARY KEY)") }
+    }
+    let pool = try DatabasePool(path: path)
+    try migrator.migrate(pool)
+    let lent = try Self.store(on: pool, clock)
+    try await pool.write { try $0.execute(sql: "INSERT INTO v1 VALUES(1); INSERT INTO createSales VALUES(1)") }
+    #expect(try await lent.counts(where: .all).total == 1)
+    await lent.close()
+    try pool.close()
+    let byPath = try SQLiteStore(path: path)
+    #expect(try await byPath.counts(where: .all).total == 1)
+    await byPath.close()
   }
 
   // MARK: Kills

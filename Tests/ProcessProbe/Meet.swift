@@ -19,7 +19,7 @@ func meet(databasePath: String) throws {
     switch words.first {
     case "post":
       let time = uptime
-      folder.post(ForeignChange(rawValue: UInt8(words[1]) ?? 0), except: session.name)
+      folder.postbox.post(ForeignChange(rawValue: UInt8(words[1]) ?? 0), except: session.name)
       say("posted", time)
     case "child": say("child", startChild())
     case "fork": say("child", forked { while true { pause() } })

@@ -1,4 +1,5 @@
 import DurableJobs
+import GRDBSQLite
 
 extension SQLiteStore {
   /// Checks the file: recomputes from the jobs what is derived from them (what waits for what, lanes, batches, unique
@@ -49,7 +50,7 @@ enum StoreCheck {
     SELECT j.id,\(option("lane")) lane,j.links&\(Links.seated.rawValue)<>0 seat
     FROM durable_job j JOIN durable_spec s ON s.id=j.id
     WHERE (j.state BETWEEN 2 AND 6 AND j.links&\(Links.lane.rawValue)<>0 OR j.links&\(Links.seated.rawValue)<>0)
-      AND lane NOT NULL AND NOT EXISTS(SELECT 1 FROM durable_lane l WHERE l.name=lane AND l.job=j.id)
+      AND lane NOT NULL AND NOT EXISTS(SELECT 1 FROM durable_lane l WHERE l.name=lane AND l.seat IN(0,1) AND l.job=j.id)
     """
   private static func option(_ name: String) -> String {
     "CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.\(name)') END"
@@ -109,11 +110,16 @@ enum StoreCheck {
     func look(_ subject: StoreFinding.Subject, _ sql: [String]) throws {
       var finding = StoreFinding(subject)
       for sql in sql {
-        let rows = try Statement(sql, on: connection)
-        while try rows.step() {
-          guard let text = rows.text(0), text != "ok" else { continue }
-          finding.count += 1
-          if finding.details.count < 5 { finding.details.append(text) }
+        do {
+          let rows = try Statement(sql, on: connection)
+          while try rows.step() {
+            guard let text = rows.text(0), text != "ok" else { continue }
+            finding.count += 1
+            if finding.details.count < 5 { finding.details.append(text) }
+          }
+        } catch let failure as SQLiteFailure where failure.code & 0xff == SQLITE_CORRUPT {
+          // Found already; what else there is to tell is told, too.
+          guard findings.first?.subject == .file else { throw failure }
         }
       }
       if finding.count > 0 { findings.append(finding) }

@@ -43,11 +43,12 @@ final class Engine: Sendable {
         if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
         presence.hasWorkers = news.hasWorkers
         if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
-        if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
+        let (told, here) = (news.ledger.elsewhere, news.ledger.here)
+        if !news.ledger.transitions.isEmpty { signals.post(.committed(news.ledger.transitions)) }
         // Listeners that subscribed during the transaction learn that something happened.
-        let here = news.isHeard ? news.here : news.here.union(news.elsewhere)
-        if !here.isEmpty { signals.post(.changedElsewhere(here)) }
-        presence.tellOthers(news.elsewhere)
+        let change = news.isHeard ? here : here.union(told)
+        if !change.isEmpty { signals.post(.changedElsewhere(change)) }
+        presence.tellOthers(told)
       })
     // From here on, all properties are initialized and `self` may be captured.
     presence.begin(
@@ -65,7 +66,9 @@ final class Engine: Sendable {
   ) async throws -> R {
     try checkProcess()
     return try await turnstile.pass {
-      try await withCheckedThrowingContinuation { continuation in
+      // Who claims must be known: others could not tell whether it is alive.
+      if order == .claim || thenClaim != nil { try makeKnown() }
+      return try await withCheckedThrowingContinuation { continuation in
         writer.add(WriteRequest(order, continuation, act, thenClaim: thenClaim))
       }
     }
@@ -118,9 +121,7 @@ final class Engine: Sendable {
     }
   }
 
-  /// Throws if this process can't join the session folder: others could not tell whether it is alive.
-  func makeKnown() throws {
-    try checkProcess()
+  private func makeKnown() throws {
     do { _ = try presence.session() } catch { throw JobError(error, path: path) }
   }
 

@@ -63,7 +63,7 @@ final class Presence: Sendable {
 
   var name: String? { state.withLock { $0.session?.name } }
 
-  func tellOthers(_ change: ForeignChange) { if !change.isEmpty { folder.post(change, except: name) } }
+  func tellOthers(_ change: ForeignChange) { if !change.isEmpty { folder.postbox.post(change, except: name) } }
 
   var resumptions: Int { state.withLock(\.resumptions) }
 

@@ -17,7 +17,7 @@ extension Engine {
       let rows = try Statement(Self.finishedSQL, on: connection).with(pass.cursor.id, PruningPass.rowsInBite)
       let options = try Statement("SELECT options FROM durable_spec WHERE id=?1", on: connection)
       let routes = pass.asksForKinds ? try RouteTotals.read(isCounting: false, on: connection) : []
-      let kinds = Dictionary(uniqueKeysWithValues: routes.map { ($0.id, $0.kind) })
+      let kinds = Dictionary(routes.map { ($0.id, $0.kind) }) { $1 }
       while !pass.isFull, try rows.step() {
         try pass.look(at: rows.int(0), state: rows.int(1), kind: kinds[rows.int(4)], enteredAt: rows.int(2)) {
           guard Links(rawValue: rows.int(3)).contains(.unique) else { return nil }

@@ -2,9 +2,18 @@ import DurableJobs
 import Foundation
 
 extension Engine {
-  /// `gone`: sessions that were found dead, with or without a worker.
+  /// `gone`: sessions that were found dead, with or without a worker. A store that is suspended waits for all of it, since
+  /// it holds the locks of the dead.
   func recover(
     _ request: RecoveryRequest, limit: Int, burying gone: Set<String> = []
+  ) async throws -> RecoveryReport {
+    try await turnstile.pass {
+      try await Turnstile.$isInside.withValue(true) { try await recoverInside(request, limit: limit, burying: gone) }
+    }
+  }
+
+  private func recoverInside(
+    _ request: RecoveryRequest, limit: Int, burying gone: Set<String>
   ) async throws -> RecoveryReport {
     let now = time.now
     let census = try await read { try Census(now: now, on: $0) }
@@ -48,7 +57,7 @@ extension Engine {
       if worker.session == session {
         signals.post(.changedElsewhere(.doubt))
       } else {
-        folder.post(.doubt, to: worker.session)
+        folder.postbox.post(.doubt, to: worker.session)
       }
     }
     return verdict

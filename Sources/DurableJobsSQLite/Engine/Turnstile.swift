@@ -13,10 +13,14 @@ final class Turnstile: Sendable {
     }
   }
 
+  /// Whether the current task is inside and may enter again, however closed it is meanwhile.
+  @TaskLocal static var isInside = false
+
   private let state = Lock(State())
 
   /// Runs `body` inside, once open. Waiting to enter can't be cancelled.
   func pass<R>(_ body: () async throws -> R) async rethrows -> R {
+    if Self.isInside { return try await body() }
     if !state.withLock({ $0.enter() }) { await wait { $0.enter() } }
     defer { change { $0.inside -= 1 } }
     return try await body()

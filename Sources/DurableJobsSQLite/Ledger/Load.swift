@@ -106,6 +106,7 @@ extension WriteTransaction {
     guard !new.isEmpty else { return }
     loaded.formUnion(new)
     let rows = try connection[.childRows].with(parent)
+    defer { rows.reset() }
     while try rows.step() {
       if new.remove(rows.id(15)) != nil, let row = try row(rows) { reply.jobs.append(row) }
     }

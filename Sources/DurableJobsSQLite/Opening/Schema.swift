@@ -6,35 +6,38 @@ enum Schema {
   /// The mark in the file's header that it is a store: "DurJ".
   static let applicationID: Int32 = 0x4475_724A
   /// The version that this library writes into `durable_meta`.
-  static let version: Int64 = 8
+  static let version = Int64(steps.count)
 
-  static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    for (index, step) in steps.enumerated() {
-      migrator.registerMigration("v\(index + 1)") { db in
+  /// A table of somebody else's.
+  static let foreignTableSQL = """
+    SELECT name FROM sqlite_master WHERE type='table'
+      AND name NOT GLOB 'durable_*' AND name NOT GLOB 'sqlite_*' AND name<>'grdb_migrations' LIMIT 1
+    """
+
+  /// The version of the tables in a database; 0 if it has none.
+  static func versionFound(in db: Database) throws -> Int64 {
+    guard try db.tableExists("durable_meta") else { return 0 }
+    return try Int64.fetchOne(db, sql: "SELECT version FROM durable_meta WHERE id=1") ?? 0
+  }
+
+  /// Makes the tables, or those of this version of them, in one transaction. `isOwn`: the database is not an app's.
+  static func migrate(_ db: Database, isOwn: Bool) throws {
+    try db.inTransaction(.immediate) {
+      let version = try versionFound(in: db)
+      if isOwn, version == 0 { try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
+      for (index, step) in steps.enumerated().dropFirst(Int(clamping: max(version, 0))) {
         FaultPoint.migrateBegun.reach()
-        if index == 0 { try db.execute(sql: "PRAGMA application_id = \(applicationID)") }
         try db.execute(sql: step)
+        try db.execute(sql: "UPDATE durable_meta SET version=\(index + 1)")
         FaultPoint.migrateEnded.reach()
       }
+      return .commit
     }
-    return migrator
   }
 
-  /// Migrates the tables in a database whose header and GRDB migrations belong to an app, starting from the version in
-  /// `durable_meta`, and returns that. A newer version is left unchanged.
-  static func migrateShared(_ db: Database) throws -> Int64 {
-    let version =
-      try db.tableExists("durable_meta")
-      ? Int64.fetchOne(db, sql: "SELECT version FROM durable_meta WHERE id=1") ?? 0 : 0
-    for step in steps.dropFirst(Int(clamping: max(version, 0))) { try db.execute(sql: step) }
-    return version
-  }
-
-  static var steps: [String] { [first, second, third, fourth, fifth, sixth, seventh, eighth] }
-
-  /// Times are milliseconds since 1970.
-  private static let first = """
+  /// What makes each version of the one before it. Times are milliseconds since 1970.
+  static let steps = [
+    """
     -- `changes` counts changes of routes, pauses and constraints, which processes keep in memory. `stub`: see below.
     CREATE TABLE durable_meta(id INTEGER PRIMARY KEY CHECK(id=1), version INT NOT NULL, changes INT NOT NULL,
       stub INT NOT NULL);
@@ -78,18 +81,12 @@ enum Schema {
       highest REAL NOT NULL);
     CREATE TABLE durable_crash(job INTEGER PRIMARY KEY, in_row INT NOT NULL, total INT NOT NULL);
     CREATE TABLE durable_note(job INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    """,
     """
-
-  private static let second = """
-    UPDATE durable_meta SET version=2;
-
     -- Which unfinished job has a unique key.
     CREATE TABLE durable_uniq(key TEXT PRIMARY KEY, job INT NOT NULL) WITHOUT ROWID;
+    """,
     """
-
-  private static let third = """
-    UPDATE durable_meta SET version=3;
-
     -- How often the clock was seen to be set back, the time at which it was last, and the highest job of before: what is
     -- said of times up to there is of a clock that is gone. Jobs that wait for a date say so in `links`; till now, all first
     -- starts did.
@@ -97,11 +94,8 @@ enum Schema {
     ALTER TABLE durable_meta ADD COLUMN epoch_at INT NOT NULL DEFAULT 0;
     ALTER TABLE durable_meta ADD COLUMN epoch_job INT NOT NULL DEFAULT 0;
     UPDATE durable_job SET links=links|2048 WHERE state IN(3,6) AND run_at NOT NULL AND claim=1099511627776;
+    """,
     """
-
-  private static let fourth = """
-    UPDATE durable_meta SET version=4;
-
     -- Which end of `parent` the job `child` needs: 1 success, 2 any, 3 failure, and 4 more where the parent was removed and
     -- had not ended so. `slot` is the input that it is, or -1.
     CREATE TABLE durable_edge(parent INT NOT NULL, child INT NOT NULL, need INT NOT NULL, slot INT NOT NULL,
@@ -119,11 +113,8 @@ enum Schema {
     CREATE TABLE durable_lane_width(name TEXT PRIMARY KEY, width INT NOT NULL) WITHOUT ROWID;
     -- The job whose end skipped this one.
     ALTER TABLE durable_note ADD COLUMN cause INT;
+    """,
     """
-
-  private static let fifth = """
-    UPDATE durable_meta SET version=5;
-
     -- What the steps gave of a job that has not succeeded.
     CREATE TABLE durable_step(job INT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY(job,name));
     -- Who has a unique key: unfinished jobs, and those that have ended till the time in `until`.
@@ -144,11 +135,8 @@ enum Schema {
       done INT NOT NULL DEFAULT 0, completion BLOB, follower INT);
     CREATE INDEX durable_batch_name ON durable_batch(name);
     CREATE TABLE durable_batch_job(batch INT NOT NULL, job INT NOT NULL, PRIMARY KEY(batch,job)) WITHOUT ROWID;
+    """,
     """
-
-  private static let sixth = """
-    UPDATE durable_meta SET version=6;
-
     -- How many jobs of a queue run at once at most, and how many begin: `rate` in `period` milliseconds, `burst` at once
     -- after a rest. `tat` is the time in microseconds at which all of a burst may begin again.
     ALTER TABLE durable_queue ADD COLUMN running INT;
@@ -158,24 +146,23 @@ enum Schema {
     ALTER TABLE durable_queue ADD COLUMN tat INT NOT NULL DEFAULT 0;
     -- By what a program matches the error.
     ALTER TABLE durable_failure ADD COLUMN code TEXT;
+    """,
     """
-
-  private static let seventh = """
-    UPDATE durable_meta SET version=7;
-
     -- When it was done, if it had no jobs then.
     ALTER TABLE durable_batch ADD COLUMN empty_at INT;
     CREATE INDEX durable_batch_empty ON durable_batch(empty_at) WHERE empty_at NOT NULL;
     UPDATE durable_batch SET empty_at=CAST(strftime('%s','now') AS INT)*1000 WHERE done=1 AND jobs<=0;
+    """,
     """
-
-  private static let eighth = """
-    UPDATE durable_meta SET version=8;
-
     -- How often an attempt of a lane begins at most, as in `durable_queue`.
     ALTER TABLE durable_lane_width ADD COLUMN rate INT;
     ALTER TABLE durable_lane_width ADD COLUMN period INT;
     ALTER TABLE durable_lane_width ADD COLUMN burst INT;
     ALTER TABLE durable_lane_width ADD COLUMN tat INT NOT NULL DEFAULT 0;
+    """,
     """
+    -- Jobs that were claimed and wait for their next start.
+    CREATE INDEX durable_job_back ON durable_job(route,rank) WHERE state=3 AND claim<>1099511627776;
+    """,
+  ]
 }

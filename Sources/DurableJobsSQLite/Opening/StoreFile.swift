@@ -58,9 +58,11 @@ struct StoreFile {
     (latest, epoch) = (times?[0] as? Int64 ?? 0, times?[1] as? Int64 ?? 0)
   }
 
-  /// When the newest job was enqueued, unless the clock was set back since.
+  /// When the newest job was enqueued, unless the clock was set back since. Of two that are more than a year apart, the
+  /// earlier is believed: the other may be a damaged row.
   private static let timeSQL = """
-    SELECT ifnull((SELECT created_at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 1),epoch_at),epoch
+    SELECT ifnull((SELECT CASE WHEN max(at)-min(at)>31536000000 THEN min(at) ELSE max(at) END FROM(
+      SELECT created_at at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 2)),epoch_at),epoch
     FROM durable_meta WHERE id=1
     """
 
@@ -80,19 +82,13 @@ struct StoreFile {
   }
 
   private static func migrate(_ pool: DatabasePool, _ patience: Patience?) throws {
-    let migrator = Schema.migrator
-    let isShared = try pool.read { db in
-      try Int32.fetchOne(db, sql: "PRAGMA application_id") != Schema.applicationID
-        && (patience == nil || db.tableExists("durable_meta"))
+    let version = try pool.read(Schema.versionFound)
+    guard version <= Schema.version else { throw StoreInspection.newer(pool.path, version) }
+    if version == Schema.version { return }
+    try pool.writeWithoutTransaction { db in
+      patience?.tell(db.sqliteConnection)
+      try Schema.migrate(db, isOwn: patience != nil)
     }
-    if isShared {
-      let version = try pool.write(Schema.migrateShared)
-      guard version <= Schema.version else { throw StoreInspection.newer(pool.path, version) }
-      return
-    }
-    if try pool.read({ try migrator.hasCompletedMigrations($0) }) { return }
-    if let patience { pool.writeWithoutTransaction { db in patience.tell(db.sqliteConnection) } }
-    try migrator.migrate(pool)
   }
 
   /// GRDB sets `synchronous` to NORMAL on a pool, after all that its configuration may say: so it is set here, once the
@@ -180,13 +176,6 @@ enum StoreInspection {
         + "writable, or choose another path")
   }
 
-  private static func isMigratedElsewhere(_ handle: OpaquePointer) throws -> Bool {
-    guard try number("SELECT count(*) FROM sqlite_master WHERE name='grdb_migrations'", handle) != 0 else {
-      return false
-    }
-    return try number("SELECT count(*) FROM grdb_migrations", handle) != 0
-  }
-
   /// Creates a file that is private to the user. It is no error if another process created it in the meantime.
   private static func create(_ path: String) throws {
     let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
@@ -213,7 +202,8 @@ enum StoreInspection {
     let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     do {
       guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: handle) }
-      try look(on: handle, path, busyTimeout)
+      sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
+      try check(handle, path)
       return handle
     } catch {
       sqlite3_close_v2(handle)
@@ -221,12 +211,8 @@ enum StoreInspection {
     }
   }
 
-  private static func look(on handle: OpaquePointer, _ path: String, _ busyTimeout: Duration) throws {
-    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
-    // GRDB creates its migrations table before it runs the first: a process may have died in between, or be there now.
-    let hasTables =
-      try number("SELECT count(*) FROM sqlite_master WHERE tbl_name<>'grdb_migrations'", handle) != 0
-      || isMigratedElsewhere(handle)
+  private static func check(_ handle: OpaquePointer, _ path: String) throws {
+    let hasTables = try number("SELECT count(*) FROM sqlite_master", handle) != 0
     // If SQLite could only open the file for reading, its own error reports why.
     guard sqlite3_db_readonly(handle, "main") == 0 else {
       throw JobError(
@@ -242,11 +228,7 @@ enum StoreInspection {
         "\(path) is no store: it is an SQLite database of something else. It was left as it is; choose another path")
     }
     let version = try number("SELECT version FROM durable_meta WHERE id=1", handle)
-    let isShared = try number("PRAGMA application_id", handle) != Schema.applicationID
-    let known = Schema.migrator.migrations.map { "'\($0)'" }.joined(separator: ",")
-    let unknown =
-      isShared ? 0 : try number("SELECT count(*) FROM grdb_migrations WHERE identifier NOT IN(\(known))", handle)
-    guard version <= Schema.version, unknown == 0 else { throw newer(path, version) }
+    guard version <= Schema.version else { throw newer(path, version) }
   }
 
   static func newer(_ path: String, _ version: Int64) -> JobError {

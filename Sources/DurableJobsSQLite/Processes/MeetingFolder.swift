@@ -5,35 +5,29 @@ import Foundation
 ///
 /// It is private to the user and lies beside the database as `<database>-durable`. If the paths of sockets in it would
 /// be too long for the system, it lies in the temporary folder, named after the database's device and inode, so that
-/// all processes find the same one.
+/// all processes find the same one. Where they would be too long there as well, as in an iOS app's container, it lies
+/// beside the database without sockets: then processes see by their locks who lives, and find the rest by their sweeps.
 package struct MeetingFolder: Sendable {
   package let path: String
-  let postbox: Postbox
+  package let postbox: Postbox
 
-  /// Finds or creates the folder of an existing database.
+  /// Finds or creates the folder of an existing database. `temporaryFolder` is one that is the same for all processes of
+  /// the user, with a slash at its end.
   ///
   /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be created or is not private.
-  package init(databasePath: String) throws {
+  package init(databasePath: String, temporaryFolder: String? = nil) throws {
     guard let resolved = resolvedPath(databasePath), let file = FileStat(resolved)?.key else {
       throw JobError(
         .unusableFile, "There is no database at \(databasePath) (\(SystemError.words())). Create it first."
       )
     }
     let beside = resolved + "-durable"
-    let longest = SessionFile.life.path(of: "00000000", in: beside)
-    path =
-      longest.utf8.count <= UnixSocket.longestPath
-      ? beside
-      : Self.temporaryFolder + "durable-\(geteuid())-\(String(file.device, radix: 16))-\(String(file.file, radix: 16))"
+    let name = "durable-\(geteuid())-\(String(file.device, radix: 16))-\(String(file.file, radix: 16))"
+    let elsewhere = (temporaryFolder ?? Self.temporaryFolder) + name
+    path = [beside, elsewhere].first(where: SessionFile.canBeSockets(in:)) ?? beside
     postbox = Postbox(folder: path)
-    try Self.makePrivateFolder(path)
+    try make()
   }
-
-  /// Signals a change to all sessions except one's own. Never waits; sessions that can't be reached are skipped.
-  package func post(_ change: ForeignChange, except own: String?) { postbox.post(change, except: own) }
-
-  /// Signals a change to one session. Never waits; does nothing if it can't be reached.
-  package func post(_ change: ForeignChange, to session: String) { postbox.post(change, to: session) }
 
   package enum Standing: Sendable {
     /// Its process has ended. No one else can find that out until the caller releases the lock it now holds.
@@ -72,7 +66,8 @@ package struct MeetingFolder: Sendable {
     return "/tmp/"
   }
 
-  private static func makePrivateFolder(_ path: String) throws {
+  /// Creates the folder if it is not there, private to the user.
+  func make() throws {
     // Only the creator of the folder may correct the mode after the umask; an existing folder is judged as it is.
     if mkdir(path, 0o700) == 0 { chmod(path, 0o700) }
     let error = errno

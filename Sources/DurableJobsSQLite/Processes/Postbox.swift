@@ -2,7 +2,7 @@ import DurableJobs
 import Foundation
 
 /// Sends datagrams to the sessions of a folder, whose names it caches rather than reading the folder each time.
-final class Postbox: Sendable {
+package final class Postbox: Sendable {
   private struct State {
     var socket: Descriptor?
     var sessions: [String] = []
@@ -14,13 +14,15 @@ final class Postbox: Sendable {
 
   init(folder: String) { self.folder = folder }
 
-  func post(_ change: ForeignChange, except own: String?) {
+  /// Signals a change to all sessions except one's own. Never waits; sessions that can't be reached are skipped.
+  package func post(_ change: ForeignChange, except own: String?) {
     state.withLock { state in
       for session in sessions(&state) where session != own { send(change, to: session, &state) }
     }
   }
 
-  func post(_ change: ForeignChange, to session: String) { state.withLock { send(change, to: session, &$0) } }
+  /// Signals a change to one session. Never waits; does nothing if it can't be reached.
+  package func post(_ change: ForeignChange, to session: String) { state.withLock { send(change, to: session, &$0) } }
 
   /// Who has the database open, or died with it open and was not buried.
   var sessions: [String] { state.withLock { sessions(&$0) } }

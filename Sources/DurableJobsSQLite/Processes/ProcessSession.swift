@@ -20,6 +20,7 @@ package final class ProcessSession: Sendable {
     folder: MeetingFolder, onSignal: @escaping @Sendable (ForeignChange) -> Void,
     onDeath: @escaping @Sendable (String) -> Void
   ) throws {
+    try folder.make()  // somebody may have tidied it away
     let files = try SessionFiles(in: folder.path)
     name = files.name
     do { listener = try SessionListener(folder: folder, files: files, onSignal: onSignal, onDeath: onDeath) } catch {

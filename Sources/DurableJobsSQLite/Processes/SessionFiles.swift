@@ -14,6 +14,11 @@ enum SessionFile: String, CaseIterable {
 
   func path(of session: String, in folder: String) -> String { "\(folder)/\(session).\(rawValue)" }
 
+  /// Whether the paths of sockets in the folder are no longer than the system takes.
+  static func canBeSockets(in folder: String) -> Bool {
+    life.path(of: "00000000", in: folder).utf8.count <= UnixSocket.longestPath
+  }
+
   /// The session to which a file of this kind belongs.
   func session(ofFile name: String) -> String? {
     name.hasSuffix("." + rawValue) ? String(name.dropLast(rawValue.utf8.count + 1)) : nil
@@ -23,8 +28,9 @@ enum SessionFile: String, CaseIterable {
 /// The files that make a session visible to others, as long as this value lives and was not withdrawn.
 final class SessionFiles: Sendable {
   let name: String
-  let mail: Descriptor
-  let life: Descriptor
+  /// The sockets; nil where their paths would be too long.
+  let mail: Descriptor?
+  let life: Descriptor?
   private let lock: Descriptor
   private let folder: String
   private let process = getpid()
@@ -32,8 +38,10 @@ final class SessionFiles: Sendable {
   init(in folder: String) throws {
     let (name, lock) = try Self.lockedName(in: folder)
     (self.folder, self.name, self.lock) = (folder, name, lock)
-    guard let mail = UnixSocket.bound(.datagram, to: SessionFile.mail.path(of: name, in: folder)),
-      let life = UnixSocket.bound(.stream, to: SessionFile.life.path(of: name, in: folder)),
+    let hasSockets = SessionFile.canBeSockets(in: folder)
+    mail = hasSockets ? UnixSocket.bound(.datagram, to: SessionFile.mail.path(of: name, in: folder)) : nil
+    life = mail == nil ? nil : UnixSocket.bound(.stream, to: SessionFile.life.path(of: name, in: folder))
+    guard !hasSockets || life != nil,
       rename(SessionFile.beginning.path(of: name, in: folder), SessionFile.lock.path(of: name, in: folder)) == 0
     else {
       let reason = SystemError.words()
@@ -42,7 +50,6 @@ final class SessionFiles: Sendable {
         .unusableFile,
         "The folder \(folder) can't hold sockets (\(reason)). Keep the database on a local disk that can.")
     }
-    (self.mail, self.life) = (mail, life)
   }
 
   /// False in a forked child of the session's process: the files belong to the parent.

@@ -30,7 +30,7 @@ final class SessionListener: Sendable {
 
   func start() {
     // The session before this one in the ring must watch it from now on.
-    folder.post([], except: files.name)
+    folder.postbox.post([], except: files.name)
     ended.enter()
     let thread = Thread { [self] in
       self.thread.withLock { $0 = ObjectIdentifier(Thread.current) }
@@ -63,7 +63,7 @@ final class SessionListener: Sendable {
     defer {
       if end.withLock({ $0 == .asDead }) {
         // A pending connection would last as long as this process; accepted, it now ends without a farewell.
-        watchers.accept(from: files.life)
+        if let life = files.life { watchers.accept(from: life) }
       } else {
         peers.leave()
         watchers.leave()
@@ -72,11 +72,10 @@ final class SessionListener: Sendable {
     SessionFiles.removeRemains(in: folder)
     peers.join()
     while isOpen {
-      var waiting = [ear, files.mail].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
       // poll ignores a negative number.
-      waiting.append(pollfd(fd: peers.connection?.number ?? -1, events: Int16(POLLIN), revents: 0))
-      waiting.append(pollfd(fd: watchers.isFull ? -1 : files.life.number, events: Int16(POLLIN), revents: 0))
-      waiting += watchers.connections.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+      let sockets: [Descriptor?] =
+        [ear, files.mail, peers.connection, watchers.isFull ? nil : files.life] + watchers.connections
+      var waiting = sockets.map { pollfd(fd: $0?.number ?? -1, events: Int16(POLLIN), revents: 0) }
       let count = poll(&waiting, nfds_t(waiting.count), peers.pause ?? -1)
       if count < 0 { continue }
       guard isOpen else { return }
@@ -85,20 +84,20 @@ final class SessionListener: Sendable {
       if isReady[2] { peers.hearNeighbour() }
       // Also notices the death of a session that watches this one, in case the one that should notice is stopped.
       if watchers.hear(where: { isReady[4 + $0] }) { peers.look() }
-      if isReady[3] { watchers.accept(from: files.life) }
-      if isReady[1] {
-        let mail = readMail()
+      if isReady[3], let life = files.life { watchers.accept(from: life) }
+      if isReady[1], let socket = files.mail {
+        let mail = readMail(from: socket)
         if mail.isFromNewcomer { peers.ringHasChanged() }
         if !mail.changes.isEmpty, isOpen { onSignal(mail.changes) }
       }
     }
   }
 
-  private func readMail() -> (changes: ForeignChange, isFromNewcomer: Bool) {
+  private func readMail(from socket: Descriptor) -> (changes: ForeignChange, isFromNewcomer: Bool) {
     var changes: ForeignChange = []
     var isFromNewcomer = false
     var count = 0
-    while count < 64, let byte = UnixSocket.receive(from: files.mail) {
+    while count < 64, let byte = UnixSocket.receive(from: socket) {
       changes.formUnion(ForeignChange(rawValue: byte))
       isFromNewcomer = isFromNewcomer || byte == 0
       count += 1

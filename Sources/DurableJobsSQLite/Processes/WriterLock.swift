@@ -4,7 +4,8 @@ import Foundation
 /// A lock that processes writing one database take in order of arrival, because SQLite's own waiting is not fair.
 ///
 /// One thread of a process takes and releases it. The system keeps the order, and releases the lock if its owner dies.
-/// It is only a courtesy: a writer that does not get it in time may go ahead without.
+/// It is only a courtesy: a writer that does not get it in time may go ahead without, and does so at once as long as the
+/// one that it waited for has it, which may have been stopped.
 package final class WriterLock: Sendable {
   private struct State {
     var isTaken = false
@@ -19,14 +20,20 @@ package final class WriterLock: Sendable {
   private let file: Descriptor
   private let state = Lock(State())
   private let errand = DispatchSemaphore(value: 0)
-  private let outcome = DispatchSemaphore(value: 0)
+  /// Two connected sockets: a byte means that the thread has a result. Not a semaphore, which on Linux waits by the
+  /// calendar.
+  private let outcome: Descriptor
+  private let ear: Descriptor
 
   package init(folder: MeetingFolder) throws {
     let path = folder.path + "/turn"
     guard let file = FileLock.file(at: path, creating: O_CREAT) else {
       throw JobError(.unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
     }
-    self.file = file
+    guard let (outcome, ear) = UnixSocket.pair() else {
+      throw JobError(.unusableFile, "No more sockets can be opened (\(SystemError.words())).")
+    }
+    (self.file, self.outcome, self.ear) = (file, outcome, ear)
   }
 
   /// Whether this process has it. Waits for at most that long for somebody who has it and gives no sign of work; not at all
@@ -34,24 +41,25 @@ package final class WriterLock: Sendable {
   package func take(within patience: Duration) -> Bool {
     let atOnce = state.withLock { state -> Bool? in
       if state.isTaken { return true }
-      if !state.isWaiting {
-        if FileLock.take(file) {
-          state.isTaken = true
-          return true
-        }
-        guard errno == EWOULDBLOCK, patience > .zero else { return false }
-        state.isWaiting = true
-        sendThread(&state)
+      if state.isWaiting { return false }
+      if FileLock.take(file) {
+        state.isTaken = true
+        return true
       }
-      state.isWanted = true
+      guard errno == EWOULDBLOCK, patience > .zero else { return false }
+      (state.isWaiting, state.isWanted) = (true, true)
+      sendThread(&state)
       return nil
     }
     if let atOnce { return atOnce }
-    var (sign, deadline) = (FileStat(file)?.modified, DispatchTime.now() + patience.seconds)
+    let clock = SystemClock()
+    var (sign, deadline) = (FileStat(file)?.modified, clock.uptime + patience)
     while true {
-      let isTimedOut = outcome.wait(timeout: deadline) == .timedOut
+      var waiting = pollfd(fd: ear.number, events: Int16(POLLIN), revents: 0)
+      let isTimedOut = poll(&waiting, 1, Int32(clamping: max(deadline - clock.uptime, .zero).milliseconds)) == 0
+      _ = UnixSocket.receive(from: ear)
       let isLate = isTimedOut && sign == FileStat(file)?.modified
-      if isTimedOut { (sign, deadline) = (FileStat(file)?.modified, .now() + patience.seconds) }
+      if isTimedOut { (sign, deadline) = (FileStat(file)?.modified, clock.uptime + patience) }
       // The signal may be an old one, of a lock that came as its caller gave up.
       let answer = state.withLock { state -> Bool? in
         if state.isTaken { return true }
@@ -95,7 +103,7 @@ package final class WriterLock: Sendable {
   }
 
   private static func wait(
-    for file: Descriptor, _ state: Lock<State>, _ errand: DispatchSemaphore, _ outcome: DispatchSemaphore
+    for file: Descriptor, _ state: Lock<State>, _ errand: DispatchSemaphore, _ outcome: Descriptor
   ) {
     while true {
       errand.wait()
@@ -108,7 +116,7 @@ package final class WriterLock: Sendable {
         // No caller is left that would release it.
         if gotIt && !state.isTaken { FileLock.giveBack(file) }
       }
-      outcome.signal()
+      UnixSocket.send(0, on: outcome)
     }
   }
 }

@@ -15,7 +15,8 @@ struct JobPage {
   ) throws {
     (self.order, self.limit) = (order, limit)
     let parts = filter.conjuncts ?? [filter]
-    routes = try RouteTotals.read(isCounting: filter.states != nil, on: connection)
+    let ofRoute = parts.filter { $0.isOfRoute(orState: false) }
+    routes = try RouteTotals.read(isCounting: filter.states != nil || !ofRoute.isEmpty, on: connection)
     sql = ""
 
     let comparison = (order == .oldestFirst ? ">" : "<") + (after == nil ? "=" : "")
@@ -45,7 +46,7 @@ struct JobPage {
       // Each unfinished job of a lane has a seat there or waits for one.
       from = "durable_lane l CROSS JOIN durable_job j ON j.id=l.job WHERE l.name=\(value(lane))"
       id = "l.job"
-    } else if let indexed = indexed(parts) {
+    } else if let indexed = indexed(parts) ?? indexed(rare: parts, ofRoute) {
       from = "durable_job j WHERE j.id IN(\(indexed))"
     } else {
       from = "durable_job j WHERE j.state<\(stubCode)"
@@ -62,6 +63,15 @@ struct JobPage {
       AND state IN(\(Self.list(states))) AND state<>7
       """
     }
+  }
+
+  /// The same for a queue or kind of which there are few jobs, and none that has succeeded: those are not in the index.
+  private func indexed(rare parts: [JobFilter], _ ofRoute: [JobFilter]) -> String? {
+    let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
+    func total(_ routes: [RouteTotals]) -> Double { Double(routes.reduce(0) { $0 + $1.counts.total }) }
+    let isRare = pow(total(possible), 2) <= Double(min(limit, 1000)) * total(routes)
+    guard !ofRoute.isEmpty, isRare, possible.allSatisfy({ $0.counts[.succeeded] == 0 }) else { return nil }
+    return indexed(parts + [.states(JobState.allCases.filter { $0 != .succeeded })])
   }
 
   private mutating func condition(_ filter: JobFilter) -> String {

@@ -58,6 +58,7 @@ final class Statement {
   /// The results of `read` for each row.
   func map<T>(_ read: (Statement) throws -> T) throws -> [T] {
     var all: [T] = []
+    defer { reset() }
     while try step() { all.append(try read(self)) }
     return all
   }

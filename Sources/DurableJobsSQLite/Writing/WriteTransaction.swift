@@ -41,6 +41,16 @@ final class WriteTransaction {
     memory.routes.beginTransaction()
   }
 
+  /// Does what these callers ask for.
+  func carryOut(_ requests: [WriteRequest]) throws {
+    for order in WriteRequest.Order.allCases {
+      for request in requests where request.order == order { try request.act(self) }
+    }
+    for request in requests { try request.thenClaim?(self) }
+    try settleBatches()
+    try writeCounts()
+  }
+
   /// Moves waits after the clock was set back by this many milliseconds. Of all the processes that notice, only the
   /// first does it; the others see it by the epoch.
   func rebaseWaits(by setBack: Int64) throws {

@@ -9,15 +9,13 @@ import GRDBSQLite
 /// arrive while a commit is being written share the next one. It never waits for a group to fill.
 final class Writer: @unchecked Sendable {
   // Checked by hand: `connection`, `memory` and `told` are used in the pool's write access, of which there is one at a
-  // time; `log` and `hasLockLapsed` only by the thread, which `init` starts last; what callers use is inside `waiting`.
+  // time; `log` only by the thread, which `init` starts last; what callers use is inside `waiting`.
 
   /// The results of a transaction, apart from its replies.
-  struct News: Sendable {
-    var isHeard = true
-    var hasWorkers = false
-    var transitions: [JobTransition] = []
-    var here: ForeignChange = []
-    var elsewhere: ForeignChange = []
+  struct News {
+    var ledger: LedgerNews
+    let isHeard: Bool
+    let hasWorkers: Bool
     var signsOfLife: [Int64] = []
     var unreadable: [JobID] = []
   }
@@ -46,7 +44,6 @@ final class Writer: @unchecked Sendable {
 
   private let connection: WriterConnection
   private let memory: WriterMemory
-  private var hasLockLapsed = false
   private var log: WriteAheadLog
   /// The log that is known to have the store's mark.
   private var markedLog: Int64?
@@ -142,21 +139,21 @@ final class Writer: @unchecked Sendable {
     var ends: [(WriteRequest, (any Error)?)] = []
     var patience = Patience(configuration.busyTimeout)
     let hasLock = takeLock(&patience)
-    do {
-      news.append(try commit(requests, &patience))
-      ends = requests.map { ($0, nil) }
-    } catch let error where requests.count == 1 || error is NotBegun {
+    func carryOut(_ parts: [[WriteRequest]]) throws {
+      for (part, outcome) in zip(parts, try commit(parts, &patience)) {
+        var failure: (any Error)?
+        do { news.append(try outcome.get()) } catch { failure = error }
+        for request in part { ends.append((request, failure)) }
+      }
+    }
+    do { try carryOut([requests]) } catch let error where requests.count == 1 || error is NotBegun {
       ends = requests.map { ($0, error) }
     } catch {
-      // One caller's error must not affect the others. A savepoint each would cost two statements for every caller of
-      // every group; this costs a transaction per caller, but only in a group with an error.
-      for request in requests {
-        do {
-          news.append(try commit([request], &patience))
-          ends.append((request, nil))
-        } catch {
-          ends.append((request, error))
-        }
+      // One caller's error must not affect the others: each gets a part of its own, which costs some statements, but
+      // only in a group with an error. A transaction of its own it gets only where nothing of them can be committed
+      // together, as on a full disk.
+      do { try carryOut([[]] + requests.map { [$0] }) } catch {
+        for request in requests { do { try carryOut([[request]]) } catch { ends.append((request, error)) } }
       }
     }
     if hasLock { lock.giveBack() }
@@ -171,14 +168,12 @@ final class Writer: @unchecked Sendable {
     }
   }
 
-  /// Queues up with the writers of all processes. A process that is stopped while holding the lock delays the others
-  /// once, and not at each of their commits.
+  /// Queues up with the writers of all processes.
   private func takeLock(_ patience: inout Patience) -> Bool {
     var rest = patience
-    let hasLock = rest.wait { lock.take(within: hasLockLapsed ? min($0, .milliseconds(50)) : $0) }
+    let hasLock = rest.wait { lock.take(within: $0) }
     // One who is at work is waited for, however long that takes.
     if !hasLock { patience = rest }
-    hasLockLapsed = !hasLock
     return hasLock
   }
 
@@ -209,7 +204,10 @@ final class Writer: @unchecked Sendable {
         + "Close the store, and open what is there now")
   }
 
-  private func commit(_ requests: [WriteRequest], _ patience: inout Patience) throws -> News {
+  /// Does all parts in one transaction. Of several, each leaves nothing if it throws; of a single one, this throws.
+  private func commit(
+    _ parts: [[WriteRequest]], _ patience: inout Patience
+  ) throws -> [Result<News, any Error>] {
     try pool.writeWithoutTransaction { db in
       let handle = try db.handle(of: path)
       let usual = pool.configuration.busyMode.patience
@@ -224,20 +222,30 @@ final class Writer: @unchecked Sendable {
         try patience.wait { _ in try connection[.begin].run() }
       } catch { throw NotBegun(cause: error) }
       let (moment, isHeard) = (time.moment, isHeard())
-      let transaction = WriteTransaction(
-        connection: connection, memory: memory, policy: configuration.policy, process: process,
-        now: moment.now, isHeard: isHeard)
+      var transactions: [WriteTransaction] = []
+      let outcomes: [Result<WriteTransaction, any Error>]
       do {
         let isNewLog = StoreMark.log(on: handle) != markedLog
         if isNewLog { try StoreMark.copy(on: handle) }
-        try transaction.rebaseWaits(by: time.setBack(at: moment))
-        for order in WriteRequest.Order.allCases {
-          for request in requests where request.order == order { try request.act(transaction) }
+        outcomes = try parts.map { requests in
+          let transaction = WriteTransaction(
+            connection: connection, memory: memory, policy: configuration.policy, process: process,
+            now: moment.now, isHeard: isHeard)
+          transactions.append(transaction)
+          if transactions.count == 1 { try transaction.rebaseWaits(by: time.setBack(at: moment)) }
+          if parts.count > 1 { try connection[.beginPart].run() }
+          do { try transaction.carryOut(requests) } catch let error where parts.count > 1 && connection.isInTransaction
+          {
+            try connection[.rollbackPart].run()
+            try connection[.endPart].run()
+            transaction.rolledBack()
+            return .failure(error)
+          }
+          if parts.count > 1 { try connection[.endPart].run() }
+          return .success(transaction)
         }
-        for request in requests { try request.thenClaim?(transaction) }
-        try transaction.settleBatches()
-        try transaction.writeCounts()
         FaultPoint.commitBefore.reach()
+        try checkFile()
         // GRDB notifies observers of the app's pool of each commit.
         if isLent { try db.commit() } else { try connection[.commit].run() }
         FaultPoint.commitAfter.reach()
@@ -245,15 +253,18 @@ final class Writer: @unchecked Sendable {
       } catch {
         // After some errors, SQLite has already rolled back.
         if connection.isInTransaction { try? connection[.rollback].run() }
-        transaction.rolledBack()
+        for transaction in transactions.reversed() { transaction.rolledBack() }
         throw error
       }
-      transaction.committed()
       time.saw(moment)
-      return News(
-        isHeard: isHeard, hasWorkers: !memory.workers.isEmpty, transitions: transaction.news.transitions,
-        here: transaction.news.here, elsewhere: transaction.news.elsewhere, signsOfLife: transaction.signsOfLife,
-        unreadable: transaction.unreadable)
+      return outcomes.map { outcome in
+        outcome.map { transaction in
+          transaction.committed()
+          return News(
+            ledger: transaction.news, isHeard: isHeard, hasWorkers: !memory.workers.isEmpty,
+            signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
+        }
+      }
     }
   }
 
@@ -271,6 +282,9 @@ final class Writer: @unchecked Sendable {
       )
     }
     var result: R?
+    // What the app inserted last is still that afterwards.
+    let lastInserted = db.lastInsertedRowID
+    defer { sqlite3_set_last_insert_rowid(connection.handle, lastInserted) }
     try db.inSavepoint {
       let moment = time.moment
       // It must not remember anything, since nothing reports whether the caller rolls back, even to a savepoint.
@@ -297,9 +311,8 @@ final class Writer: @unchecked Sendable {
         told = nil
       }
     }
-    var all = told ?? News(isHeard: false, hasWorkers: !memory.workers.isEmpty)
-    all.here.formUnion(news.here)
-    all.elsewhere.formUnion(news.elsewhere)
+    var all = told ?? News(ledger: news, isHeard: false, hasWorkers: !memory.workers.isEmpty)
+    all.ledger.tell(news.elsewhere)
     told = all
   }
 }

@@ -3,16 +3,18 @@ import GRDBSQLite
 /// The writer's connection with its prepared statements. Only used on the writer's thread, inside GRDB's write access.
 final class WriterConnection {
   let handle: OpaquePointer
-  private(set) var statements = [Statement?](repeating: nil, count: WriterStatement.allCases.count)
+  /// Those that were used, by their numbers.
+  private(set) var statements: [Statement?] = []
   private(set) var pickers: [Statement] = []
 
   init(handle: OpaquePointer) { self.handle = handle }
 
   subscript(_ name: WriterStatement) -> Statement {
     get throws {
-      if let statement = statements[name.rawValue] { return statement }
+      while statements.count <= name.number { statements.append(nil) }
+      if let statement = statements[name.number] { return statement }
       let statement = try Statement(name.sql, on: handle, isHeld: true)
-      statements[name.rawValue] = statement
+      statements[name.number] = statement
       return statement
     }
   }
@@ -30,7 +32,7 @@ final class WriterConnection {
 
   /// Releases all statements so that the connection can be closed.
   func finish() {
-    statements = statements.map { _ in nil }
+    statements = []
     pickers = []
   }
 }

@@ -358,8 +358,8 @@ import Testing
       "value": { _ = try await store.whenFinished(JobID(rawValue: 1)) },
     ]
     let worker = JobWorker(queue)
-    worker.register(kind: "waits", retry: .never) { payload, _ in
-      try await waits[String(decoding: payload, as: UTF8.self)]?()
+    worker.register(kind: "waits", retry: .never) { job, _ in
+      try await waits[String(decoding: job.payload, as: UTF8.self)]?()
       return nil
     }
     for kind in ["value", "idle", "finished"] { try await queue.enqueue(kind: "waits", payload: Data(kind.utf8)) }

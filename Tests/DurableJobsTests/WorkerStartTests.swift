@@ -1,4 +1,5 @@
 import DurableJobs
+import DurableJobsTesting
 import Foundation
 import Testing
 

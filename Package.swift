@@ -86,13 +86,13 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/ScheduleProbe"),
-    .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite"]),
+    .target(name: "DurableJobsApp", dependencies: ["DurableJobs", "DurableJobsSQLite", "DurableJobsSystem"]),
     .testTarget(
       name: "DurableJobsAppTests", dependencies: ["DurableJobsApp", "DurableJobsSQLite", "DurableJobsTesting"]),
     .target(
       name: "DurableJobsHTTP",
       dependencies: [
-        "DurableJobs",
+        "DurableJobs", "DurableJobsSystem",
         .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTP"])),
@@ -139,7 +139,7 @@ let package = Package(
     .target(
       name: "DurableJobsProcess",
       dependencies: [
-        "DurableJobs",
+        "DurableJobs", "DurableJobsSystem",
         .product(name: "Subprocess", package: "swift-subprocess", condition: .when(traits: ["Process"])),
       ]),
     .target(

@@ -1,4 +1,5 @@
 import DurableJobs
+import DurableJobsSystem
 import Foundation
 
 #if canImport(Darwin)

@@ -1,5 +1,6 @@
 #if Process
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// A supervisor that this process has started.

@@ -24,28 +24,6 @@ import Testing
     #expect(try await append() <= tenth + tenth / 10)
   }
 
-  /// A look into the index each, and no row of a job.
-  @Test("Jobs that have ended and hold a key cost the next one of it little", arguments: UniqueKey.scopes)
-  func succession(scope: UniqueKey.Scope) async throws {
-    for policy in [UniqueKey.Policy.replace, .append] {
-      let store = try folder.store("\(policy).sqlite")
-      func succeed() async throws -> Int {
-        let job = NewJob.plain(terms: JobTerms(unique: UniqueKey("u", policy: policy, scope: scope)))
-        let steps = try await store.work { try await store.insert(job) }.0.steps
-        let claimed = try await store.claim(.of(1)).jobs
-        #expect(claimed.count == 1)
-        _ = try await store.settle(claimed.map { $0.settled() }, thenClaim: nil)
-        return steps
-      }
-      for _ in 0..<9 { _ = try await succeed() }
-      let tenth = try await succeed()
-      for _ in 0..<289 { _ = try await succeed() }
-      let last = try await succeed()
-      #expect(last <= tenth + 290 * 20, "\(policy)")
-      await store.close()
-    }
-  }
-
   @Test func `A claim of one job alone costs among 10,000 what it costs among 10`() async throws {
     func steps(among count: Int) async throws -> Int {
       let store = try folder.store("\(count).sqlite")

@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// An open file or folder, closed with its last reference. `path` is for messages; errors are ``DownloadError``.

@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// Threads that may block in one folder, for the tasks that write what arrives: neither Swift's pool nor the

@@ -54,7 +54,7 @@ extension JobTable: JobLedger {
       reply.jobs += waiting.map { row($0) }
       reply.lanes[name] = LaneRow(
         width: kept.laneWidths[name] ?? 1, taken: inside.count { $0.seat == true }, waiting: waiting.map(\.id),
-        pace: kept.lanePaces?[name])
+        pace: kept.lanePaces[name])
     }
     for key in needs.keys {
       reply.owners[key] = records.lazy.filter { [now] in
@@ -78,10 +78,10 @@ extension JobTable: JobLedger {
   }
 
   func limit(of queue: String) -> QueueLimit? {
-    kept.limits?[queue].map { limits in
+    kept.limits[queue].map { limits in
       QueueLimit(
         queue: queue, limits: limits,
-        running: records.count { $0.course.state == .running && $0.job.queue == queue }, tat: kept.tats?[queue] ?? 0,
+        running: records.count { $0.course.state == .running && $0.job.queue == queue }, tat: kept.tats[queue] ?? 0,
         at: now)
     }
   }
@@ -214,8 +214,8 @@ extension JobTable: JobLedger {
       news.moved(row.id, route: row.route, in: row.batch, from: row.course.state, to: nil) { (job.queue, job.kind) }
     }
     for row in changes.workers { save(row) }
-    kept.tats?.merge(changes.tats) { $1 }
-    for (lane, pace) in changes.paces { kept.lanePaces?[lane] = pace }
+    kept.tats.merge(changes.tats) { $1 }
+    for (lane, pace) in changes.paces { kept.lanePaces[lane] = pace }
     workers.removeAll { changes.goneWorkers.contains($0.id ?? 0) }
   }
 

@@ -11,7 +11,7 @@ extension JobTable {
         try setLane(name, width: width)
         kept.laneWidths[name] = width == 1 ? nil : width
       case .laneRate(let name, let rate): try setLane(name, rate: .some(rate))
-      case .limits(let queue, let limits): kept.limits?[queue] = limits
+      case .limits(let queue, let limits): kept.limits[queue] = limits
       case .constraint(let constraint, let isSatisfied):
         kept.setByHand[constraint] = isSatisfied
         news.here.insert(.settings)
@@ -22,9 +22,9 @@ extension JobTable {
 
   var settings: [StoreSetting] {
     kept.pausedQueues.sorted().map { .queue($0, isPaused: true) }
-      + (kept.limits ?? [:]).sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) }
+      + kept.limits.sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) }
       + kept.laneWidths.sorted { $0.key < $1.key }.map { .lane($0.key, width: $0.value) }
-      + (kept.lanePaces ?? [:]).sorted { $0.key < $1.key }.map { .laneRate($0.key, $0.value.rate) }
+      + kept.lanePaces.sorted { $0.key < $1.key }.map { .laneRate($0.key, $0.value.rate) }
       + kept.setByHand.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
   }
 
@@ -83,7 +83,7 @@ extension JobTable {
     waits.isPaused = kept.pausedQueues.contains(record.job.queue)
     waits.limit = limit(of: record.job.queue).map { JobWaits.Limit($0) }
     waits.laneLimit = record.job.terms.lane.flatMap { lane in
-      kept.lanePaces?[lane.name].map { JobWaits.Limit($0.limit(of: lane.name, at: now)) }
+      kept.lanePaces[lane.name].map { JobWaits.Limit($0.limit(of: lane.name, at: now)) }
     }
     waits.setByHand = kept.setByHand
     let process = Int64(ProcessInfo.processInfo.processIdentifier)

@@ -43,13 +43,11 @@ final class JobTable {
     /// Chosen so that no claim is ``ClaimNumber/nobody``.
     var lastWorker: Int64 = ClaimNumber.nobody.worker
     var pausedQueues: Set<String> = []
-    /// Nil only in data saved before there were limits.
-    var limits: [String: JobLimits]? = [:]
+    var limits: [String: JobLimits] = [:]
     /// ``QueueLimit/tat`` of queues that have or had a rate.
-    var tats: [String: Int64]? = [:]
+    var tats: [String: Int64] = [:]
     var laneWidths: [String: Int] = [:]
-    /// Nil only in data saved before there were any.
-    var lanePaces: [String: LanePace]? = [:]
+    var lanePaces: [String: LanePace] = [:]
     var setByHand: [JobConstraint: Bool] = [:]
     var batches: [BatchID: Batch] = [:]
     var lastBatch: Int64 = 0
@@ -101,7 +99,7 @@ final class JobTable {
     let setBack = seen.setBack(at: now, uptime)
     if setBack > 0 {
       for index in records.indices { records[index].course.rebase(by: setBack) }
-      for lane in (kept.lanePaces ?? [:]).keys { kept.lanePaces?[lane]?.rebase(by: setBack) }
+      for lane in kept.lanePaces.keys { kept.lanePaces[lane]?.rebase(by: setBack) }
       news.tell(.work)
       touched = Set(records.map(\.id))
     }

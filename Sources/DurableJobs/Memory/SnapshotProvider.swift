@@ -68,7 +68,6 @@ extension JobTable {
             + "limited: put back what it was, or open it with the version that wrote it. Without it, jobs begin in unpaused queues",
           cause: error)
       }
-      (kept.limits, kept.tats, kept.lanePaces) = (kept.limits ?? [:], kept.tats ?? [:], kept.lanePaces ?? [:])
     }
     for (name, data) in entries where name.hasPrefix("job-") {
       if let job = try? decoder.decode(SavedJob.self, from: data) {

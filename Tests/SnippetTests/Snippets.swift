@@ -891,7 +891,7 @@ func snippet76() async throws {
     static let kind = "share-photo"
 
     func run(in context: JobContext) async throws -> RemoteID {
-      try await server.upload(URL.documentsDirectory.appending(path: name)) { _ in }
+      try await server.upload(URL(filePath: NSHomeDirectory()).appending(path: "Documents/\(name)")) { _ in }
     }
   }
   worker.register(SharePhoto.self)

@@ -57,15 +57,17 @@
       let server = try ServerName(connectionString)
       try Self.check(schema: configuration.schema)
       engine = try await withCheckedThrowingContinuation { continuation in
-        let thread = Thread {
-          do {
-            continuation.resume(returning: try Engine(server: server, configuration: configuration))
-          } catch {
-            continuation.resume(throwing: JobError(error, server: server.description))
+        do {
+          try StoreThread.start("durable-postgres") {
+            do {
+              continuation.resume(returning: try Engine(server: server, configuration: configuration))
+            } catch {
+              continuation.resume(throwing: JobError(error, server: server.description))
+            }
           }
+        } catch {
+          continuation.resume(throwing: error)
         }
-        thread.name = "durable-postgres"
-        thread.start()
       }
     }
 

@@ -1,10 +1,12 @@
 #if Postgres
   import DurableJobs
-  import DurableJobsPostgres
+  import DurableJobsProcess
   import Foundation
   import PostgresTestServer
   import TestProcesses
   import Testing
+
+  @testable import DurableJobsPostgres
 
   /// Workers that end without a word, and their leases have an hour to come.
   @Suite struct NeighbourTests {
@@ -73,6 +75,40 @@
       if arrival == .afterIt { await listen() }
       try await until { try await !runs() }
       withExtendedLifetime(subscription) {}
+    }
+
+    @Test("Whoever watches is told of each death once, however many die at once and however many watch")
+    func many() async throws {
+      let own = try #require(WorkerProcess.current)
+      let children = try (0..<50).map { _ in try ChildProcess("/usr/bin/env", ["sleep", "600"]) }
+      let processes = try children.map { child in
+        let start = try #require(ProcessEntry(child.pid)).start
+        return try #require(
+          WorkerProcess(number: Int64(child.pid), start: Int64(clamping: start), machine: own.machine))
+      }
+      let deaths = Lock(0)
+      let watches = (0..<40).map { _ in DeathWatch(own: own) }
+      for watch in watches { watch.begin { deaths.withLock { $0 += 1 } } }
+      // Half of them end while they watch.
+      await withTaskGroup(of: Void.self) { group in
+        for watch in watches { group.addTask { for process in processes.prefix(25) { watch.watch(process) } } }
+      }
+      for child in children.prefix(25) { child.send(SIGKILL) }
+      await withTaskGroup(of: Void.self) { group in
+        for watch in watches { group.addTask { for process in processes.dropFirst(25) { watch.watch(process) } } }
+        for child in children.prefix(25) { group.addTask { await child.ended() } }
+      }
+      for child in children.dropFirst(25) { child.send(SIGKILL) }
+      for child in children { await child.ended() }
+      await until { deaths.withLock { $0 } == children.count * watches.count }
+      for watch in watches { watch.end() }
+      // Of one that has ended before it is watched, too; and after the end nobody is told anything.
+      let late = DeathWatch(own: own)
+      late.begin { deaths.withLock { $0 += 1 } }
+      late.watch(processes[0])
+      late.end()
+      late.watch(processes[0])
+      #expect(deaths.withLock { $0 } == children.count * watches.count + 1)
     }
 
     enum Place: CaseIterable {

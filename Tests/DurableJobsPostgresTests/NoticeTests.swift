@@ -55,6 +55,29 @@
       await other.close()
     }
 
+    @Test("A store that is closed listens no more, also where programs were started that have all that was open")
+    func inherited() async throws {
+      let server = try TestServer.shared.get()
+      let database = try server.database()
+      let store = try await server.store(TestServer.schema(), "dbname=\(database)")
+      let heard = Heard(store)
+      #expect(await heard.first { $0 == .all } != nil)
+      var pid: pid_t = 0
+      var words = [strdup("sleep"), strdup("600"), nil]
+      defer { for word in words { free(word) } }
+      try #require(posix_spawn(&pid, "/bin/sleep", nil, nil, &words, nil) == 0)
+      defer {
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+      }
+      await store.close()
+      try await until {
+        try server.psql(
+          "SELECT 1 FROM pg_stat_activity WHERE datname=current_database() AND query LIKE 'LISTEN%'", database: database
+        ).isEmpty
+      }
+    }
+
     @Test("Commits that follow each other closely are few notices, and the last of them is told")
     func debounced() async throws {
       let notices = Notices(server: try ServerName(try TestServer.shared.get().string()), schema: "s", session: "one")

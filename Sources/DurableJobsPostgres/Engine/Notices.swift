@@ -100,21 +100,29 @@
 
     func listen(_ isWanted: Bool) {
       let old = state.withLock { state -> Listener? in
+        state.timer?.cancel()
+        state.timer = nil
         guard isWanted != (state.listener != nil), !(isWanted && state.hasEnded) else { return nil }
         defer {
-          state.listener =
-            isWanted
-            ? Listener(server: server, channel: channel) { [weak self] in
-              self?.heard($0)
-            } isBack: { [weak self] in
-              guard let (post, isBack) = self?.state.withLock({ ($0.post, $0.isBack) }) else { return }
-              post(.all)
-              isBack()
-            } : nil
+          state.listener = isWanted ? listener() : nil
+          if isWanted, state.listener == nil {
+            state.timer = SystemClock().schedule(after: .seconds(1)) { [weak self] in self?.listen(true) }
+          }
         }
         return state.listener
       }
       old?.end()
+    }
+
+    /// Nil if there is no thread for it.
+    private func listener() -> Listener? {
+      try? Listener(server: server, channel: channel) { [weak self] in
+        self?.heard($0)
+      } isBack: { [weak self] in
+        guard let (post, isBack) = self?.state.withLock({ ($0.post, $0.isBack) }) else { return }
+        post(.all)
+        isBack()
+      }
     }
 
     private func heard(_ payload: String) {
@@ -157,44 +165,55 @@
 
   /// A thread that waits for notices, and reconnects when needed. It ends when it is told to.
   final class Listener: Sendable {
-    private let wake: (reading: Int32, writing: Int32)
+    /// How it is told to end.
+    private final class End: Sendable {
+      private let hasCome = Lock(false)
+      private let waker = Waker()
 
+      func come() {
+        hasCome.withLock { $0 = true }
+        waker?.wake()
+      }
+
+      /// Waits for it that long, or without end, or till there is something to read in `file`. Returns whether it has come.
+      func wait(_ duration: Duration?, file: Int32 = -1) -> Bool {
+        // Without a waker it is looked for each second.
+        let longest = waker == nil ? Duration.seconds(1) : nil
+        let milliseconds = [duration, longest].compactMap(\.self).min().map { Int32(clamping: $0.milliseconds) }
+        var files = [waker?.descriptor ?? -1, file].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        _ = poll(&files, 2, milliseconds ?? -1)
+        return hasCome.withLock(\.self)
+      }
+    }
+
+    private let over = End()
+
+    /// Throws `JobError.Code.storeFailed` if there can be no thread.
     init(
       server: ServerName, channel: String, heard: @escaping @Sendable (String) -> Void,
       isBack: @escaping @Sendable () -> Void
-    ) {
-      var ends: [Int32] = [-1, -1]
-      _ = pipe(&ends)
-      wake = (ends[0], ends[1])
-      let thread = Thread { [reading = ends[0]] in
+    ) throws {
+      try StoreThread.start("durable-listener") { [over] in
         var attempt = 0
-        while !Self.isOver(reading, within: .zero) {
+        while !over.wait(.zero) {
           do {
-            try Self.listen(server, channel, heard, isOver: reading) {
+            try Self.listen(server, channel, heard, until: over) {
               attempt = 0
               isBack()
             }
           } catch {
             attempt += 1
             let wait = min(0.1 * Double(1 << min(attempt, 8)), 15) * .random(in: 0.5...1)
-            if Self.isOver(reading, within: .seconds(wait)) { break }
+            if over.wait(.seconds(wait)) { break }
           }
         }
-        close(reading)
       }
-      thread.name = "durable-listener"
-      thread.start()
     }
 
-    func end() { close(wake.writing) }
-
-    private static func isOver(_ reading: Int32, within duration: Duration) -> Bool {
-      var descriptor = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-      return poll(&descriptor, 1, Int32(clamping: duration.milliseconds)) > 0
-    }
+    func end() { over.come() }
 
     private static func listen(
-      _ server: ServerName, _ channel: String, _ heard: (String) -> Void, isOver reading: Int32, begun: () -> Void
+      _ server: ServerName, _ channel: String, _ heard: (String) -> Void, until over: End, begun: () -> Void
     ) throws {
       let connection = try server.connect()
       defer { PQfinish(connection) }
@@ -209,13 +228,9 @@
           heard(String(cString: notice.pointee.extra))
           PQfreemem(notice)
         }
-        var descriptors = [
-          pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0),
-          pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
-        ]
-        guard descriptors[0].fd >= 0 else { throw PostgresFailure(.lost, "") }
-        _ = poll(&descriptors, 2, -1)
-        if descriptors[1].revents != 0 { return }
+        let file = PQsocket(connection)
+        guard file >= 0 else { throw PostgresFailure(.lost, "") }
+        if over.wait(nil, file: file) { return }
         guard PQconsumeInput(connection) == 1 else { throw PostgresFailure(.lost, "") }
       }
     }

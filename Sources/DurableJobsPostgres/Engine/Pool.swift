@@ -44,7 +44,7 @@
       enum Way {
         case closed
         case ring(Int64)
-        case start(Int64)
+        case start(Int64, Int64)
         case wait(Int64)
       }
       let way = state.withLock { state -> Way in
@@ -55,25 +55,43 @@
         guard state.threads.count < size, let number = (0..<Int64(size)).first(where: { !state.threads.contains($0) })
         else { return .wait(state.lastKey) }
         state.threads.insert(number)
-        return .start(number)
+        return .start(number, state.lastKey)
       }
       switch way {
       case .closed: request.fail(engine.closedError)
       case .ring(let number): bells[Int(number)].signal()
-      case .start(let number):
-        let thread = Thread { [self] in loop(engine, number) }
-        thread.name = "durable-postgres"
-        thread.start()
-      case .wait(let key):
-        _ = SystemClock().schedule(at: request.deadline) { [weak self] in
-          guard let request = self?.state.withLock({ $0.withdraw(key) }) else { return }
-          request.fail(
-            JobError(
-              .storeFailed,
-              "the store \(engine.server) had no connection free in time: all are at work. Try again, or allow it more")
-          )
+      case .start(let number, let key):
+        do {
+          try StoreThread.start("durable-postgres") { [self] in loop(engine, number) }
+        } catch {
+          // Others may come to it.
+          guard leave(number) else { return limit(request, key, engine) }
+          let request = state.withLock { $0.withdraw(key) }
+          request?.fail(error)
         }
+      case .wait(let key): limit(request, key, engine)
       }
+    }
+
+    private func limit(_ request: Request, _ key: Int64, _ engine: Engine) {
+      _ = SystemClock().schedule(at: request.deadline) { [weak self] in
+        guard let request = self?.state.withLock({ $0.withdraw(key) }) else { return }
+        request.fail(
+          JobError(
+            .storeFailed,
+            "the store \(engine.server) had no connection free in time: all are at work. Try again, or allow it more"))
+      }
+    }
+
+    /// Returns whether it was the last thread.
+    @discardableResult
+    private func leave(_ number: Int64) -> Bool {
+      let (isLast, leaving) = state.withLock { state in
+        state.threads.remove(number)
+        return (state.threads.isEmpty, state.threads.isEmpty ? state.takeLeaving() : [])
+      }
+      for continuation in leaving { continuation.resume() }
+      return isLast
     }
 
     private func loop(_ engine: Engine, _ number: Int64) {
@@ -103,11 +121,7 @@
       }
       engine.tellLast(on: session)
       session.disconnect()
-      let leaving = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-        state.threads.remove(number)
-        return state.threads.isEmpty ? state.takeLeaving() : []
-      }
-      for continuation in leaving { continuation.resume() }
+      leave(number)
     }
 
     private func carryOut(_ group: [Request], _ session: Session) {

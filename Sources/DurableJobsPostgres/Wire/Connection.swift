@@ -50,7 +50,6 @@
       PQsetNoticeProcessor(connection, { _, _ in }, nil)
       PQsetnonblocking(connection, 1)
       guard PQenterPipelineMode(connection) == 1 else {
-        PQfinish(connection)
         throw PostgresFailure(.lost, "libpq has no pipeline mode; it must be 14 or newer")
       }
     }
@@ -141,13 +140,14 @@
     /// between.
     func sync(_ point: FaultPoint? = nil) throws {
       roundTrips += 1
-      guard !isBroken else { throw lost }
-      PQpipelineSync(connection)
-      point?.reach()
       let readers = sent
       // What went before the refused one is rolled back.
       var failure = refusal
+      // Those that are never called, too: they hold who holds this connection.
       (sent, early, bytes, refusal) = ([], 0, 0, nil)
+      guard !isBroken else { throw lost }
+      PQpipelineSync(connection)
+      point?.reach()
       try readResults(readers, &failure)
       guard let end = try next() else { throw failure ?? lost }
       PQclear(end)
@@ -223,12 +223,16 @@
     private func cancel() {
       guard let cancel = PQgetCancel(connection) else { return }
       let address = UInt(bitPattern: cancel)
-      Thread {
-        guard let cancel = OpaquePointer(bitPattern: address) else { return }
-        var words = [CChar](repeating: 0, count: 256)
-        PQcancel(cancel, &words, 256)
-        PQfreeCancel(cancel)
-      }.start()
+      do {
+        try StoreThread.start("durable-cancel") {
+          guard let cancel = OpaquePointer(bitPattern: address) else { return }
+          var words = [CChar](repeating: 0, count: 256)
+          PQcancel(cancel, &words, 256)
+          PQfreeCancel(cancel)
+        }
+      } catch {
+        PQfreeCancel(cancel)  // the server finds out when the connection ends
+      }
     }
   }
 #endif

@@ -1,4 +1,5 @@
 #if Postgres
+  import CPostgres
   import DurableJobs
   import DurableJobsPostgres
   import DurableJobsTesting
@@ -128,9 +129,41 @@
       for id in [parent] + ids {
         #expect(refusal("SELECT complete(\(id))").contains("waits for others"), "\(id)")
       }
+      let waiting = try await store.insert(JobInsertion([.plain(after: [JobEdge(.key("none"))])])).ids[0]
+      for id in [ids[0], waiting] {
+        _ = try await store.change(.suspend(reason: "for a while"), where: .id(id), after: nil, limit: 1)
+        #expect(refusal("SELECT complete(\(id))").contains("waits for others"), "\(id)")
+      }
+      try WholeStore.expect(of: server, schema: schema)
       #expect(refusal("SELECT complete(999)").contains("there is no job 999"))
       _ = try await store.change(.cancel(reason: nil), where: .id(ids[1]), after: nil, limit: 1)
       #expect(refusal("SELECT complete(\(ids[1]))").contains("has ended already"))
+    }
+
+    @Test("However many programs have jobs in open transactions, none waits for another, nor do two that take turns")
+    func open() async throws {
+      for kind in ["a", "b"] { _ = try sql("SELECT enqueue('default','\(kind)','{}')") }
+      // Of so many, two have processes whose numbers leave the same rest.
+      let programs = (0..<66).map { _ in PQconnectdb(server.string()) }
+      defer { for program in programs { PQfinish(program) } }
+      func run(_ program: OpaquePointer?, _ text: String) -> String {
+        let result = PQexec(program, text)
+        defer { PQclear(result) }
+        return String(cString: PQresultErrorMessage(result))
+      }
+      for program in programs {
+        let words = run(program, "SET search_path=\"\(schema)\"; SET lock_timeout='1s'; BEGIN")
+        #expect(words == "")
+      }
+      for (first, second) in [("a", "b"), ("b", "a")] {
+        for (number, program) in programs.enumerated() {
+          let kind = number.isMultiple(of: 2) ? first : second
+          #expect(run(program, "SELECT complete(enqueue('default','\(kind)','{}'))") == "")
+        }
+      }
+      for program in programs { #expect(run(program, "COMMIT") == "") }
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 2, .succeeded: 132]))
+      try WholeStore.expect(of: server, schema: schema)
     }
 
     @Test("A store of the version before is brought up by who opens it, as far as it may be")
@@ -166,7 +199,7 @@
       let rate = StoreSetting.laneRate("l", JobRate(1, per: .seconds(60)))
       try await store.configure([rate])
       #expect(try await store.settings() == [rate])
-      #expect(try sql("SELECT version FROM meta") == [["6"]])
+      #expect(try sql("SELECT version FROM meta") == [["\(PostgresStore.version)"]])
     }
   }
 

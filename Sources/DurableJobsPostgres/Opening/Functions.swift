@@ -4,9 +4,20 @@
   /// What programs in any language, triggers or people in `psql` may do in a transaction of their own. `§` stands for
   /// the schema, `¤` for the channel of its notices and `¶` for the number under which the names of routes are locked.
   extension Schema {
+    /// How many shares of the counts there are for these, from 1000 on.
+    private static let shares = 1000
+    private static let chooseShare = """
+      -- The counts have shares for these functions, so that nobody need wait till the caller commits: of all shares, the
+              -- first from some one on that no other open transaction has.
+              FOR i IN 0..\(shares - 1) LOOP
+                tally_share := 1000+(pg_backend_pid()%64+i)%\(shares);
+                EXIT WHEN pg_try_advisory_xact_lock(hashtextextended('share '||tally_share,¶));
+              END LOOP;
+      """
+
     static let enqueue = """
       -- Stores a job in the caller's transaction, and gives its id. Workers hear of it when that commits.
-      CREATE FUNCTION §enqueue(queue text, kind text, payload json, priority bigint DEFAULT 0,
+      CREATE OR REPLACE FUNCTION §enqueue(queue text, kind text, payload json, priority bigint DEFAULT 0,
         run_at timestamptz DEFAULT NULL, max_attempts integer DEFAULT \(Defaults.maxAttempts))
       RETURNS bigint LANGUAGE plpgsql AS $$
       #variable_conflict use_column
@@ -19,6 +30,7 @@
         due bigint := floor(extract(epoch FROM enqueue.run_at)*1000);
         route_id bigint;
         new_id bigint;
+        tally_share smallint;
       BEGIN
         IF NOT coalesce(octet_length(enqueue.queue) BETWEEN 1 AND \(Limits.nameBytes)
           AND octet_length(enqueue.kind) BETWEEN 1 AND \(Limits.nameBytes),false) THEN
@@ -45,8 +57,8 @@
         INSERT INTO §spec(id,created_at,options,payload)
         VALUES(new_id,moment,CASE WHEN enqueue.max_attempts<>\(Defaults.maxAttempts)
           THEN '{"maxAttempts":'||enqueue.max_attempts||'}' END,bytes);
-        -- Shares of its own, so that workers need not wait till the caller commits.
-        INSERT INTO §tally AS t VALUES(route_id,1000+pg_backend_pid()%64,1,0,(due IS NOT NULL)::integer,0,0,0,0,0)
+        \(chooseShare)
+        INSERT INTO §tally AS t VALUES(route_id,tally_share,1,0,(due IS NOT NULL)::integer,0,0,0,0,0)
         ON CONFLICT(route,share) DO UPDATE SET jobs=t.jobs+1,scheduled=t.scheduled+excluded.scheduled;
         PERFORM pg_notify('¤','sql \(ForeignChange.work.rawValue) *');
         RETURN new_id;
@@ -60,11 +72,12 @@
 
     static let complete = """
       -- Has a job succeed in the caller's transaction, one that nobody waits for. False if it had succeeded before.
-      CREATE FUNCTION §complete(id bigint, output json DEFAULT NULL) RETURNS boolean LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION §complete(id bigint, output json DEFAULT NULL) RETURNS boolean LANGUAGE plpgsql AS $$
       #variable_conflict use_column
       DECLARE
         was §job%ROWTYPE;
         moment CONSTANT bigint := floor(extract(epoch FROM clock_timestamp())*1000);
+        tally_share smallint;
       BEGIN
         SELECT * INTO was FROM §job j WHERE j.id=complete.id FOR UPDATE;
         IF NOT FOUND THEN
@@ -73,7 +86,9 @@
           RETURN false;
         ELSIF was.state>7 THEN
           RAISE EXCEPTION 'job % has ended already, and not well',complete.id USING ERRCODE='55000';
-        ELSIF was.state=2 OR was.batch IS NOT NULL OR was.links&\(entangled.rawValue)<>0 THEN
+        ELSIF was.batch IS NOT NULL OR was.links&\(entangled.rawValue)<>0 OR was.state=2
+          -- Also while it is suspended.
+          OR EXISTS(SELECT 1 FROM §wait w WHERE w.job=complete.id) THEN
           RAISE EXCEPTION 'job % waits for others, is waited for, or has a lane, a unique key or a batch',complete.id
             USING ERRCODE='0A000',HINT='durable complete '||complete.id||' ends it with all that follows.';
         ELSIF octet_length(complete.output::text)>\(Limits.payloadBytes) THEN
@@ -90,7 +105,8 @@
           INSERT INTO §output VALUES(complete.id,convert_to(complete.output::text,'UTF8'))
           ON CONFLICT(id) DO UPDATE SET bytes=excluded.bytes;
         END IF;
-        INSERT INTO §tally AS t VALUES(was.route,1000+pg_backend_pid()%64,0,0,-(was.state=3)::integer,
+        \(chooseShare)
+        INSERT INTO §tally AS t VALUES(was.route,tally_share,0,0,-(was.state=3)::integer,
           -(was.state=6)::integer,1,0,0,0)
         ON CONFLICT(route,share) DO UPDATE SET scheduled=t.scheduled+excluded.scheduled,
           suspended=t.suspended+excluded.suspended,succeeded=t.succeeded+1;

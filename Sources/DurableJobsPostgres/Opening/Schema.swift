@@ -10,7 +10,7 @@
 
     /// What each version adds to the one before, in parts that are sent separately. `§` stands for the schema.
     private static let steps = [
-      [tables], [identity, enqueue, complete], [limitsAndCodes], [emptyBatches], [laneRates], [processes],
+      [tables], [identity], [limitsAndCodes], [emptyBatches], [laneRates], [processes], [enqueue, complete, functions],
     ]
 
     private static let tables = """
@@ -124,6 +124,8 @@
       ALTER TABLE §worker ADD COLUMN machine text, ADD COLUMN process_start bigint;
       UPDATE §meta SET version=6;
       """
+
+    private static let functions = "UPDATE §meta SET version=7;"
 
     /// `name` as an SQL identifier.
     static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }

@@ -1,4 +1,5 @@
 #if Postgres
+  import CPostgres
   import DurableJobs
   import DurableJobsTesting
   import Foundation
@@ -158,6 +159,21 @@
       let store = try await server.store { $0.acceptsWeakDurability = true }
       #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
       await store.close()
+    }
+
+    @Test("A server that follows another is told by the code of its refusal, whatever language it speaks")
+    func words() throws {
+      let server = try TestServer()
+      try server.stop()
+      try server.follow(true)
+      try server.start()
+      let connection = try #require(PQconnectdb(server.string()))
+      defer { PQfinish(connection) }
+      let result = try #require(PQexec(connection, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
+      defer { PQclear(result) }
+      #expect(PostgresFailure(result, on: connection).sqlState == "25006")
+      #expect(PostgresFailure.state("0A000", from: "call_bool_check_hook") == "25006")
+      #expect(PostgresFailure.state("0A000", from: "exec_stmt_raise") == "0A000")
     }
 
     @Test("C77 A server that follows another one is refused, and a store goes on once that leads")

@@ -27,13 +27,17 @@
       let state = field(67)  // PG_DIAG_SQLSTATE, 'C'
       let words = [field(77), field(68)].compactMap(\.self).joined(separator: ": ")  // 'M', 'D'
       if let state {
-        // What a standby server reports on an attempt to write.
-        let isFollowing = state == "0A000" && words.contains("recovery")
-        self.init(.sqlState(isFollowing ? "25006" : state), words)
+        self.init(.sqlState(Self.state(state, from: field(82))), words)  // PG_DIAG_SOURCE_FUNCTION, 'R'
       } else {
         let isLost = PQstatus(connection) != CONNECTION_OK
         self.init(isLost ? .lost : .sqlState("XX000"), String(cString: PQresultErrorMessage(result)))
       }
+    }
+
+    /// A standby server refuses a transaction that may write as a feature that it does not have, in any language: it is the
+    /// check of a setting that says so.
+    static func state(_ state: String, from function: String?) -> String {
+      state == "0A000" && function == "call_bool_check_hook" ? "25006" : state
     }
 
     /// The message without line breaks; libpq starts a continued line with a tab.

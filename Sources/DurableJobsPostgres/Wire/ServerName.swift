@@ -9,8 +9,10 @@
     private let string: String
     let description: String
     /// Whether there are several hosts: another may lead soon, if none does now.
-    var hasSeveralHosts: Bool { hosts > 1 }
-    private let hosts: Int
+    var hasSeveralHosts: Bool { hosts.withLock { $0 > 1 } }
+    /// As the string has it, until libpq has told what it makes of that: they may also stand in the environment, or with a
+    /// service.
+    private let hosts: Lock<Int>
     /// How many seconds each may take. As libpq has it, none or less is without end; nil if that is no number.
     private let patience: Int?
     /// What libpq uses if the string says nothing: a host that is silent for long is given up.
@@ -27,22 +29,38 @@
           "the connection string can't be read. It is postgres://user@host:5432/database, or host=… user=… dbname=…")
       }
       defer { PQconninfoFree(options) }
+      let values = Self.values(options)
+      let user = values["user"].map { "\($0)@" } ?? ""
+      let port = values["port"].map { ":\($0)" } ?? ""
+      let host = values["host"] ?? values["hostaddr"] ?? ""
+      let database = values["dbname"] ?? ""
+      hosts = Lock(Self.count(host))
+      patience = Int(values["connect_timeout"] ?? Self.defaults["connect_timeout"] ?? "")
+      // The folder of a socket can't be written in the place of a host.
+      description =
+        host.hasPrefix("/")
+        ? "postgres://\(user)\(port)/\(database)?host=\(host)" : "postgres://\(user)\(host)\(port)/\(database)"
+    }
+
+    private static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
       var values: [String: String] = [:]
       var option = options
       while let keyword = option.pointee.keyword {
         if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
         option += 1
       }
-      let user = values["user"].map { "\($0)@" } ?? ""
-      let port = values["port"].map { ":\($0)" } ?? ""
-      let host = values["host"] ?? values["hostaddr"] ?? ""
-      let database = values["dbname"] ?? ""
-      hosts = host.split(separator: ",", omittingEmptySubsequences: false).count
-      patience = Int(values["connect_timeout"] ?? Self.defaults["connect_timeout"] ?? "")
-      // The folder of a socket can't be written in the place of a host.
-      description =
-        host.hasPrefix("/")
-        ? "postgres://\(user)\(port)/\(database)?host=\(host)" : "postgres://\(user)\(host)\(port)/\(database)"
+      return values
+    }
+
+    private static func count(_ hosts: String) -> Int {
+      hosts.split(separator: ",", omittingEmptySubsequences: false).count
+    }
+
+    private func learnHosts(_ connection: OpaquePointer) {
+      guard let options = PQconninfo(connection) else { return }
+      defer { PQconninfoFree(options) }
+      let values = Self.values(options)
+      hosts.withLock { $0 = Self.count(values["host"] ?? values["hostaddr"] ?? "") }
     }
 
     /// Blocks until it has connected, or knows that it can't: if hosts are silent, about as long as `limit`, of which each
@@ -53,7 +71,7 @@
       var values = given.map(\.value) + [string, "UTF8"]
       if let limit, let patience {
         // Older versions of libpq make two of one. What comes last counts.
-        let part = max(2, Int((min(limit.seconds, 1e6) / Double(hosts)).rounded(.up)))
+        let part = max(2, Int((min(limit.seconds, 1e6) / Double(hosts.withLock(\.self))).rounded(.up)))
         keywords.append("connect_timeout")
         values.append("\(patience > 0 ? min(patience, part) : part)")
       }
@@ -61,6 +79,7 @@
         Self.withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }
       }
       guard let connection else { throw PostgresFailure(.lost, "there was not enough memory for a connection") }
+      learnHosts(connection)
       guard PQstatus(connection) != CONNECTION_OK else { return connection }
       var failure = PostgresFailure(.lost, String(cString: PQerrorMessage(connection)))
       if failure.isInUnknownWords(of: self) {

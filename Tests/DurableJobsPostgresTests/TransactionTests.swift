@@ -87,7 +87,9 @@
       arguments: [
         "SET synchronous_commit TO off", "/* all */ set SESSION statement_timeout = 1234", "DEALLOCATE ALL",
         "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", "CREATE TEMP TABLE left_behind(id int)", "LISTEN it",
-        "DO $$ BEGIN PERFORM set_config('lock_timeout','1234',false); END $$",
+        "DO $$ BEGIN PERFORM set_config('lock_timeout','1234',false); END $$", "SELECT 1 AS id INTO TEMP left_behind",
+        "WITH a AS(SELECT 1 AS id) SELECT * INTO TEMP left_behind FROM a",
+        "EXPLAIN (ANALYZE) CREATE TEMP TABLE left_behind AS SELECT 1",
       ])
     func session(sql: String) async throws {
       let store = try await server.store(schema) { $0.connections = 1 }

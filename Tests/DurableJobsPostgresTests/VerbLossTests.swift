@@ -68,13 +68,18 @@
       }
     }
 
+    /// Stores three jobs, and claims one.
+    private func oneOfThree(in store: PostgresStore, claimedBy other: PostgresStore? = nil) async throws -> ClaimedJob {
+      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
+      return try #require(try await (other ?? store).claim(.of(1)).jobs.first)
+    }
+
     @Test("A call whose connection is lost in its middle is done on another, once", arguments: Verb.allCases)
     func lost(verb: Verb) async throws {
       let server = try TestServer.shared.get()
       let (database, schema) = (try server.database(), TestServer.schema())
       let store = try await server.store(schema, "dbname=\(database)")
-      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
-      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      let held = try await oneOfThree(in: store)
       let tables = try server.psql(
         "SELECT string_agg(format('%I.%I',schemaname,tablename),',') FROM pg_tables WHERE schemaname='\(schema)'",
         database: database)[0][0]
@@ -102,8 +107,7 @@
       let wire = try TestWire(before: server)
       let schema = TestServer.schema()
       let store = try await server.store(schema, "host=\(wire.folder)")
-      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
-      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      let held = try await oneOfThree(in: store)
       wire.cutAtEnd(isCommit: verb.writes)
       #expect(try await verb.run(store, held) == verb.reply)
       #expect(wire.cuts == 1)
@@ -123,8 +127,7 @@
       let store = try await server.store(schema, "host=\(wire.folder)") {
         ($0.connections, $0.callLimit) = (1, .seconds(5))
       }
-      _ = try await store.insert(JobInsertion([.plain(), .plain(), .plain()]))
-      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      let held = try await oneOfThree(in: store)
       wire.refuse(1_000_000)
       wire.cutAtEnd(isCommit: true)
       let error = await #expect(throws: JobError.self) { try await verb.run(store, held) }
@@ -148,8 +151,7 @@
         ($0.connections, $0.callLimit) = (1, .seconds(3))
       }
       let other = try await server.store(schema)
-      _ = try await other.insert(JobInsertion([.plain(), .plain(), .plain()]))
-      let held = try #require(try await store.claim(.of(1)).jobs.first)
+      let held = try await oneOfThree(in: other, claimedBy: store)
       wire.fallSilent(true)
       for _ in 0..<2 {
         let begin = SystemClock().uptime

@@ -6,8 +6,17 @@ enum SQLText {
   /// Whether a session is certainly the same after it, once its transaction has ended; a function's doing is not seen.
   static func leavesSession(_ sql: String) -> Bool {
     let words = firstWords(2, of: sql)
+    guard !makesTable(sql, words[0]) else { return false }
     return passing.contains(words[0])
       || words[0] == "SET" && ["CONSTRAINTS", "LOCAL", "TRANSACTION"].contains(words[1])
+  }
+
+  /// Whether it may make a table that stays: in some order of words, which may also stand in a text or a comment.
+  private static func makesTable(_ sql: String, _ first: String) -> Bool {
+    let words = sql.uppercased().split { !$0.isLetter && $0 != "_" }
+    if first == "EXPLAIN" { return words.contains("ANALYZE") }
+    return ["SELECT", "WITH"].contains(first)
+      && zip(words, words.dropFirst()).contains { $1 == "INTO" && $0 != "INSERT" && $0 != "MERGE" }
   }
 
   private static let passing: Set = [

@@ -147,6 +147,8 @@
       return try await engine.write { transaction in
         let connection = transaction.connection
         transaction.begin()
+        // `rows` and `last` may take their time.
+        connection.send("SELECT set_config('idle_in_transaction_session_timeout','0',true)")
         connection.send(Self.lockSQL)
         var movedUpTo: Int64?
         var (isUsed, hasWorkers) = (false, false)

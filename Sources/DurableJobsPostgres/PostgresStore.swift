@@ -35,6 +35,8 @@
       package var folder: String?
       /// Whether to accept a server with `fsync=off`, for example in tests.
       public var acceptsWeakDurability = false
+      /// How long what a worker asks for may wait for each lock: its lease is renewed only when that is over.
+      package var lockPatience = Defaults.lease / 6
       /// The clock to use in place of the server's.
       package var clock: (any JobClock)?
 
@@ -129,17 +131,24 @@
       var request = request
       request.join = nil  // there would be nobody to tell of the results
       let turn = Turn([], request)
-      return try await engine.write { try turn.run(in: $0).claimed ?? ClaimBatch() }
+      return try await engine.writeForWorker { try turn.run(in: $0).claimed ?? ClaimBatch() }
     }
 
     public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-      try await engine.write { try $0.renew(request) }
+      do {
+        return try await engine.writeForWorker { try $0.renew(request) }
+      } catch let error as JobError where error.code == .locked {
+        // What there is to write of one job, which somebody keeps locked, must not cost the worker the others.
+        let sign = RenewalRequest(worker: request.worker, lease: request.lease, renewals: [], isPartial: true)
+        _ = try await engine.writeForWorker { try $0.renew(sign) }
+        throw error
+      }
     }
 
     public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
       for job in settlements.flatMap(\.followUps) { try job.check() }
       let turn = Turn(settlements, thenClaim)
-      return try await engine.write { try turn.run(in: $0) }
+      return try await engine.writeForWorker { try turn.run(in: $0) }
     }
 
     public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
@@ -153,10 +162,16 @@
       try filter.check()
       return try await engine.write { transaction in
         transaction.begin()
-        let reader = Reader(connection: transaction.connection)
-        let page = JobPage(filter: filter, after: after, limit: limit + 1, routes: try reader.routes())
-        let ids = try page.ids(on: transaction.connection)
-        return try transaction.change(change, ids, limit: limit)
+        let routes = try Reader(connection: transaction.connection).routes(for: filter)
+        let page = JobPage(filter: filter, after: after, limit: limit + 1, routes: routes)
+        let found = try page.ids(on: transaction.connection)
+        let ids = Array(found.prefix(limit))
+        // Others may have changed them until they are locked.
+        transaction.lock(ids)
+        let matching = try JobPage(filter: filter, among: ids, routes: routes).ids(on: transaction.connection)
+        var report = try transaction.change(change, matching, limit: limit)
+        report.next = found.count > limit ? ids.last : nil
+        return report
       }
     }
 

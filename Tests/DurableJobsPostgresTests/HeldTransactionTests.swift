@@ -3,6 +3,7 @@
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsPostgres
@@ -31,13 +32,13 @@
       try await store.insert(JobInsertion((0..<count).map { _ in .plain(terms: terms) })).ids
     }
 
-    /// What a claim gets, and how many entries of the jobs' index the server came to for it.
-    private func claim(_ count: Int) throws -> (batch: ClaimBatch, met: Int64) {
+    /// What a claim gets, and how many entries of an index, that of the jobs' lines, the server came to for it.
+    private func claim(_ count: Int, index: String = "job_line") throws -> (batch: ClaimBatch, met: Int64) {
       try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
         transaction.begin()
         func met() throws -> Int64 {
           let met = Lock<Int64>(0)
-          transaction.connection.send("SELECT pg_stat_get_xact_tuples_returned('§job_line'::regclass)") { rows in
+          transaction.connection.send("SELECT pg_stat_get_xact_tuples_returned('§\(index)'::regclass)") { rows in
             met.withLock { $0 = rows.int(0, 0) }
           }
           try transaction.sync()
@@ -172,6 +173,182 @@
       _ = try await work(1)
       _ = try await store.settle([old.settled(.interrupted)], thenClaim: nil)
       #expect(try claim(1).batch.jobs.map(\.token.job) == [old.token.job])
+    }
+
+    private func lanes(_ count: Int) -> [NewJob] {
+      (0..<count).map { .plain(terms: JobTerms(lane: JobLane("lane \($0)"))) }
+    }
+
+    /// Runs `body` while a transaction of this store stands open that stores the jobs.
+    private func storing<R>(_ jobs: [NewJob], _ body: () async throws -> R) async throws -> R {
+      let (stored, mayCommit) = (Gate(), DispatchSemaphore(value: 0))
+      let call = Task { [store] in
+        try await store.engine.write { transaction in
+          _ = try transaction.insert(JobInsertion(jobs))
+          try transaction.sync()
+          stored.open()
+          mayCommit.wait()
+        }
+      }
+      await stored.pass()
+      let result: Result<R, any Error>
+      do { result = .success(try await body()) } catch { result = .failure(error) }
+      mayCommit.signal()
+      try await call.value
+      return try result.get()
+    }
+
+    private func waiting() throws -> Int {
+      try server.psql(
+        "SELECT 1 FROM pg_stat_activity WHERE datname=current_database() AND wait_event_type='Lock'", database: database
+      ).count
+    }
+
+    @Test("Who stores jobs with names waits for nobody who stores some with others")
+    func otherNames() async throws {
+      _ = try await insert(1)
+      let jobs = lanes(301)
+      try await storing([jobs[300]]) {
+        let ids = try await store.insert(JobInsertion(Array(jobs.prefix(300)))).ids
+        #expect(ids.count == 300)
+      }
+    }
+
+    @Test("A name that a large call has among thousands is not another's meanwhile", arguments: [true, false])
+    func sameName(isLargeFirst: Bool) async throws {
+      _ = try await insert(1)
+      let (large, small) = (lanes(1500), lanes(1))
+      let second = try await storing(isLargeFirst ? large : small) {
+        let second = Task { [store] in try await store.insert(JobInsertion(isLargeFirst ? small : large)).ids.count }
+        try await until { try waiting() == 1 }
+        return second
+      }
+      #expect(try await second.value == (isLargeFirst ? 1 : 1500))
+      // One of both has the lane.
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1501, .blocked: 1]))
+      try WholeStore.expect(of: server, schema: schema, database: database)
+    }
+
+    @Test("A change by a filter spares a job that does not match any more once who had it locked has committed")
+    func changed() async throws {
+      let ids = try await insert(3)
+      let store = self.store
+      @Sendable func change(_ change: JobChange, _ filter: JobFilter, after: JobID? = nil, limit: Int) async throws
+        -> ChangeReport
+      {
+        try await store.change(change, where: filter, after: after, limit: limit)
+      }
+      _ = try await change(.cancel(reason: nil), .all, limit: 9)
+      let (retried, mayCommit) = (Gate(), DispatchSemaphore(value: 0))
+      let retry = Task {
+        try await store.engine.write { transaction in
+          let report = try transaction.change(.retry, [ids[0]], limit: 1)
+          try transaction.sync()
+          retried.open()
+          mayCommit.wait()
+          return report
+        }
+      }
+      await retried.pass()
+      let removal = Task { try await change(.remove, .state(.cancelled), limit: 2) }
+      try await until { try waiting() == 1 }
+      mayCommit.signal()
+      #expect(try await retry.value.changed == [ids[0]])
+      let report = try await removal.value
+      #expect(report.changed == [ids[1]] && report.refused == [])
+      // It goes on behind what it looked at.
+      #expect(report.next == ids[1])
+      #expect(try await change(.remove, .state(.cancelled), after: report.next, limit: 2).changed == [ids[2]])
+      #expect(try await store.jobs(JobQuery()).map(\.state) == [.ready])
+      try WholeStore.expect(of: server, schema: schema, database: database)
+    }
+
+    @Test("A claim looks at no more than a thousand that have passed their deadline, however many have")
+    func manyOverdue() async throws {
+      _ = try await insert(3000, terms: JobTerms(deadline: .end(by: .after(.seconds(1)))))
+      clock.advance(by: .seconds(2))
+      let first = try claim(1, index: "deadline_pkey")
+      // Those that it ends are found once more.
+      #expect(first.met <= 2100, "\(first.met)")
+      #expect(try await store.counts(where: .all)[.failed] == 1000)
+      // And while there are as many, it leaves the line in which they stand alone.
+      let other = try await insert(1)
+      let second = try claim(1)
+      #expect(second.batch.jobs.isEmpty && second.batch.hasMore)
+      #expect(second.met <= 100, "\(second.met)")
+      var claimed: [JobID] = []
+      while claimed.isEmpty { claimed = try claim(1).batch.jobs.map(\.token.job) }
+      #expect(claimed == other)
+      #expect(try await store.counts(where: .all) == JobCounts([.failed: 3000, .running: 1]))
+    }
+
+    @Test("Results of a job that a program keeps locked hold up no renewal, nor does its progress")
+    func lockedResult() async throws {
+      let store = try await server.store(schema, "dbname=\(database)", clock: clock) {
+        ($0.lockPatience, $0.callLimit) = (.milliseconds(50), .seconds(600))
+      }
+      _ = try await insert(2)
+      let held = try await store.claim(.of(2)).jobs
+      let renewals = held.map { ClaimRenewal(token: $0.token, progress: JobProgress(fraction: 0.5)) }
+      func lease() throws -> String {
+        try server.psql("SELECT lease_until FROM worker", schema: schema, database: database)[0][0]
+      }
+      let first = try lease()
+      try await holding("SELECT 1 FROM \"\(schema)\".job WHERE id=\(held[0].token.job.rawValue) FOR UPDATE") {
+        let error = await #expect(throws: JobError.self) {
+          try await store.settle(held.map { $0.settled() }, thenClaim: .of(1))
+        }
+        #expect(error?.code == .locked && error?.isPassing == true, "\(error as Any)")
+        clock.advance(by: .seconds(10))
+        await #expect(throws: JobError.self) {
+          try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: renewals))
+        }
+        let second = try lease()
+        #expect(second > first, "it gave a sign of life all the same")
+      }
+      #expect(try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: renewals)) == [.held, .held])
+      #expect(
+        try await store.settle(held.map { $0.settled() }, thenClaim: nil).replies.map(\.isAccepted) == [true, true])
+      await store.close()
+    }
+
+    @Test("However long it takes to set all waits right after the clock was set back, it is done, and once")
+    func setBack() async throws {
+      let late = try await insert(2, terms: JobTerms(start: .after(.seconds(3600))))
+      func hasty(_ clock: ManualClock) async throws -> PostgresStore {
+        try await server.store(schema, "dbname=\(database)", clock: clock) { $0.callLimit = .seconds(1) }
+      }
+      let (store, other) = (try await hasty(clock), try await hasty(ManualClock()))
+      clock.stepWallClock(by: .seconds(-1800))
+      let counts = try await holding("SELECT 1 FROM \"\(schema)\".job WHERE id=\(late[0].rawValue) FOR UPDATE") {
+        let counts = (0..<2).map { _ in Task { try await store.counts(where: .all).total } }
+        try await until { try waiting() == 2 }
+        // As long as a call may take has gone by after this.
+        await #expect(throws: JobError.self) {
+          try await other.change(.suspend(reason: nil), where: .id(late[0]), after: nil, limit: 1)
+        }
+        return counts
+      }
+      // The second may have waited too long for the first.
+      let totals = [await counts[0].result, await counts[1].result].compactMap { try? $0.get() }
+      #expect(totals.first == 2)
+      let start = clock.now.addingTimeInterval(3600)
+      #expect(try await self.store.jobs(JobQuery()).map(\.runAt) == [start, start])
+      _ = try await self.store.insert(JobInsertion([.plain()]))
+      #expect(try await self.store.jobs(JobQuery(.ids(late))).map(\.runAt) == [start, start])
+      for store in [store, other] { await store.close() }
+    }
+
+    @Test("Who names jobs does not count all that there are")
+    func named() async throws {
+      let terms = JobTerms(key: "key", tags: ["tag"])
+      let ids = try await insert(1, terms: terms)
+      try await holding("LOCK TABLE \"\(schema)\".tally IN ACCESS EXCLUSIVE MODE") {
+        for filter in [.id(ids[0]), .key("key"), .tag("tag") && .state(.ready)] as [JobFilter] {
+          let jobs = try await store.jobs(JobQuery(filter, detail: .all))
+          #expect(jobs.map(\.id) == ids)
+        }
+      }
     }
 
     @Test("Jobs that somebody keeps locked are asked for again after a while, and not at once")

@@ -31,6 +31,27 @@
       #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
     }
 
+    @Test("More names than a server has locks are taken in one call, and those of all that follows an end in another")
+    func names() async throws {
+      let server = try TestServer(options: "-c max_connections=100")
+      #expect(try server.psql("SHOW max_locks_per_transaction") == [["64"]])
+      let schema = TestServer.schema()
+      let store = try await server.store(schema) { $0.callLimit = .seconds(600) }
+      let parent = try await store.insert(JobInsertion([.plain()])).ids[0]
+      let children = (0..<14_000).map { number in
+        var terms = JobTerms(lane: JobLane("lane \(number)"))
+        (terms.key, terms.unique) = ("key \(number)", UniqueKey("unique \(number)"))
+        return NewJob.plain(terms: terms, after: [JobEdge(.job(parent))])
+      }
+      #expect(try await store.insert(JobInsertion(children)).ids.count == children.count)
+      let claimed = try #require(try await store.claim(.of(1)).jobs.first)
+      #expect(claimed.token.job == parent)
+      #expect(try await store.settle([claimed.settled()], thenClaim: nil).replies.map(\.isAccepted) == [true])
+      #expect(try await store.counts(where: .all) == JobCounts([.succeeded: 1, .ready: children.count]))
+      await store.close()
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
     @Test("More results than a server takes at once are refused for good, so that a worker offers them one at a time")
     func results() async throws {
       _ = try await store.insert(JobInsertion((0..<Self.count).map { _ in .plain() }))

@@ -182,6 +182,29 @@
       }
     }
 
+    @Test("A transaction that has waited long leaves times alone that others wrote meanwhile, and is begun again")
+    func old() async throws {
+      let rate = JobRate(1, per: .seconds(60), burst: 5)
+      try await store.configure([.limits(queue: "default", JobLimits(rate: rate)), .laneRate("l", rate)])
+      _ = try await store.insert(JobInsertion([.plain(), .plain(terms: JobTerms(lane: JobLane("l")))]))
+      let session = Session(engine: store.engine, number: 7)
+      let end = SystemClock().uptime + .seconds(60)
+      let verbs: [(Transaction) throws -> Void] = [
+        { _ = try $0.claim(.of(1)) },
+        { _ = try $0.insert(JobInsertion([.plain(terms: JobTerms(lane: JobLane("l")))])) },
+      ]
+      for verb in verbs {
+        var begun = 0
+        try session.write(until: end) { transaction in
+          begun += 1
+          transaction.begin()
+          if begun == 1 { transaction.begunAt -= .seconds(6) }
+          try verb(transaction)
+        }
+        #expect(begun == 2)
+      }
+    }
+
     @Test("A limit costs its queue one round trip a claim, a rate two, and other queues none")
     func roundTrips() async throws {
       let session = Session(engine: store.engine, number: 7)

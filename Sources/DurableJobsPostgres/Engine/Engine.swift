@@ -104,6 +104,12 @@
       try await run { try $0.write(until: $1, body) }
     }
 
+    /// For a worker, which does nothing else meanwhile. Throws `JobError.Code.locked` if somebody keeps a lock too long.
+    func writeForWorker<R: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
+      let patience = configuration.lockPatience
+      return try await run { try $0.write(until: $1, waitingForLocks: patience, body) }
+    }
+
     func read<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
       try await run { try $0.read(until: $1, body) }
     }

@@ -14,7 +14,7 @@
 
       var report = RecoveryReport()
       if !plan.isNothing {
-        report = try await write {
+        report = try await writeForWorker {
           try $0.recover(plan, limit: limit)
         }
       }

@@ -28,14 +28,20 @@
 
     /// Runs `body` in a transaction that is durable when this returns, and again from its start if another transaction
     /// conflicted or the connection was lost. If the connection is lost during the commit, the server is asked later
-    /// whether the commit happened.
-    func write<R>(until deadline: Duration, _ body: (Transaction) throws -> R) throws -> R {
+    /// whether the commit happened. With `lockPatience` it is not run again if it waited for a lock that long.
+    func write<R>(
+      until deadline: Duration, waitingForLocks lockPatience: Duration? = nil, _ body: (Transaction) throws -> R
+    ) throws -> R {
       var attempt = 0
+      var deadline = deadline
       while true {
-        let transaction = try begin(until: deadline, attempt: &attempt)
+        deadline += try setWaitsRight(until: deadline)
+        let transaction = try begin(until: deadline, lockPatience, attempt: &attempt)
         do {
           let moment = engine.time.moment
-          let reply = try carryOut(transaction, setBack: engine.time.setBack(at: moment), body)
+          guard engine.time.setBack(at: moment) == 0 else { continue }
+          let reply = try body(transaction)
+          try transaction.settleBatches()
           let sentAt = SystemClock().uptime
           do {
             try transaction.commit()
@@ -55,6 +61,33 @@
           return reply
         } catch {
           abandon(transaction, after: error)
+          if lockPatience != nil, (error as? PostgresFailure)?.sqlState == "55P03" { throw error }
+          try waitBeforeAnother(&attempt, after: error, until: deadline)
+        }
+      }
+    }
+
+    /// If the clock was set back, what waits for a time is corrected before anything else, in a transaction of its own:
+    /// however long that takes, it is not a part of what a call may take. Returns how long it took.
+    private func setWaitsRight(until deadline: Duration) throws -> Duration {
+      let begun = SystemClock().uptime
+      var attempt = 0
+      while true {
+        let moment = engine.time.moment
+        let (known, setBack) = engine.epoch.withLock { ($0, engine.time.setBack(at: moment)) }
+        guard setBack > 0 else { return attempt > 0 ? SystemClock().uptime - begun : .zero }
+        let transaction = try begin(until: deadline, attempt: &attempt)
+        do {
+          let epoch = try transaction.rebaseWaits(by: setBack, known: known)
+          try transaction.commit()
+          engine.epoch.withLock { known in
+            known = epoch
+            engine.time.saw(moment)
+          }
+          engine.tell(transaction)
+          return SystemClock().uptime - begun
+        } catch {
+          abandon(transaction, after: error)
           try waitBeforeAnother(&attempt, after: error, until: deadline)
         }
       }
@@ -63,12 +96,9 @@
     /// Runs `body` on one moment of the store.
     func read<R>(until deadline: Duration, _ body: (Reader) throws -> R) throws -> R {
       // What is read must not depend on whether somebody has written since the clock was set back.
+      let deadline = deadline + (try setWaitsRight(until: deadline))
       let moment = engine.time.moment
-      if engine.time.setBack(at: moment) > 0 {
-        try write(until: deadline) { $0.begin() }
-      } else {
-        engine.time.saw(moment)
-      }
+      if engine.time.setBack(at: moment) == 0 { engine.time.saw(moment) }
       var attempt = 0
       while true {
         do {
@@ -104,29 +134,24 @@
       }
     }
 
-    private func begin(until deadline: Duration, attempt: inout Int) throws -> Transaction {
+    private func begin(
+      until deadline: Duration, _ lockPatience: Duration? = nil, attempt: inout Int
+    ) throws -> Transaction {
       while true {
         do {
-          return Transaction(
+          let transaction = Transaction(
             connection: try connected(until: deadline), routes: routes, context: engine.context, now: engine.time.now,
-            tallies: tallies, isHeard: engine.signals.hasListeners, usualCommit: usualCommit)
+            tallies: tallies, isHeard: engine.signals.hasListeners, usualCommit: usualCommit,
+            lockPatience: lockPatience)
+          transaction.check = { [engine] time, sent in
+            guard let clock = engine.serverClock, !clock.heard(time, since: sent) else { return }
+            throw ClockMoved()
+          }
+          return transaction
         } catch {
           try waitBeforeAnother(&attempt, after: error, until: deadline)
         }
       }
-    }
-
-    private func carryOut<R>(
-      _ transaction: Transaction, setBack: Int64, _ body: (Transaction) throws -> R
-    ) throws -> R {
-      transaction.check = { [engine] time, sent in
-        guard let clock = engine.serverClock, !clock.heard(time, since: sent) else { return }
-        throw ClockMoved()
-      }
-      try transaction.rebaseWaits(by: setBack, engine.epoch)
-      let reply = try body(transaction)
-      try transaction.settleBatches()
-      return reply
     }
 
     private func abandon(_ transaction: Transaction, after error: any Error) {
@@ -181,11 +206,13 @@
           }
           connection.send(Self.thereSQL, [.ids(transaction.stored), .int(transaction.now)]) { isThere = $0.bool(0, 0) }
           try connection.sync()
-          guard state == "in progress" else {
-            let isKnown = isSameLife || isThere || state == "aborted"
+          guard isSameLife else {
+            // If it is another's number, it was not this one that came.
+            let isKnown = isThere || state == "aborted" || state == "in progress"
             guard isKnown || !transaction.isCallers else { throw UnknownOutcome() }
-            return state == "committed" && (isSameLife || isThere)
+            return isThere
           }
+          guard state == "in progress" else { return state == "committed" }
           throw PostgresFailure(.sqlState("40001"), "the transaction is still being ended")
         } catch let error where !(error is UnknownOutcome) {
           drop(after: error)

@@ -101,8 +101,8 @@
     static let takeKeysSQL = """
       INSERT INTO §uniq SELECT * FROM unnest($1,$2,$3) ON CONFLICT(key,job) DO UPDATE SET until=excluded.until
       """
-    static let namesSQL = "INSERT INTO §job_key SELECT * FROM unnest($1,$2) ON CONFLICT DO NOTHING"
-    static let tagsSQL = "INSERT INTO §tag SELECT * FROM unnest($1,$2) ON CONFLICT DO NOTHING"
+    static let namesSQL = "INSERT INTO §job_key SELECT * FROM unnest($1,$2)"
+    static let tagsSQL = "INSERT INTO §tag SELECT * FROM unnest($1,$2)"
     /// Jobs that wait for a key can't be removed while they are bound to the job that brings it.
     static let lockBoundSQL = """
       SELECT id FROM §job WHERE id=ANY(ARRAY(SELECT child FROM §edge_key WHERE key=ANY($1))) ORDER BY id FOR UPDATE

@@ -31,6 +31,8 @@
       let wholeIn: Int64?
     }
     var lines: [Line] = []
+    /// Whether there are routes whose lines were not searched. The next claim may do it.
+    var hasPassedOver = false
     var asked = 0
     private var found: [Found] = []
     /// How many jobs could be claimed.
@@ -94,7 +96,7 @@
       if !found.isEmpty { FaultPoint.claimMarked.reach() }
       answer.reply.taken.nextDue = nextTime(transaction.now)
       // Others may have been there first, and left some of what they locked.
-      var hasMore = !found.isEmpty && wanted > found.count
+      var hasMore = hasPassedOver || !found.isEmpty && wanted > found.count
       for queue in Set(more.compactMap { transaction.routes.byID[$0]?.queue }) {
         if request.limited.contains(queue) {
           answer.reply.taken.full.insert(queue)

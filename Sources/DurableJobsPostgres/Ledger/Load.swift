@@ -69,7 +69,8 @@
     static let lockNamedSQL = lock("ARRAY(SELECT job FROM(\(named)) n)")
     static let namedSQL = "SELECT n.key,\(row) FROM(\(named)) n JOIN §job j ON j.id=n.job"
     static let waitersSQL = "SELECT key,child FROM §edge_key WHERE key=ANY($1) ORDER BY key,child"
-    /// With OFFSET, the planner leaves the inner query as it is, and has a route when it goes through a line.
+    /// With OFFSET, the planner leaves the inner query as it is, and has a route when it goes through a line: so it is in
+    /// other statements on what runs.
     private static let held = """
       SELECT h.id FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
       WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) ORDER BY h.id LIMIT $2
@@ -84,11 +85,12 @@
       ORDER BY d.at,d.job
       """
 
+    func lock(_ jobs: [JobID]) { connection.send(Self.lockJobsSQL, [.ids(jobs.sorted())]) }
+
     func load(_ needs: Needs, _ answer: PipelineAnswer) {
       if !needs.jobs.isEmpty {
-        let ids = Value.ids(needs.jobs.sorted())
-        connection.send(Self.lockJobsSQL, [ids])
-        read(Self.jobsSQL, [ids], answer)
+        lock(needs.jobs)
+        read(Self.jobsSQL, [.ids(needs.jobs.sorted())], answer)
       }
       if !needs.childrenOf.isEmpty {
         let parents = Value.ids(needs.childrenOf.sorted())
@@ -162,6 +164,7 @@
         loadOwners(of: keys, all: needs.allOwnersOf, answer)
         try sync()
       }
+      throw Surprise()
     }
 
     /// Their rows are asked for by who needs them.
@@ -199,10 +202,12 @@
       let wanted = names.contains { lanes[$0] ?? 0 > 0 }
       let values = [list, .ints(names.map { Int64(clamping: lanes[$0] ?? 0) })]
       lock(names.map(\.composed), .lane)
-      connection.send(Self.lanesSQL, [list]) { rows in
+      connection.send(Self.lanesSQL, [list]) { [self] rows in
         for row in 0..<rows.count {
+          let pace = rows.pace(row, 3)
+          if pace != nil { try checkAge() }
           answer.reply.lanes[rows.text(row, 0) ?? ""] = LaneRow(
-            width: max(rows.count(row, 1), 1), taken: rows.count(row, 2), waiting: [], pace: rows.pace(row, 3))
+            width: max(rows.count(row, 1), 1), taken: rows.count(row, 2), waiting: [], pace: pace)
         }
       }
       guard wanted else { return }

@@ -40,6 +40,7 @@
         limits = Self.limits(rows, at: now) { locked.contains($0) }
       }
       try sync()
+      try checkAge()
       return limits
     }
 

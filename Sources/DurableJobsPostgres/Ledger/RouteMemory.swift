@@ -33,10 +33,7 @@
     func read(on connection: Connection, changes: Int64) {
       connection.send(Self.routesSQL) { [self] rows in
         forget()
-        for row in 0..<rows.count {
-          let route = Route(
-            id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
-            requires: Set(list: rows.text(row, 4)), isPaused: rows.bool(row, 3))
+        for route in Self.routes(rows) {
           byID[route.id] = route
           ids[Key(queue: route.queue, kind: route.kind, requires: route.requires)] = route.id
         }
@@ -44,6 +41,15 @@
       }
       connection.send(Self.conditionsSQL) { [self] in setByHand = Self.conditions($0) }
       connection.send(Self.limitsSQL) { [self] in limits = Self.limits($0) }
+    }
+
+    /// Reads the rows of ``routesSQL``.
+    static func routes(_ rows: Rows) -> [Route] {
+      (0..<rows.count).map { row in
+        Route(
+          id: rows.int(row, 0), queue: rows.text(row, 1) ?? "", kind: rows.text(row, 2) ?? "",
+          requires: Set(list: rows.text(row, 4)), isPaused: rows.bool(row, 3))
+      }
     }
 
     static func limits(_ rows: Rows) -> [String: JobLimits] {

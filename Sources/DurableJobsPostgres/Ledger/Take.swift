@@ -8,6 +8,8 @@
     /// How many due jobs of a route become ready in one transaction. The rest follow in the next, at once.
     static let promotionBite: Int64 = 1000
     private static let largestClaim = 1_000_000
+    /// How many jobs that have passed their deadline end in one claim.
+    private static let overdueBite = 1000
 
     private static func promoteSQL(_ routes: String) -> String {
       """
@@ -78,8 +80,9 @@
     /// The ids first: of a table that has always been empty there are no statistics, and the planner would expect hundreds,
     /// and go through all jobs.
     static let overdueReadySQL = """
-      SELECT j.id,j.rank,j.route FROM §job j WHERE j.id=ANY(ARRAY(SELECT job FROM §deadline WHERE at<=$1))
-        AND j.state+0=4 AND j.route=ANY($2) ORDER BY j.rank,j.id LIMIT 1000 FOR UPDATE SKIP LOCKED
+      SELECT j.id,j.rank,j.route FROM §job j
+      WHERE j.id=ANY(ARRAY(SELECT job FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT \(overdueBite)))
+        AND j.state+0=4 AND j.route=ANY($2) ORDER BY j.rank,j.id FOR UPDATE SKIP LOCKED
       """
     static let setAsideSQL = """
       UPDATE §job SET state=6,attempt=attempt-1,claim=-claim,links=links|\(Links.note.rawValue) WHERE id=ANY($1)
@@ -131,10 +134,16 @@
       let ids = served.map(\.id)
       let work = ClaimWork(claim: context.workers.nextClaim(ofRow: row), request: request)
       promoteDue(ids, work)
-      connection.send(Self.overdueReadySQL, [.int(now), .ints(ids)]) { rows in
+      let crowded = context.crowdedRoutes.withLock { $0.intersection(ids) }
+      work.hasPassedOver = request.only == nil && !crowded.isEmpty
+      connection.send(Self.overdueReadySQL, [.int(now), .ints(ids)]) { [context] rows in
         work.overdue = (0..<rows.count).map { (rows.id($0, 0), rows.int($0, 1), rows.int($0, 2)) }
+        context.crowdedRoutes.withLock { crowded in
+          crowded.subtract(ids)
+          if rows.count == Self.overdueBite { crowded.formUnion(work.overdue.map(\.route)) }
+        }
       }
-      take(served, request, work)
+      take(request.only == nil ? served.filter { !crowded.contains($0.id) } : served, request, work)
       return work
     }
 

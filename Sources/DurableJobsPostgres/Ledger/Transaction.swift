@@ -11,6 +11,9 @@
     let workers: OwnWorkers
     let lineStarts = LineStarts()
     let dueStarts = DueStarts()
+    /// Routes of which so many jobs have passed their deadline that a claim would search long for others in their lines: it
+    /// ends as many as it may, and leaves the rest of the line to a later one.
+    let crowdedRoutes = Lock<Set<Int64>>([])
     /// The seed of the names that transactions lock: each schema has its own.
     let lockSeed: Int64
     /// Whether a pooler may give each transaction another session of the server.
@@ -50,13 +53,16 @@
     /// New jobs that will need ids before they are stored.
     var expectedIDs = 0
     var ids: [JobID] = []
+    private var lockedNames = 0
 
     /// What the server tells of this transaction, once it has begun.
     private(set) var head: Head?
     private(set) var hasBegun = false
-    private var begunAt = Duration.zero
+    var begunAt = Duration.zero
     /// How long the last commit took on this connection.
     let usualCommit: Duration
+    /// How long it waits for each lock before it is refused as a collision; nil: as long as it may take.
+    let lockPatience: Duration?
     /// Whether it has taken no longer yet than its commit will.
     var isYoung: Bool { SystemClock().uptime - begunAt < usualCommit }
     /// Gets the server's time, and how old that is at most. Throws if the estimate of ``now`` was wrong.
@@ -83,9 +89,9 @@
 
     init(
       connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, tallies: Tallies, isHeard: Bool,
-      usualCommit: Duration = .zero
+      usualCommit: Duration = .zero, lockPatience: Duration? = nil
     ) {
-      self.usualCommit = usualCommit
+      (self.usualCommit, self.lockPatience) = (usualCommit, lockPatience)
       self.connection = connection
       self.routes = routes
       self.context = context
@@ -105,6 +111,7 @@
     private static let beginSQL = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     private static let nowSQL =
       "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+    private static let patienceSQL = "SELECT set_config('lock_timeout',$1,true)"
     static let headSQL = "SELECT \(nowSQL),changes FROM §meta WHERE id=1"
     private static let pooledHeadSQL = "SELECT \(nowSQL),changes,\(lifeSQL) FROM §meta WHERE id=1"
     private static let loneHeadSQL = "SELECT \(nowSQL),nextval('§job_id'),\(Tallies.metSQL)"
@@ -115,6 +122,7 @@
       begunAt = SystemClock().uptime
       connection.send(Self.beginSQL)
       if context.isPooled { connection.send(Connection.settingsSQL, [.bool(true)]) }
+      if let lockPatience { connection.send(Self.patienceSQL, [.text("\(max(lockPatience.milliseconds, 1))ms")]) }
       connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
         try check(rows.int(0, 1), begunAt)
@@ -211,6 +219,13 @@
       routes.forget()
     }
 
+    /// For times that others have written meanwhile, ``now`` must not be much older than they are: after a long wait for a
+    /// lock it is, and they would be taken for those of a clock that was set back.
+    func checkAge() throws {
+      guard SystemClock().uptime - begunAt > .microseconds(QueueLimit.slack / 2) else { return }
+      throw Surprise()
+    }
+
     func sync() throws { if connection.hasUnsent { try connection.sync() } }
 
     // MARK: Time
@@ -228,24 +243,24 @@
 
     static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"
 
+    /// How long it may take to set right all that waits.
+    private static let rebaseLimit = Duration.seconds(3600)
+
     /// The clock was set back by this many milliseconds. Of all processes that notice, the first corrects the waits;
-    /// the others see by the epoch that it was done.
-    func rebaseWaits(by setBack: Int64, _ known: Lock<Int64>) throws {
-      guard setBack > 0 else { return }
+    /// the others see by the epoch that it is not the `known` one any more. Returns the one that holds from now on.
+    func rebaseWaits(by setBack: Int64, known: Int64) throws -> Int64 {
       begin()
       var epoch: Int64 = 0
       connection.send(Self.epochSQL) { epoch = $0.int(0, 0) }
       try sync()
-      let isFirst = known.withLock { known in
-        defer { known = epoch }
-        return known == epoch
-      }
-      guard isFirst else { return }
+      guard epoch == known else { return epoch }
+      // Half-way it would be worth nothing, and the next call would begin it anew.
+      connection.deadline = SystemClock().uptime + Self.rebaseLimit
       connection.send(Self.nextEpochSQL, [.int(now)])
       connection.send(Self.rebaseLanesSQL, [.int(setBack)])
       connection.send(Self.rebaseSQL, [.int(setBack)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
       try sync()
-      known.withLock { $0 = epoch + 1 }
+      return epoch + 1
     }
 
     func place(_ route: Int64) -> (queue: String, kind: String)? { routes.byID[route].map { ($0.queue, $0.kind) } }
@@ -270,13 +285,34 @@
       case uniqueKey, key, route
     }
 
-    static let lockNamesSQL = """
-      SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(n,$2) h FROM unnest($1) n ORDER BY 1) x
-      """
+    /// A server has room for some thousands of locks in all. So a transaction locks no more than these names one by one,
+    /// and then whole stripes of names. Who locks a name shares its stripe: it waits for those who lock the stripe, and
+    /// otherwise for nobody but who has that name.
+    private static let mostNames = 1000
+    private static let lastStripe = 255
+    private static func locking(_ function: String, _ key: String) -> String {
+      "SELECT \(function)(h) FROM (SELECT DISTINCT \(key) h FROM unnest($1) n ORDER BY 1) x"
+    }
+    private static let name = "hashtextextended(n,$2)"
+    /// By another seed than names, which may look like numbers.
+    private static let stripe = "hashtextextended((\(name)&\(lastStripe))::text,$2+8)"
+    static let lockNamesSQL = locking("pg_advisory_xact_lock", name)
+    static let shareStripesSQL = locking("pg_advisory_xact_lock_shared", stripe)
+    static let lockStripesSQL = locking("pg_advisory_xact_lock", stripe)
 
     /// A name may have no row that could be locked yet.
     func lock(_ names: [String], _ space: NameSpace) {
-      connection.send(Self.lockNamesSQL, [.texts(names), .int(context.lockSeed &+ space.rawValue)])
+      let values: [Value] = [.texts(names), .int(context.lockSeed &+ space.rawValue)]
+      lockedNames += names.count
+      guard lockedNames <= Self.mostNames else { return connection.send(Self.lockStripesSQL, values) }
+      connection.send(Self.shareStripesSQL, values)
+      connection.send(Self.lockNamesSQL, values)
+    }
+
+    /// As the SQL functions do: there may be new ones after this.
+    private func lockRoutes() {
+      connection.send(
+        Self.lockNamesSQL, [.texts(["routes"]), .int(context.lockSeed &+ NameSpace.route.rawValue)])
     }
 
     // MARK: Routes
@@ -325,7 +361,7 @@
       try readRoutes()
       let keys = unknown()
       guard !keys.isEmpty else { return }
-      lock(["routes"], .route)
+      lockRoutes()
       connection.send(Self.internQueuesSQL, [.texts(Set(keys.map(\.queue.composed)).sorted())])
       connection.send(
         Self.internRoutesSQL,

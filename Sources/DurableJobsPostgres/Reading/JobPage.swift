@@ -34,6 +34,20 @@
       self.order = "ORDER BY j.id\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
     }
 
+    /// Whether jobs are found by what the filter names, and never by how many there are of a route.
+    static func needsNoCounts(_ filter: JobFilter) -> Bool {
+      (filter.conjuncts ?? [filter]).contains {
+        $0.exactIDs != nil || $0.exactKey != nil || $0.exactTag != nil || $0.exactBatch != nil
+      }
+    }
+
+    /// Those of `ids` that match.
+    init(filter: JobFilter, among ids: [JobID], routes: [RouteTotals]) {
+      (self.routes, limit, order) = (routes, .max, "ORDER BY j.id")
+      from = "§job j WHERE j.id=ANY(\(value(.ids(ids))))"
+      from += " AND \(condition(filter))"
+    }
+
     /// Once it is sent, `read` is called with the result.
     func send(
       _ columns: String, grouped: String? = nil, on connection: Connection, read: @escaping Connection.Reader

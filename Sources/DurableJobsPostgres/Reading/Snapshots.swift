@@ -12,7 +12,7 @@
 
     /// Jobs as they are now.
     func jobs(_ query: JobQuery, now: Int64) throws -> [JobSnapshot] {
-      let routes = try routes()
+      let routes = try routes(for: query.filter)
       let byID = Dictionary(uniqueKeysWithValues: routes.map { ($0.id, $0.route) })
       let page = JobPage(
         filter: query.filter, after: query.after, order: query.order, limit: query.limit, routes: routes)

@@ -68,7 +68,8 @@ let package = Package(
     .target(
       name: "DurableJobsPostgres",
       dependencies: [
-        "DurableJobs", "DurableJobsProcess", .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+        "DurableJobs", "DurableJobsProcess", "DurableJobsSystem",
+        .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .systemLibrary(
       name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),

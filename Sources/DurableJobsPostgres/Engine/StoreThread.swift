@@ -1,5 +1,6 @@
 #if Postgres
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// The threads of a store, which may block.

@@ -101,11 +101,6 @@ import Testing
     #expect(lines.contains("SEARCH l USING PRIMARY KEY (name=? AND seat=? AND job=?)"), "\(lines)")
   }
 
-  @Test func `Whether jobs come back is asked of those alone that do`() async throws {
-    let lines = try await plan(RouteTotals.returningSQL)
-    #expect(lines == ["SEARCH durable_job USING COVERING INDEX durable_job_back (route=? AND rank>?)"])
-  }
-
   @Test func `What readers ask goes through no table but the short ones`() async throws {
     let short = [
       "SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue", "SCAN durable_constraint",

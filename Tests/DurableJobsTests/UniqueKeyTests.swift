@@ -70,7 +70,8 @@ import Testing
     #expect(error?.code == .wrongState)
     #expect(
       error?.message
-        == "job 1 can't be retried: its unique key belongs to job 2; try again when that has ended, or cancel it first")
+        == "job 1 can't be retried: its unique key belongs to job 2; cancel that one first, or remove it if it has ended"
+    )
     #expect(try await queue.retryAll() == 0)
     try await twin.cancel()
     #expect(try await queue.retryAll() == 1)

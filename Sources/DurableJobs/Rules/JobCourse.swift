@@ -206,7 +206,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.retry, .failed), (.retry, .cancelled):
       if let owner = try keyOwner() {
         throw refusal(
-          "can't be retried: its unique key belongs to job \(owner); try again when that lets go of it, or cancel it first, or remove it if it has ended"
+          "can't be retried: its unique key belongs to job \(owner); cancel that one first, or remove it if it has ended"
         )
       }
       reopen(now: now)

@@ -198,7 +198,7 @@ struct WorkerState: Sendable {
     return .renew
   }
 
-  private var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
+  var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
 
   var isStopping: Bool { graceEnd != nil }
 

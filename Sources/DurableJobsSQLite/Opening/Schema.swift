@@ -160,9 +160,5 @@ enum Schema {
     ALTER TABLE durable_lane_width ADD COLUMN burst INT;
     ALTER TABLE durable_lane_width ADD COLUMN tat INT NOT NULL DEFAULT 0;
     """,
-    """
-    -- Jobs that were claimed and wait for their next start.
-    CREATE INDEX durable_job_back ON durable_job(route,rank) WHERE state=3 AND claim<>1099511627776;
-    """,
   ]
 }

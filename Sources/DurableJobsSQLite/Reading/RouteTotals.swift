@@ -19,8 +19,8 @@ extension RouteTotals {
       ORDER BY rank LIMIT 1)) FROM durable_route r WHERE r.queue=(SELECT id FROM durable_queue WHERE name=?1)
     """
   static let returningSQL = """
-    SELECT 1 FROM durable_job INDEXED BY durable_job_back
-    WHERE route=?1 AND state=3 AND rank>?2 AND claim<>1099511627776 LIMIT 1
+    SELECT 1 FROM durable_job INDEXED BY durable_job_line
+    WHERE route=?1 AND state=3 AND state<>7 AND rank>?2 AND claim<>1099511627776 LIMIT 1
     """
 
   /// Without `isCounting`, ready and running jobs are counted among the others: for callers that only need names.

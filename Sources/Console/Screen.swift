@@ -50,8 +50,8 @@
     /// What to do when the reader has gone. By default nothing: what was begun is done, and has its exit code.
     package static let onClosed = Lock<@Sendable () -> Void>({})
 
-    /// From now on the process ends, quietly, when the reader has gone. For who only shows what may be
-    /// long.
+    /// From now on the process ends, quietly, when the reader has gone. For commands that only show
+    /// something, which may be long.
     package static func endWithReader() { onClosed.withLock { $0 = { exit(0) } } }
 
     /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.

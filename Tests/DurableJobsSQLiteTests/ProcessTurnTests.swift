@@ -27,7 +27,7 @@ struct ProcessTurnTests {
     let probe = try ProcessProbe("turn", meeting.databasePath)
     let turn = try WriterLock(folder: meeting.folder)
     #expect(turn.take(within: .zero))
-    try probe.tell("take 1")
+    try probe.tell("take 0")
     try await probe.hear("false")
     try probe.tell("take")
     turn.giveBack()

@@ -138,6 +138,17 @@ public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConver
     (self.code, self.attempts) = (code, attempts)
   }
 
+  /// Failures stored by older versions have no state, and are read as failed.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      job: try values.decode(JobID.self, forKey: .job), kind: try values.decode(String.self, forKey: .kind),
+      state: try values.decodeIfPresent(JobState.self, forKey: .state) ?? .failed,
+      message: try values.decode(String.self, forKey: .message),
+      code: try values.decodeIfPresent(String.self, forKey: .code),
+      attempts: try values.decode(Int.self, forKey: .attempts))
+  }
+
   public var description: String { "job \(job) (\(kind)): \(message)" }
 }
 

@@ -13,8 +13,9 @@ public enum JobEvent: Hashable, Sendable {
   case missed(Int)
 }
 
-/// The events of a queue, from the start of the iteration until its task is cancelled or the store is closed. Every reader gets all events;
-/// one that falls behind by more than ``kept`` is told how many it missed, and holds up nobody.
+/// The events of a queue, from the start of the iteration until its task is cancelled or the store is closed, of which it
+/// may miss the last commits. Every reader gets all events; one that falls behind by more than ``kept`` is told how many
+/// it missed, and holds up nobody.
 ///
 /// Use it for a log or a badge. A screen is better served by ``JobSnapshots``, which always end up at the latest state.
 public struct JobEvents: AsyncSequence, Sendable {

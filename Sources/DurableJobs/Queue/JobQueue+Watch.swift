@@ -84,7 +84,7 @@ extension JobQueue {
   }
 
   /// The job of this store whose handler this is.
-  private var ownJob: JobID? { WorkerEngine.handler.flatMap { $0.engine.worksOn(store) ? $0.token.job : nil } }
+  private var ownJob: JobID? { WorkerEngine.handler(on: store)?.token.job }
 }
 
 extension JobError {

@@ -165,7 +165,7 @@ extension JobStore {
   /// Waits until the job has ended, and returns it. Throws ``JobError/Code/wrongState`` to a handler whose waiting
   /// keeps the job from running.
   package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
-    guard let (engine, token) = WorkerEngine.handler, engine.worksOn(self) else {
+    guard let (engine, token) = WorkerEngine.handler(on: self) else {
       return try await signals.watch.end(of: id, in: self)
     }
     try await engine.check(id, isAwaitedBy: token)

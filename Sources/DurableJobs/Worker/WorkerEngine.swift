@@ -157,6 +157,14 @@ final class WorkerEngine: Sendable {
 
   func stoppedWaiting(_ token: ClaimToken) { shared.withLock { $0.state.stoppedWaiting(token) } }
 
+  /// The claim on whose behalf the current task waits for jobs of this store, if it is a running handler's.
+  static func handler(on store: any JobStore) -> (engine: WorkerEngine, token: ClaimToken)? {
+    guard let (engine, token) = handler, engine.worksOn(store),
+      engine.shared.withLock({ $0.state.isAtWork(token) })
+    else { return nil }
+    return (engine, token)
+  }
+
   func worksOn(_ other: any JobStore) -> Bool { store.signals.watch === other.signals.watch }
 
   func set(handlers: HandlerTable) {

@@ -381,6 +381,9 @@ struct WorkerState: Sendable {
 
   /// The handler of `token` waits for a job of `queue` that is not running. Returns whether it never will, because
   /// every slot of the queue is held by a handler that waits in this way.
+  /// Whether it is the handler's that runs now: a task that a handler has started may outlive it.
+  func isAtWork(_ token: ClaimToken) -> Bool { atWork[token] != nil }
+
   mutating func isStuck(_ token: ClaimToken, behind queue: String) -> Bool {
     guard let limit = limits[queue], atWork[token] != nil else { return false }
     stuck.insert(token)

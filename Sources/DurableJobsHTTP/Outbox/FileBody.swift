@@ -56,7 +56,7 @@
           guard errno != EINTR else { continue }
           // As of a file server that is away.
           guard [EIO, ESTALE].contains(errno) else { throw RequestError(.disk("read", path)) }
-          throw RequestError(.shortage, "can't read \(path) for now: \(SystemError.words())")
+          throw RequestError(.connection, "can't read \(path) for now: \(SystemError.words())")
         }
       }
       return buffer

@@ -52,7 +52,13 @@
       Task(executorPreference: EngineThread.shared) { [weak self] in
         var attempt = 0
         while let self, case let seen = deaths.withLock({ $0 }), seen > 0 {
-          let report = try? await recover(RecoveryRequest(), limit: 1000)
+          var report: RecoveryReport?
+          do {
+            report = try await recover(RecoveryRequest(), limit: 1000)
+          } catch let error as JobError where error.code == .locked && attempt < 6 {  // it has waited for that
+            attempt += 1
+            continue
+          } catch {}
           if let report, report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
           attempt += 1
           if report?.hasMore == true { continue }

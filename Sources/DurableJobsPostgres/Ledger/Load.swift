@@ -69,8 +69,7 @@
     static let lockNamedSQL = lock("ARRAY(SELECT job FROM(\(named)) n)")
     static let namedSQL = "SELECT n.key,\(row) FROM(\(named)) n JOIN §job j ON j.id=n.job"
     static let waitersSQL = "SELECT key,child FROM §edge_key WHERE key=ANY($1) ORDER BY key,child"
-    /// With OFFSET, the planner leaves the inner query as it is, and has a route when it goes through a line: so it is in
-    /// other statements on what runs.
+    /// With OFFSET, the planner leaves the inner query as it is, and has a route when it goes through a line.
     private static let held = """
       SELECT h.id FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
       WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) ORDER BY h.id LIMIT $2

@@ -87,8 +87,8 @@
         ELSIF was.state>7 THEN
           RAISE EXCEPTION 'job % has ended already, and not well',complete.id USING ERRCODE='55000';
         ELSIF was.batch IS NOT NULL OR was.links&\(entangled.rawValue)<>0 OR was.state=2
-          -- Also while it is suspended.
-          OR EXISTS(SELECT 1 FROM §wait w WHERE w.job=complete.id) THEN
+          -- Also while it is suspended. One that runs began before what it waits for was run again.
+          OR was.state<>5 AND EXISTS(SELECT 1 FROM §wait w WHERE w.job=complete.id) THEN
           RAISE EXCEPTION 'job % waits for others, is waited for, or has a lane, a unique key or a batch',complete.id
             USING ERRCODE='0A000',HINT='durable complete '||complete.id||' ends it with all that follows.';
         ELSIF octet_length(complete.output::text)>\(Limits.payloadBytes) THEN
@@ -98,6 +98,7 @@
           -- The claim of a worker is void.
           claim=CASE WHEN claim=\(ClaimNumber.nobody.rawValue) THEN claim ELSE -abs(claim) END
         WHERE j.id=complete.id;
+        DELETE FROM §wait w WHERE w.job=complete.id;
         DELETE FROM §note n WHERE n.job=complete.id;
         DELETE FROM §step s WHERE s.job=complete.id;
         DELETE FROM §deadline d USING §spec s WHERE s.id=complete.id AND d.at=s.deadline AND d.job=s.id;

@@ -46,7 +46,7 @@
           let words = ["--user", "show", "--property", "FragmentPath", "--value", file.unitName]
           // Without an answer nothing of it can be started either, which is told later.
           guard let found = try? await output(of: words), found.hasPrefix("/"), found != other,
-            FileManager.default.fileExists(atPath: found)
+            let text = FileManager.default.contents(atPath: found), !file.isOurs(String(decoding: text, as: UTF8.self))
           else { return }
           other = found
         #endif

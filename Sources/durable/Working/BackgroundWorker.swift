@@ -101,8 +101,8 @@
       return process
     }
 
-    /// Makes this process that worker; `place` is where its store is. Throws if there is another, or if it can't be noted which process it is: nobody could
-    /// end it then.
+    /// Makes this process that worker; `place` is where its store is. Throws if there is another, or if it can't be noted
+    /// which process it is: nobody could end it then.
     func begin(at place: StorePlace) throws {
       // The lock goes with the process, however that ends.
       let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -114,17 +114,6 @@ import Testing
     #expect(try await store.numbers("SELECT count(*) FROM durable_wait") == [0])
   }
 
-  @Test func `What a check found is told, although a page can't be read`() async throws {
-    let store = try folder.store()
-    _ = try await store.insert(JobInsertion((0..<2000).map { .plain(payload: "{\"n\":\($0)}") }))
-    try await store.execute("UPDATE durable_route SET jobs=7")
-    let pages = try await store.numbers("SELECT pageno FROM dbstat WHERE name='durable_spec' AND pagetype='leaf'")
-    await store.close()
-    try overwrite(pages[10..<12])
-    let findings = try await folder.store().check()
-    #expect(findings.map(\.subject).contains(.file) && findings.map(\.subject).contains(.counts), "\(findings)")
-  }
-
   // MARK: Room
 
   @Test func `What was deleted gives its room back when that is asked for, and what is left is whole`() async throws {

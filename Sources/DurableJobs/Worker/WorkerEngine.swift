@@ -390,7 +390,7 @@ final class WorkerEngine: Sendable {
   /// was forgotten shows in no other way.
   private func tellOfUnserved() async throws {
     let ready = JobFilter.queues(queues) && .state(.ready)
-    let (own, isBusy) = shared.withLock { ($0.state.constraints.absent, $0.state.holdsClaims) }
+    let (own, isBusy) = shared.withLock { ($0.state.constraints.absent, $0.state.mayHaveWork) }
     for some in [ready && !.kinds(kinds)] + (isBusy ? [] : [ready && .kinds(kinds)])
     where try await store.counts(where: some).total > 0 {
       guard let job = try await store.jobs(JobQuery(some, detail: .waits, limit: 1)).first else { continue }

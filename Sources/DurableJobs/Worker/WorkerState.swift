@@ -198,7 +198,10 @@ struct WorkerState: Sendable {
     return .renew
   }
 
-  var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
+  /// Whether it has jobs, or has not asked for some since there may be.
+  var mayHaveWork: Bool { workMayWait || holdsClaims }
+
+  private var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
 
   var isStopping: Bool { graceEnd != nil }
 

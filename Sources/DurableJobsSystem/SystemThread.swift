@@ -5,7 +5,7 @@ package enum SystemThread {
   /// Runs `body` on a new thread that ends with it. Returns 0, or an error code if no thread could be created.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
     let order = Unmanaged.passRetained(Order(body))
-    #if os(Linux)
+    #if canImport(Glibc)
       var thread = pthread_t()
       let code = pthread_create(&thread, nil, { $0.flatMap { Order.carryOut($0) } }, order.toOpaque())
       if code == 0 { pthread_detach(thread) }

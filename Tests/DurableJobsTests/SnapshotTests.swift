@@ -44,7 +44,8 @@ import Testing
     clock.advance(by: pause)
     let second = try await enqueue()
     #expect(try await reading.value == [first, second])
-    #expect(looks == 3)
+    // The second look may have found it, if that came to the store late.
+    #expect((2...3).contains(looks))
   }
 
   @Test func `Of a second with a thousand commits, at most eleven values are read, and the last is never missed`()

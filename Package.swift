@@ -226,7 +226,8 @@ let package = Package(
     .testTarget(
       name: "DownloadTests",
       dependencies: [
-        "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsTesting", "LyingServer", "DownloadProbe", "TestProcesses",
+        "DurableJobsHTTP", "DurableJobsSQLite", "DurableJobsSystem", "DurableJobsTesting", "LyingServer",
+        "DownloadProbe", "TestProcesses",
       ],
       exclude: ["Fixtures"]),
     .executableTarget(

@@ -289,7 +289,7 @@ final class OperationBoard: Sendable {
         do {
           finish(operation, as: try await jobs.store.whenFinished(id))
         } catch let error as JobError where error.isPassing {
-          try? await Task.sleep(for: .seconds(1))  // the store is away, and may come back
+          await Self.pause()
         } catch {
           finish(operation, error)
         }
@@ -348,7 +348,7 @@ final class OperationBoard: Sendable {
         let left = await tryToRelease(unheard)
         guard !left.isEmpty else { continue }
         state.withLock { $0.unheard = left + $0.unheard }
-        try? await Task.sleep(for: .seconds(1))
+        await Self.pause()
       }
     }
   }
@@ -393,7 +393,7 @@ final class OperationBoard: Sendable {
       report(error)
       // Unstructured, as whoever stores goes on; it ends with the store's replies.
       Task(executorPreference: EngineThread.shared) { [self] in
-        try? await Task.sleep(for: .seconds(1))
+        await Self.pause()
         await release(ofThoseThatEnded: awaited)
       }
     } catch {
@@ -419,6 +419,9 @@ final class OperationBoard: Sendable {
     }
     return []
   }
+
+  /// Between two attempts while the store is away: it may come back, and nothing tells of that.
+  private static func pause() async { try? await Task.sleep(for: .seconds(1)) }
 
   private func report(_ error: any Error) {
     logger.error(

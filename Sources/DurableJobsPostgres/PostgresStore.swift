@@ -165,6 +165,7 @@
         let routes = try Reader(connection: transaction.connection).routes(for: filter)
         let page = JobPage(filter: filter, after: after, limit: limit + 1, routes: routes)
         let found = try page.ids(on: transaction.connection)
+        guard !found.isEmpty else { return ChangeReport() }
         let ids = Array(found.prefix(limit))
         // Others may have changed them until they are locked.
         transaction.lock(ids)

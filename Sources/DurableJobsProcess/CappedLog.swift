@@ -1,5 +1,6 @@
 #if Process
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// A log that takes anything and keeps the beginning and the end: a file with the head, and beside it the tail in
@@ -115,18 +116,13 @@
         String.init)
     }
 
-    /// The room that is left to others on the same disk: 16 MB, or an eighth of a small one.
     private static func hasRoom(for count: Int, _ file: Int32) -> Bool {
       var disk = statvfs()
       return fstatvfs(file, &disk) != 0 || hasRoom(for: count, on: disk)
     }
 
     static func hasRoom(for count: Int, on disk: statvfs) -> Bool {
-      guard disk.f_blocks > 0 else { return true }
-      let unit = Int(clamping: disk.f_frsize)
-      let (free, isMuch) = Int(clamping: disk.f_bavail).multipliedReportingOverflow(by: unit)
-      let (all, isLarge) = Int(clamping: disk.f_blocks).multipliedReportingOverflow(by: unit)
-      return isMuch || free - count >= min(16 << 20, isLarge ? .max : all / 8)
+      DiskRoom(disk).map { $0.free - Int64(count) >= $0.reserve } ?? true
     }
 
     private mutating func beginPiece() {

@@ -205,15 +205,21 @@ import Testing
     await bench.queue.stop()
   }
 
-  @Test func `An operation whose id another process's job has does the work of that job, and not its own`() async throws
-  {
+  /// Two on one store, as of two processes, that have nothing to load. The second stores, and runs nothing.
+  private static func twoQueues() async -> (mine: DurableOperationQueue, others: DurableOperationQueue) {
     let store = InMemoryStore()
     let (mine, others) = (
       DurableOperationQueue(name: "bench", store: store), DurableOperationQueue(name: "bench", store: store)
     )
-    let read = Record()
     others.isSuspended = true
     #expect(await onThread { mine.durableOperations.count + others.durableOperations.count } == 0)
+    return (mine, others)
+  }
+
+  @Test func `An operation whose id another process's job has does the work of that job, and not its own`() async throws
+  {
+    let (mine, others) = await Self.twoQueues()
+    let read = Record()
     let (one, other) = (
       try DurableOperation(id: "x", kind: "work", payload: "1"),
       try DurableOperation(id: "x", kind: "other", payload: "2")
@@ -236,13 +242,8 @@ import Testing
   @Test func `An operation that waits to be stored does not do the work of another process's job of its id`()
     async throws
   {
-    let store = InMemoryStore()
-    let (mine, others) = (
-      DurableOperationQueue(name: "bench", store: store), DurableOperationQueue(name: "bench", store: store)
-    )
+    let (mine, others) = await Self.twoQueues()
     let read = Record()
-    others.isSuspended = true
-    #expect(await onThread { mine.durableOperations.count + others.durableOperations.count } == 0)
     let (one, other) = (
       try DurableOperation(id: "x", kind: "work", payload: "1"),
       try DurableOperation(id: "x", kind: "work", payload: "2")

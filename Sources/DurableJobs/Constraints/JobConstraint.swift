@@ -12,8 +12,8 @@ public struct JobConstraint: RawRepresentable, Hashable, Comparable, Codable, Se
   public init(rawValue: String) { self.rawValue = rawValue }
   public init(stringLiteral name: String) { rawValue = name }
 
-  /// Other machines can be reached. The system's monitors are in `DurableJobsSystem`:
-  /// `worker.provideSystemConstraints()`.
+  /// Other machines can be reached. The system's monitors of this and those below are in `DurableJobsSystem`:
+  /// `worker.provideSystemConstraints(of: folder)`.
   public static let network: JobConstraint = "network"
   /// The machine is not running on battery.
   public static let externalPower: JobConstraint = "externalPower"

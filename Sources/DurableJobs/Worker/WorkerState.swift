@@ -382,13 +382,13 @@ struct WorkerState: Sendable {
   /// A handler asks whether its claim still holds.
   mutating func mustAsk() { stopsMayBeAsked = true }
 
-  /// The handler of `token` waits for a job of `queue` that is not running. Returns whether it never will, because
-  /// every slot of the queue is held by a handler that waits in this way.
-  /// Whether it is the handler's that runs now: a task that a handler has started may outlive it.
+  /// Whether its handler runs now: a task that the handler has started may outlive it.
   func isAtWork(_ token: ClaimToken) -> Bool { atWork[token] != nil }
 
+  /// The handler of `token` waits for a job of `queue` that is not running. Returns whether it never will, because
+  /// every slot of the queue is held by a handler that waits in this way.
   mutating func isStuck(_ token: ClaimToken, behind queue: String) -> Bool {
-    guard let limit = limits[queue], atWork[token] != nil else { return false }
+    guard let limit = limits[queue], isAtWork(token) else { return false }
     stuck.insert(token)
     return stuck.count { atWork[$0]?.claim.queue == queue } >= limit
   }

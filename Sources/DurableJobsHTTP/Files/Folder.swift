@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// The folder for downloaded files. Everything in it is accessed through its descriptor by a single component,
@@ -236,20 +237,10 @@
       guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
     }
 
-    /// Free bytes, total bytes, and bytes left to others on the same disk, such as the store: 16 MB, or an eighth of a
-    /// small disk. Nil if the file system does not say.
-    var room: (free: Int64, all: Int64, reserve: Int64)? {
+    /// Nil if the file system does not say.
+    var room: DiskRoom? {
       var status = statvfs()
-      return fstatvfs(descriptor.number, &status) == 0 ? Self.room(status) : nil
-    }
-
-    /// Nil also for more than can be counted.
-    static func room(_ status: statvfs) -> (free: Int64, all: Int64, reserve: Int64)? {
-      guard status.f_blocks > 0 else { return nil }
-      let unit = Int64(clamping: status.f_frsize)
-      let (free, overflows) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: unit)
-      let (all, allOverflow) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(by: unit)
-      return overflows || allOverflow ? nil : (free, all, min(16 << 20, all / 8))
+      return fstatvfs(descriptor.number, &status) == 0 ? DiskRoom(status) : nil
     }
   }
 #endif

@@ -10,13 +10,13 @@
 
     /// What did not fit once is not requested again until there is more room than then.
     func checkShortage(_ part: PartFile) throws {
-      guard let shortage = part.record.shortage, let (free, _, reserve) = part.folder.room,
-        free - reserve < shortage.room + Self.clearlyMore
+      guard let shortage = part.record.shortage, let room = part.folder.room,
+        room.free - room.reserve < shortage.room + Self.clearlyMore
       else { return }
       throw Setback.heldUp(
         by:
-          "no room in \(part.folder.path): the file has more than \(shortage.room) bytes, and \(free) are free, of which "
-          + "\(reserve) are left to others", for: .seconds(10))
+          "no room in \(part.folder.path): the file has more than \(shortage.room) bytes, and \(room.free) are free, of which "
+          + "\(room.reserve) are left to others", for: .seconds(10))
     }
 
     /// Others write to the disk as well.
@@ -31,18 +31,18 @@
 
     func checkRoom(_ part: PartFile, until total: Int64?) throws {
       guard let total, total > part.length else { return }
-      while let (free, all, reserve) = part.folder.room, free - reserve < total - part.length {
-        guard total <= all else {
+      while let room = part.folder.room, room.free - room.reserve < total - part.length {
+        guard total <= room.all else {
           throw Setback.final(
             DownloadError(
               .noRoom,
-              "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(all); fetch it into a folder on "
+              "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(room.all); fetch it into a folder on "
                 + "another"))
         }
         guard !part.discardOther() else { continue }
         throw Setback.heldUp(
           by:
-            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(free) are free, of which \(reserve) are left to others",
+            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(room.free) are free, of which \(room.reserve) are left to others",
           for: .seconds(10))
       }
     }

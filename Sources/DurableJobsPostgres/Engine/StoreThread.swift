@@ -14,7 +14,7 @@
       guard code != 0 else { return }
       throw JobError(
         .storeFailed,
-        "the store can't have another thread (\(String(cString: strerror(code)))). Raise the limit of processes, or end some"
+        "the store can't have another thread (\(SystemError.words(code))). Raise the limit of processes, or end some"
       )
     }
   }

@@ -15,31 +15,47 @@
       routes: [RouteTotals]
     ) {
       (self.routes, self.limit) = (routes, limit)
-      let parts = filter.conjuncts ?? [filter]
-      if let ids = parts.firstNonNil(\.exactIDs) {
-        from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))"
-      } else if let key = parts.firstNonNil(\.exactKey) {
+      switch Named(filter) {
+      case .ids(let ids): from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))"
+      case .key(let key):
         from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §job_key WHERE key=\(value(name: key))))"
-      } else if let tag = parts.firstNonNil(\.exactTag) {
-        from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §tag WHERE tag=\(value(name: tag))))"
-      } else if let batch = parts.firstNonNil(\.exactBatch) {
+      case .tag(let tag): from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §tag WHERE tag=\(value(name: tag))))"
+      case .batch(let batch):
         from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §batch_job WHERE batch=\(batch.rawValue)))"
-      } else if let indexed = indexed(parts) {
-        from = "§job j WHERE j.id=ANY(ARRAY(\(indexed)))"
-      } else {
-        from = "§job j WHERE true"
+      case nil:
+        let indexed = indexed(filter.conjuncts ?? [filter])
+        from = indexed.map { "§job j WHERE j.id=ANY(ARRAY(\($0)))" } ?? "§job j WHERE true"
       }
       if let after { from += " AND j.id\(order == .oldestFirst ? ">" : "<")\(after.rawValue)" }
       from += " AND \(condition(filter))"
       self.order = "ORDER BY j.id\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
     }
 
-    /// Whether jobs are found by what the filter names, and never by how many there are of a route.
-    static func needsNoCounts(_ filter: JobFilter) -> Bool {
-      (filter.conjuncts ?? [filter]).contains {
-        $0.exactIDs != nil || $0.exactKey != nil || $0.exactTag != nil || $0.exactBatch != nil
+    /// What a filter names, by which its jobs are found.
+    private enum Named {
+      case ids(Set<JobID>)
+      case key(String)
+      case tag(String)
+      case batch(BatchID)
+
+      init?(_ filter: JobFilter) {
+        let parts = filter.conjuncts ?? [filter]
+        if let ids = parts.firstNonNil(\.exactIDs) {
+          self = .ids(ids)
+        } else if let key = parts.firstNonNil(\.exactKey) {
+          self = .key(key)
+        } else if let tag = parts.firstNonNil(\.exactTag) {
+          self = .tag(tag)
+        } else if let batch = parts.firstNonNil(\.exactBatch) {
+          self = .batch(batch)
+        } else {
+          return nil
+        }
       }
     }
+
+    /// Whether jobs are found by what the filter names, and never by how many there are of a route.
+    static func needsNoCounts(_ filter: JobFilter) -> Bool { Named(filter) != nil }
 
     /// Those of `ids` that match.
     init(filter: JobFilter, among ids: [JobID], routes: [RouteTotals]) {

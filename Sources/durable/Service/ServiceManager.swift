@@ -45,7 +45,7 @@
         #else
           let words = ["--user", "show", "--property", "FragmentPath", "--value", file.unitName]
           // Without an answer nothing of it can be started either, which is told later.
-          guard let found = try? await output(of: words), found.hasPrefix("/"), found != other,
+          guard let found = try? await answer(to: words).said, found.hasPrefix("/"), found != other,
             let text = FileManager.default.contents(atPath: found), !file.isOurs(String(decoding: text, as: UTF8.self))
           else { return }
           other = found
@@ -55,11 +55,13 @@
         .invalidArgument, "\(other.withVisibleControls) is not of this program; name another service with --name")
     }
 
-    /// What the system answers. Throws if it can't be asked.
-    private func output(of words: [String]) async throws -> String {
-      try await Subprocess.run(
-        .name(Self.program), arguments: Arguments(words), output: .string(limit: 1 << 16), error: .discarded
-      ).standardOutput.trimmingCharacters(in: .whitespacesAndNewlines)
+    /// What the system says, and whether it could do it. Throws if it can't be asked.
+    private func answer(to words: [String]) async throws -> (said: String, isSuccess: Bool) {
+      let result = try await Subprocess.run(
+        .name(Self.program), arguments: Arguments(words), output: .string(limit: 1 << 16), error: .discarded)
+      return (
+        result.standardOutput.trimmingCharacters(in: .whitespacesAndNewlines), result.terminationStatus.isSuccess
+      )
     }
 
     /// Has it started now and after each log-in.
@@ -97,11 +99,9 @@
       #else
         let words = ["--user", "is-active", file.unitName]
       #endif
-      let result = try? await Subprocess.run(
-        .name(Self.program), arguments: Arguments(words), output: .string(limit: 1 << 16), error: .discarded)
-      let said = result?.standardOutput.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+      guard let (said, isSuccess) = try? await answer(to: words) else { return nil }
       #if os(macOS)
-        return result.map { $0.terminationStatus.isSuccess ? "loaded" : "not loaded" }
+        return isSuccess ? "loaded" : "not loaded"
       #else
         return said.isEmpty ? nil : said
       #endif

@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
   import Testing
 
@@ -320,12 +321,12 @@
     @Test func `Room beyond all numbers is room`() {
       var disk = statvfs()
       (disk.f_frsize, disk.f_blocks, disk.f_bavail) = (4096, 1000, 500)
-      #expect(Folder.room(disk)?.free == 2_048_000)
-      #expect(Folder.room(disk)?.reserve == 512_000)
+      #expect(DiskRoom(disk)?.free == 2_048_000)
+      #expect(DiskRoom(disk)?.reserve == 512_000)
       disk.f_bavail = .max
-      #expect(Folder.room(disk) == nil)
+      #expect(DiskRoom(disk) == nil)
       disk.f_frsize = 1
-      #expect(Folder.room(disk)?.free == .max)
+      #expect(DiskRoom(disk)?.free == .max)
     }
 
     @Test(arguments: [#"{"room":9223372036854775807,"rounds":1}"#, #"{"room":5,"rounds":9223372036854775807}"#])

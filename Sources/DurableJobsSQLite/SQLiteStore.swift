@@ -99,8 +99,11 @@ public final class SQLiteStore: JobStore {
         return batch
       }
     }
-    return try await engine.write(
-      .settle, { SettlementBatch(replies: try $0.settle(settlements)) }, thenClaim: claim)
+    let settle: @Sendable (WriteTransaction) throws -> SettlementBatch = { transaction in
+      if !settlements.isEmpty { FaultPoint.settleBegun.reach() }
+      return SettlementBatch(replies: try transaction.settle(settlements))
+    }
+    return try await engine.write(.settle, settle, thenClaim: claim)
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {

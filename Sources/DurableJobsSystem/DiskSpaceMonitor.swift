@@ -35,13 +35,12 @@ public struct DiskSpaceMonitor: ConstraintMonitor {
   /// If the volume can't be read, nothing is known, and no job is held up.
   static func isEnough(_ free: Int64?, least: Int64, was: Bool) -> Bool {
     guard let free else { return true }
-    return free >= (was ? least : least.addingReportingOverflow(least / 10).partialValue)
+    return free >= least && (was || free - least >= least / 10)
   }
 
   private static func free(_ path: String) -> Int64? {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
-    return Int64(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    return DiskRoom(status)?.free
   }
 }

@@ -112,6 +112,18 @@ private struct Find: JobPayload {
     #expect(try await queue.removeAll(where: resizes) == 2)
   }
 
+  @Test func `what is to end ends from the last on, so that nothing begins that is still to end`() async throws {
+    let store = FaultyStore(InMemoryStore())
+    let queue = JobQueue(store: store)
+    let line = ["a", "b", "c"].map { Notify(user: $0) }
+    let ids = try await queue.enqueue(contentsOf: line, options: JobOptions(lane: "line"))
+    store.fail(.change, with: JobError(.storeFailed, "only the first bite is done"), isDone: true)
+    await #expect(throws: JobError.self) { try await store.changeAll(.cancel(reason: nil), where: .all, bite: 1) }
+    for (id, state) in zip(ids, [JobState.ready, .blocked, .cancelled]) {
+      #expect(try await queue.job(id).state == state)
+    }
+  }
+
   @Test func `what is done to all that are unfinished leaves alone what has ended, and does not count it`() async throws
   {
     try await queue.enqueue(mixed: [Notify(user: "a"), Notify(user: "b"), Notify(user: "c")])

@@ -58,13 +58,14 @@ public struct PlanHandle: Sendable, Identifiable {
   /// Cancels all unfinished jobs in one transaction. Running ones are asked to stop, and end when their handlers do.
   public func cancel(reason: String? = nil) async throws {
     try await mustExist()
-    _ = try await store.changeAll(.cancel(reason: reason), where: .plan(id), bite: .max)
+    _ = try await store.change(.cancel(reason: reason), where: .plan(id), after: nil, limit: .max)
   }
 
   /// Runs the jobs that failed or were cancelled again, and with them the jobs that were skipped because of those.
   public func retry() async throws {
     try await mustExist()
-    _ = try await store.changeAll(.retry, where: .plan(id) && (.state(.failed) || .state(.cancelled)), bite: .max)
+    let ended = JobFilter.plan(id) && (.state(.failed) || .state(.cancelled))
+    _ = try await store.change(.retry, where: ended, after: nil, limit: .max)
   }
 
   /// The graph as Mermaid text, with the state of each job.

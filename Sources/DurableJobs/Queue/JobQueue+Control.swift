@@ -156,29 +156,37 @@ extension JobQueue {
 }
 
 extension JobStore {
-  /// Changes all matching jobs that allow it, page by page, and returns their ids.
+  /// Changes all matching jobs that allow it, in bites of a transaction each, and returns their ids. What waits for
+  /// another mostly came after it: what keeps jobs from running goes from the last to the first, so that none becomes
+  /// ready meanwhile that is still to be changed, and a chain of any length is removed in one round.
   package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
     var (changed, refused): ([JobID], [JobID]) = ([], [])
-    var after: JobID?
-    repeat {
-      let report = try await self.change(change, where: filter, after: after, limit: bite)
+    func turn(_ ids: some Collection<JobID>) async throws {
+      let report = try await self.change(change, where: filter && .ids(ids), after: nil, limit: ids.count)
       changed += report.changed
-      refused += report.refused.map(\.job)
-      after = report.next
+      refused += report.refused.map(\.job).reversed()
+    }
+    var after: JobID?
+    guard change.keepsFromRunning else {
+      repeat {
+        let report = try await self.change(change, where: filter, after: after, limit: bite)
+        changed += report.changed
+        after = report.next
+      } while after != nil
+      return changed
+    }
+    repeat {
+      let page = try await jobs(JobQuery(filter, order: .newestFirst, after: after, limit: bite)).map(\.id)
+      if !page.isEmpty { try await turn(page) }
+      after = page.count < bite ? nil : page.last
     } while after != nil
-    // What the refused jobs were needed for may be gone now, so try those again. What needs a job mostly came after it:
-    // from the last to the first, a chain of any length goes in one round.
+    // What the refused ones were needed for may be gone now.
     var count = 0
     while change == .remove, !refused.isEmpty, changed.count > count {
       count = changed.count
-      var left = refused
+      let left = refused
       refused = []
-      while !left.isEmpty {
-        let report = try await self.change(change, where: filter && .ids(left.suffix(bite)), after: nil, limit: bite)
-        changed += report.changed
-        refused += report.refused.map(\.job).reversed()
-        left.removeLast(min(bite, left.count))
-      }
+      for page in left.pages(of: bite) { try await turn(page) }
     }
     return changed
   }

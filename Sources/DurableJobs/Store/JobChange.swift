@@ -20,6 +20,13 @@ public enum JobChange: Hashable, Sendable {
   case reset
   /// Replaces the payload. Refused while the job is running and once it has ended.
   case replacePayload(Data)
+
+  package var keepsFromRunning: Bool {
+    switch self {
+    case .cancel, .complete, .fail, .suspend, .remove: true
+    default: false
+    }
+  }
 }
 
 public struct ChangeReport: Hashable, Sendable {

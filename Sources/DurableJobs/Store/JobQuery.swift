@@ -74,3 +74,10 @@ public struct OutstandingWork: Hashable, Sendable {
     (self.active, self.isReturning, self.left) = (active, isReturning, left)
   }
 }
+
+extension Array {
+  /// All of it in order, at most so many in one piece.
+  package func pages(of count: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+  }
+}

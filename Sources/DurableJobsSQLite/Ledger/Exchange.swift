@@ -24,7 +24,6 @@ extension WriteTransaction: JobLedger {
 
   /// One statement, plus one for an output: this process knows the rest from its claim and need not read it.
   private func finish(_ finish: Finish) throws -> Bool {
-    FaultPoint.settleBegun.reach()
     let (job, claim) = (finish.token.job, ClaimNumber(rawValue: finish.token.claim))
     guard let held = memory.held[job], held.claim == claim, !held.isSlow, try isStanding(claim.worker) else {
       return false

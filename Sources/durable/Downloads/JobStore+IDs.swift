@@ -12,11 +12,4 @@
       return found
     }
   }
-
-  extension Array {
-    /// All of it in order, at most so many in one piece.
-    func pages(of count: Int) -> [ArraySlice<Element>] {
-      stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
-    }
-  }
 #endif

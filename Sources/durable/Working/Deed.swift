@@ -62,7 +62,7 @@
         count = all.changed.count
         all.refused = []
         let pages = left.pages(of: 400)
-        for page in isEnd ? pages.reversed() : pages {
+        for page in change.keepsFromRunning ? pages.reversed() : pages {
           let ids = Array(page)
           let copies = change == .remove ? try await bodies.copies(of: ids, in: store.store) : []
           var bite = try await store.store.changeAll(change, ids, where: filter)
@@ -77,14 +77,6 @@
       all.changed.sort()
       all.refused.sort { $0.job < $1.job }
       return all
-    }
-
-    /// Whether it keeps jobs from running.
-    private var isEnd: Bool {
-      switch change {
-      case .cancel, .complete, .fail, .suspend, .remove: true
-      default: false
-      }
     }
 
     /// What could not be ended of their commands.

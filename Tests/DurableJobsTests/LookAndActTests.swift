@@ -120,7 +120,7 @@ private struct Find: JobPayload {
     store.fail(.change, with: JobError(.storeFailed, "only the first bite is done"), isDone: true)
     await #expect(throws: JobError.self) { try await store.changeAll(.cancel(reason: nil), where: .all, bite: 1) }
     for (id, state) in zip(ids, [JobState.ready, .blocked, .cancelled]) {
-      #expect(try await queue.job(id).state == state)
+      #expect(try await queue.job(id.id).state == state)
     }
   }
 

@@ -166,17 +166,10 @@ extension JobStore {
       changed += report.changed
       refused += report.refused.map(\.job).reversed()
     }
+    let order = change.keepsFromRunning ? JobQuery.Order.newestFirst : .oldestFirst
     var after: JobID?
-    guard change.keepsFromRunning else {
-      repeat {
-        let report = try await self.change(change, where: filter, after: after, limit: bite)
-        changed += report.changed
-        after = report.next
-      } while after != nil
-      return changed
-    }
     repeat {
-      let page = try await jobs(JobQuery(filter, order: .newestFirst, after: after, limit: bite)).map(\.id)
+      let page = try await jobs(JobQuery(filter, order: order, after: after, limit: bite)).map(\.id)
       if !page.isEmpty { try await turn(page) }
       after = page.count < bite ? nil : page.last
     } while after != nil

@@ -57,6 +57,22 @@ private struct Tally: Job {
     #expect(try await waiter.value.isDone)
   }
 
+  @Test func `C23 A handler that waits for its own batch is told that it can't, and what follows the batch may`()
+    async throws
+  {
+    worker.register(Piece.self, retry: .never) { _, context in
+      try await context.batch?.waitUntilDone()
+    }
+    worker.register(Tally.self) { tally, context in
+      #expect(try await context.batch?.waitUntilDone().batch.total == 1)
+      return tally.name
+    }
+    try await queue.enqueueBatch("pieces", contentsOf: [Piece(number: 2)], whenDone: Tally(name: "s"))
+    #expect(try await worker.runUntilIdle() == JobCounts([.failed: 1, .succeeded: 1]))
+    let message = try await queue.job(JobID(rawValue: 1)).failures.last?.message
+    #expect(message?.hasPrefix("job 1 would wait for its own end") == true)
+  }
+
   @Test func `What follows a batch sees how its jobs ended, and one of its jobs may add others to it`() async throws {
     let seen = Lock<[String]>([])
     worker.register(Piece.self) { piece, context in

@@ -31,6 +31,8 @@ struct Book {
   var returned: [JobID] = []
   /// Jobs that had ended, and were reopened.
   var reopened: [JobID] = []
+  /// Those, and what waits for them.
+  var touched: Set<JobID> = []
 
   init(_ ledger: any JobLedger) { (self.ledger, now) = (ledger, ledger.now) }
 
@@ -112,6 +114,11 @@ struct Book {
     (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
   }
 
+  /// Whether it had ended, and lives again.
+  func isReopened(_ id: JobID) -> Bool {
+    rows[id].map { $0.before.course.state.isFinished && !$0.after.course.state.isFinished } ?? false
+  }
+
   var endedHere: [JobID] {
     changed.filter { rows[$0].map { !$0.before.course.state.isFinished && $0.after.course.state.isFinished } ?? false }
   }
@@ -189,7 +196,7 @@ struct Book {
     if new != old, new != .running, !change.isOwnEnd { change.after.claim.void() }
     // A skipped job keeps its number of waits, to write less: it is computed again if the job is reopened.
     if new.isFinished, new != .skipped { change.after.waits = 0 }
-    if old == .running, !new.isFinished, new != .running { returned.append(id) }
+    if new != old, old == .running || old == .suspended, !new.isFinished, new != .running { returned.append(id) }
     guard wasFinished != new.isFinished else { return }
     if new.isFinished {
       let isHead = change.after.seat == true && new == .failed && change.after.lane?.failedHead == .holds
@@ -299,7 +306,7 @@ struct Book {
     }
     for id in paced where rows[id]?.mayBegin ?? false {
       guard let lane = self[id]?.lane, let start = lanes.start(in: lane.name, at: now) else { continue }
-      change(id) { $0.after.course.hold(until: start) }
+      change(id) { $0.after.course.hold(until: start, now: date) }
     }
   }
 
@@ -332,14 +339,22 @@ struct Book {
     }.min { $0.parent < $1.parent }
   }
 
+  func brokenEdges(of jobs: [JobID]) -> [(JobID, Edge)] {
+    jobs.compactMap { id in brokenEdge(of: id).map { (id, $0) } }
+  }
+
   func words(for edge: Edge) -> String { edge.isNever ? "was removed" : end(of: edge).map { "is \($0)" } ?? "is gone" }
 
-  /// Skips a job whose need can't be met any more, and that has not begun or can't continue.
-  mutating func skip(_ id: JobID, because edge: Edge) {
+  /// Skips a job whose need can't be met any more, and that has not begun or can't continue. False if it was skipped
+  /// because of that before.
+  @discardableResult
+  mutating func skip(_ id: JobID, because edge: Edge) -> Bool {
     let parent = edge.isNever ? nil : self[edge.parent]
     let need = parent.map { BrokenNeed($0.course, of: $0.id, kind: $0.kind) } ?? BrokenNeed(removed: edge.parent)
-    change(id) { change in
-      change.after.course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
-    }
+    guard var course = self[id]?.course else { return false }
+    course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
+    guard course != self[id]?.course else { return false }
+    change(id) { $0.after.course = course }
+    return true
   }
 }

@@ -1,7 +1,8 @@
 /// What follows from what happened to jobs: part of every verb that changes any.
 ///
 /// A job that returns to a need that can't be met is skipped. A reopened job reopens those that were skipped because of
-/// it. An end releases or skips dependents, level by level. Each level is one load, however wide it is.
+/// it, or skips them anew because of another. An end releases or skips dependents, level by level. Each level is one
+/// load, however wide it is. A suspended job is skipped once it is resumed, so that no retry makes it run before.
 extension Book {
   mutating func follow() throws {
     try judgeReturned()
@@ -21,7 +22,7 @@ extension Book {
     let back = returned.filter { self[$0]?.hasParents ?? false }
     returned = []
     try load(Needs(parentsOf: back))
-    let broken = back.compactMap { id in brokenEdge(of: id).map { (id, $0) } }
+    let broken = brokenEdges(of: back.filter { self[$0]?.course.state != .suspended })
     let yielding = back.filter { isSeatedInVain($0) }
     try load(Needs(jobs: broken.map(\.1.parent), lanes: lanes(of: yielding)))
     for (id, edge) in broken { skip(id, because: edge) }
@@ -44,7 +45,7 @@ extension Book {
     }
     for id in order {
       guard let child = self[id]?.course.state, !child.isFinished, let (ends, broken) = news[id] else { continue }
-      if let broken, child != .running {
+      if let broken, child != .running, child != .suspended {
         skip(id, because: broken)
       } else {
         change(id) { $0.after.waits -= ends }
@@ -65,10 +66,11 @@ extension Book {
 
   // MARK: Reopened jobs
 
-  /// Reopens skipped descendants level by level; then computes again what each job waits for.
+  /// Reopens skipped descendants; then computes again what each job waits for.
   private mutating func reopen() throws {
-    let touched = try reopenLevels()
+    try reopenDescendants()
     guard !touched.isEmpty else { return }
+    defer { touched = [] }
     let entering = touched.filter {
       self[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
     }
@@ -90,25 +92,29 @@ extension Book {
     }
   }
 
-  /// Returns the jobs whose waits have changed.
-  private mutating func reopenLevels() throws -> Set<JobID> {
-    var touched: Set<JobID> = []
+  /// Reopens, level by level, the jobs that were skipped because of reopened ones. One that has another need that can't
+  /// be met is skipped because of that from then on, and so is what depends on it.
+  mutating func reopenDescendants() throws {
+    var level = reopened
     let now = date
-    while !reopened.isEmpty {
-      let level = reopened
+    while !level.isEmpty {
       reopened = []
       try load(Needs(childrenOf: level.filter { self[$0]?.hasChildren ?? false }))
       let below = Set(level.flatMap { children(of: $0).map(\.child) }).sorted()
       let skipped = below.filter { self[$0]?.course.state == .skipped }
-      try load(Needs(parentsOf: skipped, keys: skipped.compactMap { self[$0]?.unique?.key }))
       touched.formUnion(level + below)
       // A whole level is judged before any of it reopens, and it reopens in order of id.
-      for id in skipped.filter({ brokenEdge(of: $0) == nil }) {
+      let judged = below.filter { [.skipped, .blocked, .scheduled, .ready].contains(self[$0]?.course.state) }
+      try load(Needs(parentsOf: judged, keys: skipped.compactMap { self[$0]?.unique?.key }))
+      let broken = brokenEdges(of: judged)
+      try load(Needs(jobs: broken.map(\.1.parent)))
+      let skippedAnew = broken.filter { skip($0, because: $1) }.map(\.0)
+      for id in Set(skipped).subtracting(broken.map(\.0)).sorted() {
         guard let row = self[id], keyOwner(besides: row) == nil else { continue }
         change(id) { $0.after.course.reopen(now: now) }
       }
+      level = reopened + skippedAnew
     }
-    return touched
   }
 
   /// The jobs that wait for these: directly, through others, or for one of their keys.

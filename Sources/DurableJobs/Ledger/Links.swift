@@ -29,6 +29,7 @@ package struct Links: OptionSet {
   package static let overdueAsked = Links(rawValue: 65536)
   package static let backOff = Links(rawValue: 32768)
   package static let dated = Links(rawValue: 2048)
+  package static let paced = Links(rawValue: 524288)
 
   /// Its handler suspended it, or its payload could not be read. Otherwise a person did.
   package static let heldByHandler = Links(rawValue: 131072)
@@ -59,6 +60,7 @@ package struct Links: OptionSet {
     if course.reason != nil { insert(.note) }
     if course.isDated { insert(.dated) }
     if course.isBackOff { insert(.backOff) }
+    if course.isPaced == true { insert(.paced) }
     if course.isAfterFailure { insert(.afterFailure) }
     if course.state == .suspended, course.heldBy == .handler { insert(.heldByHandler) }
     if course.state == .suspended, course.heldBy == .undecodable { insert(.undecodable) }

@@ -35,6 +35,7 @@ package struct StoredRow {
       stopAsked: links.stopReason, reason: note, cause: cause.map(JobID.init(rawValue:)),
       isAfterFailure: links.contains(.afterFailure))
     course.isBackOff = waitsForTime && links.contains(.backOff)
+    course.isPaced = waitsForTime && links.contains(.paced) ? true : nil
     course.heldBy = state == .suspended ? links.hold : nil
     let claim = ClaimNumber(rawValue: claim)
     return JobRow(

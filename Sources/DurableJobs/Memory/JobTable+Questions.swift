@@ -118,7 +118,8 @@ extension JobTable {
       route.isPaused = kept.pausedQueues.contains(route.queue)
       var work = RouteTotals(route, counts: JobCounts([record.course.state: 1]))
       if record.course.state == .scheduled {
-        if isDue(record) { work.due = 1 } else { work.isReturning = record.startedAt != nil }
+        let isReturning = record.startedAt != nil || record.course.isPaced == true
+        if isDue(record) { work.due = 1 } else { work.isReturning = isReturning }
       }
       return work
     }

@@ -61,11 +61,13 @@ public struct PlanHandle: Sendable, Identifiable {
     _ = try await store.change(.cancel(reason: reason), where: .plan(id), after: nil, limit: .max)
   }
 
-  /// Runs the jobs that failed or were cancelled again, and with them the jobs that were skipped because of those.
+  /// Runs the jobs that failed or were cancelled again, and with them the jobs that were skipped because of those, in
+  /// one transaction. Throws ``JobError/Code/wrongState`` if one can't be retried, with the reason; the others are.
   public func retry() async throws {
     try await mustExist()
     let ended = JobFilter.plan(id) && (.state(.failed) || .state(.cancelled))
-    _ = try await store.change(.retry, where: ended, after: nil, limit: .max)
+    let report = try await store.change(.retry, where: ended, after: nil, limit: .max)
+    if let refusal = report.refused.first { throw JobError(refusal) }
   }
 
   /// The graph as Mermaid text, with the state of each job.

@@ -66,9 +66,11 @@ public struct JobBatch: Sendable, Identifiable {
       }, isLast: \.isDone)
   }
 
-  /// Waits until all jobs have ended, and returns the status at that time.
+  /// Waits until all jobs have ended, and returns the status at that time. Throws ``JobError/Code/wrongState`` in a
+  /// handler of one of them.
   @discardableResult
   public func waitUntilDone() async throws -> Status {
+    try await queue.refuseToAwait(.batch(id))
     _ = try await queue.store.wait(
       for: .end(of: id), concerning: { $0.state.isFinished || $0.isRemoved }, until: { $0 }
     ) { [id] in try await $0.batch(id).isDone }

@@ -164,7 +164,7 @@ extension JobStore {
     func turn(_ ids: some Collection<JobID>) async throws {
       let report = try await self.change(change, where: filter && .ids(ids), after: nil, limit: ids.count)
       changed += report.changed
-      refused += report.refused.map(\.job).reversed()
+      refused += report.refused.map(\.job)
     }
     let order = change.keepsFromRunning ? JobQuery.Order.newestFirst : .oldestFirst
     var after: JobID?
@@ -173,11 +173,11 @@ extension JobStore {
       if !page.isEmpty { try await turn(page) }
       after = page.count < bite ? nil : page.last
     } while after != nil
-    // What the refused ones were needed for may be gone now.
+    // What the refused ones were needed for may be gone now, and what they need reopened.
     var count = 0
-    while change == .remove, !refused.isEmpty, changed.count > count {
+    while change == .remove || change == .retry, !refused.isEmpty, changed.count > count {
       count = changed.count
-      let left = refused
+      let left = refused.sorted { order == .newestFirst ? $0 > $1 : $0 < $1 }
       refused = []
       for page in left.pages(of: bite) { try await turn(page) }
     }
@@ -193,7 +193,7 @@ extension JobStore {
   package func change(_ change: JobChange, _ id: JobID, kinds: [String] = []) async throws {
     let filter = kinds.isEmpty ? .id(id) : .id(id) && .kinds(kinds)
     let report = try await self.change(change, where: filter, after: nil, limit: 1)
-    if let refusal = report.refused.first { throw JobError(.wrongState, "job \(id) \(refusal.message)") }
+    if let refusal = report.refused.first { throw JobError(refusal) }
     if report.changed.isEmpty {
       try await job(id, detail: []).check(kinds: kinds)  // throws, too, if there is none
     }

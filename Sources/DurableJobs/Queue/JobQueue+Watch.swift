@@ -47,9 +47,7 @@ extension JobQueue {
   @discardableResult
   public func waitUntilFinished(where filter: JobFilter = .all) async throws -> JobCounts {
     let filter = .queue(name) && filter.sparingSchedules
-    if let own = ownJob, try await store.counts(where: filter && .id(own)).unfinished > 0 {
-      throw JobError(ofOwnEnd: own)
-    }
+    try await refuseToAwait(filter)
     return try await store.wait(
       for: .endOfAll(filter), concerning: { filter.mayConcern($0) }, until: { $0.unfinished == 0 }
     ) { try await $0.counts(where: filter) }
@@ -75,7 +73,7 @@ extension JobQueue {
   /// ``JobError/Code/wrongState`` in a handler of this queue, which is not idle before that returns.
   @discardableResult
   public func waitUntilIdle() async throws -> JobCounts {
-    if let own = ownJob, try await job(own, detail: []).queue == name { throw JobError(ofOwnEnd: own) }
+    try await refuseToAwait(.queue(name))
     _ = try await store.wait(
       for: .idleness(of: name),
       concerning: { [name] in $0.queue == name && ($0.state != .running || $0.isRemoved) }, until: { $0 }
@@ -83,8 +81,11 @@ extension JobQueue {
     return try await counts()
   }
 
-  /// The job of this store whose handler this is.
-  private var ownJob: JobID? { WorkerEngine.handler(on: store)?.token.job }
+  /// Refuses to wait for jobs among which is the one whose handler this is.
+  func refuseToAwait(_ filter: JobFilter) async throws {
+    guard let own = WorkerEngine.handler(on: store)?.token.job else { return }
+    if try await store.counts(where: filter && .id(own)).unfinished > 0 { throw JobError(ofOwnEnd: own) }
+  }
 }
 
 extension JobError {

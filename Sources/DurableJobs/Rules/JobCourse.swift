@@ -17,6 +17,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
   public var isDated: Bool
   /// It waits, and for a shorter time if what it requires returns.
   public var isBackOff = false
+  /// It waits for the rate of its lane, and for no time of its own; nil in stored values counts as false.
+  public var isPaced: Bool?
   /// ``StopReason/cancelled``, ``StopReason/overdue`` or ``StopReason/suspended``, if requested while it runs.
   public var stopAsked: StopReason?
   /// Why it is suspended, cancelled or skipped.
@@ -151,8 +153,9 @@ public struct JobCourse: Hashable, Codable, Sendable {
   }
 
   /// It begins no sooner than `time`, whatever time it waits for itself.
-  package mutating func hold(until time: Date) {
+  package mutating func hold(until time: Date, now: Date) {
     guard state == .ready || state == .scheduled, runAt ?? .distantPast < time else { return }
+    if runAt ?? now <= now { isPaced = true }
     (state, runAt, isDated) = (.scheduled, time, false)
   }
 
@@ -292,12 +295,14 @@ public struct JobCourse: Hashable, Codable, Sendable {
     state = runAt == nil ? .ready : .scheduled
     isDated = if case .at = time { runAt != nil } else { false }
     self.isBackOff = isBackOff && state == .scheduled && !isDated
+    isPaced = nil
   }
 
   private mutating func forgetTime() {
     runAt = nil
     isDated = false
     isBackOff = false
+    isPaced = nil
   }
 
   /// The clock was set back by this many milliseconds: the remaining wait stays the same.

@@ -49,3 +49,7 @@ public struct ChangeReport: Hashable, Sendable {
     (self.changed, self.refused, self.next) = (changed, refused, next)
   }
 }
+
+extension JobError {
+  init(_ refusal: ChangeReport.Refusal) { self.init(.wrongState, "job \(refusal.job) \(refusal.message)") }
+}

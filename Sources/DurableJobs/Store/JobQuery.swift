@@ -57,13 +57,13 @@ public struct WorkerReach: Hashable, Sendable {
 
 /// What keeps a scope from being idle.
 ///
-/// A scope is idle when no job that can be served is ready or running, and none that was claimed before waits for its
-/// next attempt. Not counted: first starts in the future, suspended and paused jobs, kinds that no worker knows, and
-/// jobs that require a condition that does not hold.
+/// A scope is idle when no job that can be served is ready or running, none that was claimed before waits for its next
+/// attempt, and none waits for the rate of its lane. Not counted: first starts in the future, suspended and paused jobs,
+/// kinds that no worker knows, and jobs that require a condition that does not hold.
 public struct OutstandingWork: Hashable, Sendable {
   /// How many jobs that can be served are ready or running.
   public var active: Int
-  /// Whether any job that can be served was claimed before and waits for its next attempt.
+  /// Whether any job that can be served was claimed before and waits for its next attempt, or for its lane's rate.
   public var isReturning: Bool
   /// All unfinished jobs in the scope's queues, whether or not they can be served.
   public var left: JobCounts

@@ -20,7 +20,8 @@
       """
     static let dueSQL = """
       SELECT r.id,(SELECT count(*) FROM §job WHERE route=r.id AND state=3 AND rank<=$2),EXISTS(
-        SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank>$2 AND claim<>\(ClaimNumber.nobody.rawValue))
+        SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank>$2
+          AND (claim<>\(ClaimNumber.nobody.rawValue) OR links&\(Links.paced.rawValue)<>0))
       FROM unnest($1) r(id)
       """
 

@@ -20,7 +20,8 @@ extension RouteTotals {
     """
   static let returningSQL = """
     SELECT 1 FROM durable_job INDEXED BY durable_job_line
-    WHERE route=?1 AND state=3 AND state<>7 AND rank>?2 AND claim<>1099511627776 LIMIT 1
+    WHERE route=?1 AND state=3 AND state<>7 AND rank>?2
+      AND (claim<>1099511627776 OR links&\(Links.paced.rawValue)<>0) LIMIT 1
     """
 
   /// Without `isCounting`, ready and running jobs are counted among the others: for callers that only need names.

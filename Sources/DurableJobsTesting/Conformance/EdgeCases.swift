@@ -269,6 +269,112 @@ extension StoreConformance {
       }
       try await trial.start(child)
     },
+    Case(
+      "A suspended job whose need breaks is skipped once it is resumed, and stays suspended if that is met after all"
+    ) {
+      subject in
+      let trial = try await Trial(subject)
+      let root = try await trial.add(.attempts(1))
+      let (kept, resumed) = (try await trial.add(after: [.job(root)]), try await trial.add(after: [.job(root)]))
+      for id in [kept, resumed] { try await trial.change(.suspend(reason: "not yet"), id) }
+      try await trial.end(try await trial.start(root), .failed(message: "f"), as: .failed)
+      try same(try await trial.states([kept, resumed]), [.suspended, .suspended], "after the failure")
+      try await trial.change(.resume, resumed)
+      try same(try await trial.job(resumed).cause, root, "what skips the one that is resumed")
+      try await trial.change(.retry, root)
+      try same(try await trial.states([kept, resumed]), [.suspended, .blocked], "after the retry")
+      try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.job(kept).reason, "not yet", "why it is still suspended")
+      try same(try await trial.take(1).map(\.token.job), [resumed], "the one that runs")
+      try await trial.change(.resume, kept)
+      try await trial.start(kept)
+    },
+    Case("One that was suspended while it ran is skipped once it is resumed, if its need broke meanwhile") { subject in
+      let trial = try await Trial(subject)
+      let parent = try await trial.add()
+      let child = try await trial.add(after: [.job(parent)])
+      try await trial.end(try await trial.start(parent), .succeeded(output: nil), as: .succeeded)
+      let running = try await trial.start(child)
+      try await trial.change(.suspend(reason: nil), child)
+      try await trial.settle(running, .interrupted)
+      try same(try await trial.job(child).state, .suspended, "the state of the child")
+      try await trial.change(.resume, child)
+      try await trial.start(child)
+    },
+    Case("A retry of several takes along what they need of each other, in any order of their ids") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.add(JobTerms(maxAttempts: 1))
+      let middle = try await trial.add(after: [.job(first)])
+      let last = try await trial.add(after: [.job(middle)])
+      try await trial.change(.cancel(reason: nil), last)
+      try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+      let waits = try await trial.add(after: [JobEdge(.key("k"))])
+      try await trial.change(.cancel(reason: nil), waits)
+      let report = try await trial.store.change(
+        .retry, where: .ids([first, middle, last]), after: nil, limit: 10)
+      try same(report.changed, [first, middle, last], "those that are retried")
+      try same(report.refused, [], "those that are not")
+      try same(try await trial.states([first, middle, last]), [.ready, .blocked, .blocked], "their states")
+
+      // The parent has the higher id.
+      let early = try await trial.add(after: [JobEdge(.key("late"))])
+      let late = try await trial.add(JobTerms(key: "late"))
+      for id in [early, late] { try await trial.change(.cancel(reason: nil), id) }
+      let both = try await trial.store.change(.retry, where: .ids([early, late]), after: nil, limit: 10)
+      try same(both.changed, [early, late], "those that are retried")
+      try same(try await trial.states([early, late]), [.blocked, .ready], "their states")
+    },
+    Case("A retry in bites takes all that one alone would take") { subject in
+      let trial = try await Trial(subject)
+      var ids = [try await trial.add()]
+      for _ in 0..<4 { ids.append(try await trial.add(after: [.job(ids.last!)])) }
+      for id in ids.reversed() { try await trial.change(.cancel(reason: nil), id) }
+      let early = try await trial.add(after: [JobEdge(.key("late"))])
+      let late = try await trial.add(JobTerms(key: "late"))
+      for id in [early, late] { try await trial.change(.cancel(reason: nil), id) }
+      let retried = try await trial.store.changeAll(.retry, where: .state(.cancelled), bite: 1)
+      try same(retried.sorted(), ids + [early, late], "those that are retried")
+    },
+    Case("C20 One that was skipped for two reasons names the other once the first is gone, and so does what needs it") {
+      subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.add(.attempts(1))
+      let second = try await trial.add(.attempts(1))
+      let child = try await trial.add(after: [.job(first), .job(second)])
+      let grandchild = try await trial.add(after: [.job(child)])
+      for id in [first, second] {
+        try await trial.end(try await trial.start(id), .failed(message: "f"), as: .failed)
+      }
+      try same(try await trial.job(grandchild).cause, first, "what skipped them")
+      let skippedAt = try await trial.job(child).finishedAt
+      trial.clock.advance(by: .seconds(1))
+      try await trial.change(.retry, first)
+      for id in [child, grandchild] {
+        let job = try await trial.job(id)
+        try same(job.state, .skipped, "the state of job \(id)")
+        try same(job.cause, second, "what skips job \(id) now")
+        try same(job.reason, "job \(second) (k) failed", "why job \(id) is skipped")
+      }
+      try same(try await trial.job(child).finishedAt, skippedAt, "since when it is skipped")
+      try await trial.change(.retry, second)
+      try same(try await trial.states([child, grandchild]), [.blocked, .blocked], "after both retries")
+    },
+    Case("C20 One that is skipped because of a cancelled job has not failed, though another failed before") { subject in
+      let trial = try await Trial(subject)
+      let root = try await trial.add(.attempts(1))
+      let cancelled = try await trial.add(.start(.after(.seconds(60))))
+      let child = try await trial.add(after: [.job(root), .job(cancelled)])
+      try await trial.end(try await trial.start(root), .failed(message: "f"), as: .failed)
+      try await trial.change(.cancel(reason: nil), cancelled)
+      let waiting = try await trial.add(after: [JobEdge(.job(child), .failed), .job(try await trial.add())])
+      try await trial.change(.retry, root)
+      try same(try await trial.job(waiting).state, .skipped, "the state of one that waits for a failure")
+      let late = try await trial.add(after: [JobEdge(.job(child), .failed)])
+      try same(try await trial.job(late).state, .skipped, "the state of one that is added then")
+      try await trial.change(.retry, cancelled)
+      try same(
+        try await trial.states([child, waiting, late]), [.blocked, .blocked, .blocked], "after that is retried, too")
+    },
     Case("A chain that is removed in bites goes whole, whatever a bite may not remove yet") { subject in
       let trial = try await Trial(subject)
       var ids = [try await trial.add()]

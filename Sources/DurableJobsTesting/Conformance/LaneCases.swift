@@ -188,6 +188,15 @@ extension StoreConformance {
         try holds(said.contains(words), "'\(said)' says: \(words)")
         try same(try await trial.ids(), [waiting], "all jobs")
       }
+      // What it needs is there before it, behind the one that waits for it.
+      let behind = try await trial.add([job()])[0]
+      let said = try await refusal(.invalidArgument, "a job that needs one behind what waits for it") {
+        _ = try await trial.add([.plain(after: [.job(behind)], terms: JobTerms(key: "b"))])
+      }
+      let words = "job \(behind) would stand in the lane 'a' behind job \(waiting), which waits for it by the key 'b'"
+      try holds(said.contains(words), "'\(said)' says: \(words)")
+      try same(try await trial.ids(), [waiting, behind], "all jobs")
+      try await trial.change(.remove, behind)
       // Where the lane has room for both, neither stands behind the other.
       try await trial.store.configure([.lane("a", width: 2)])
       let brought = try await trial.add([job(key: "b")])[0]

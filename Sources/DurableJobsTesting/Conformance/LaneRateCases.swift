@@ -44,6 +44,26 @@ extension StoreConformance {
       trial.clock.advance(by: .seconds(3600))
       try await expectBurst("a rest")
     },
+    Case("A worker is not idle while the rate of a lane alone keeps a job from it, but is before a first start") {
+      subject in
+      let trial = try await Trial(subject)
+      try await trial.pace(JobRate(1, per: .seconds(60)))
+      let ids = try await trial.add(2, JobTerms(lane: "a"))
+      try await trial.end(try await trial.start(ids[0]), .succeeded(output: nil), as: .succeeded)
+      let scope = WorkScope.worker(queues: ["q"], kinds: ["k"])
+      try same(try await trial.job(ids[1]).state, .scheduled, "the state of the next")
+      try holds(try await trial.store.outstanding(scope).isReturning, "its turn comes")
+      for change in [JobChange.suspend(reason: nil), .resume] { try await trial.change(change, ids[1]) }
+      try holds(try await trial.store.outstanding(scope).isReturning, "its turn comes after a suspension")
+      try await trial.change(.setStart(.after(.seconds(3600))), ids[1])
+      try holds(try await trial.store.outstanding(scope).isIdle, "somebody wants it later")
+      try await trial.change(.setStart(.now), ids[1])
+      try holds(try await trial.store.outstanding(scope).isReturning, "nobody does any more")
+      trial.clock.advance(by: .seconds(60))
+      try await trial.end(try await trial.start(ids[1]), .succeeded(output: nil), as: .succeeded)
+      try await trial.add(JobTerms(start: .after(.seconds(3600)), lane: "a"))
+      try holds(try await trial.store.outstanding(scope).isIdle, "a first start is ahead of its lane's turn")
+    },
     Case("However an attempt ends or goes back, it counts in the rate of its lane") { subject in
       let results: [ClaimSettlement.Result] = [
         .retry(.now, message: "r"), .snoozed(.now), .interrupted, .crashed,

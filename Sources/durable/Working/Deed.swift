@@ -71,9 +71,9 @@
           all.changed += bite.changed
           all.refused += bite.refused
         }
-        // What they were needed for may be gone now.
+        // What they were needed for may be gone now, and what they need reopened.
         left = all.refused.map(\.job).sorted()
-      } while change == .remove && !left.isEmpty && all.changed.count > count
+      } while (change == .remove || change == .retry) && !left.isEmpty && all.changed.count > count
       all.changed.sort()
       all.refused.sort { $0.job < $1.job }
       return all

@@ -8,14 +8,23 @@ extension JobLedger {
     try book.load(Needs(jobs: ids))
     try book.load(book.needs(for: change, of: ids))
     let going = change == .remove ? book.goingTogether(ids) : []
-    for id in ids {
-      do {
-        try book.apply(change, to: id, removing: going)
-        report.changed.append(id)
-      } catch let refusal as JobError where refusal.code == .wrongState {
-        report.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
+    var (left, count) = (ids, 0)
+    repeat {
+      count = report.changed.count
+      report.refused = []
+      for id in left {
+        do {
+          try book.apply(change, to: id, removing: going)
+          report.changed.append(id)
+        } catch let refusal as JobError where refusal.code == .wrongState {
+          report.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
+        }
       }
-    }
+      // What they need may be reopened by now, with what was skipped between them.
+      left = report.refused.map(\.job)
+      if change == .retry, !left.isEmpty { try book.reopenDescendants() }
+    } while change == .retry && !left.isEmpty && report.changed.count > count
+    report.changed.sort()
     try book.conclude()
     return report
   }
@@ -36,7 +45,7 @@ extension Book {
   }
 
   fileprivate mutating func apply(_ change: JobChange, to id: JobID, removing going: Set<JobID>) throws {
-    guard let row = self[id] else { return }
+    guard let row = self[id], !isReopened(id) else { return }
     let now = date
     var course = row.course
     course.promote(now: now)  // a job that is due counts as ready, whether somebody has written that down or not

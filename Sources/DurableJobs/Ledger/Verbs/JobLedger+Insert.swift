@@ -23,6 +23,8 @@ struct Placement {
   var named: [String: JobID] = [:]
   /// By key: the jobs that wait for it.
   var waiters: [String: Set<JobID>] = [:]
+  /// By job: the keys among those for which it waits.
+  var keysAwaited: [JobID: [String]] = [:]
   /// By key: the first job of this call that brings it, to which those that wait for it are bound, and the newest.
   var bringers: [String: (first: Int, newest: Int)] = [:]
   /// The keys that one waits for.
@@ -42,6 +44,7 @@ struct Placement {
     }
     named = answer.named
     waiters = answer.waiters.mapValues(Set.init)
+    for (key, jobs) in waiters { for job in jobs { keysAwaited[job, default: []].append(key) } }
     let met = metOwners + causes
     try book.load(Needs(jobs: met))
     try replace()
@@ -105,11 +108,12 @@ struct Placement {
   private mutating func loadLines(from jobs: [JobID]) throws {
     var (level, ancestors): ([JobID], Set<JobID>) = (jobs, [])
     while !level.isEmpty {
-      try book.load(Needs(parentsOf: level))
+      try book.load(Needs(jobs: level, parentsOf: level))
       ancestors.formUnion(level)
       level = Set(level.flatMap { book.needed(by: $0) }).subtracting(ancestors).sorted()
     }
-    guard self.jobs.contains(where: { $0.terms.lane != nil }) else { return }
+    let isInLine = ancestors.contains { book[$0]?.seat == false }
+    guard isInLine || self.jobs.contains(where: { $0.terms.lane != nil }) else { return }
     var descendants: Set<JobID> = []
     level = Set(waiters.values.joined()).sorted()
     while !level.isEmpty {
@@ -147,7 +151,9 @@ struct Placement {
         row.seat = seat
         if !seat { row.waits += 1 }
         row.course.stand(waits: row.waits, now: book.date)
-        if seat, let start = book.lanes.start(in: lane.name, at: book.now) { row.course.hold(until: start) }
+        if seat, let start = book.lanes.start(in: lane.name, at: book.now) {
+          row.course.hold(until: start, now: book.date)
+        }
       }
       if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
         let unfinished = row.course.state.isFinished ? placed[unique.key]?.unfinished : stands.count

@@ -77,74 +77,88 @@ extension Placement {
       case .added(let place): level += added[place].edges.map(\.parent)
       case .known(let id):
         level += book.needed(by: id).map { .known($0) }
-        level += waiters.lazy.filter { $0.value.contains(id) }.map { .key($0.key) }
+        level += (keysAwaited[id] ?? []).map { .key($0) }
       case .key(let key): if let bringer = bringers[key] { level.append(.added(bringer.first)) }
       }
     }
   }
 
-  /// Nor may one be behind jobs that wait for it in a lane: they would not let it begin. Only a job that brings a key
-  /// can be waited for by a job that already exists.
+  /// Nor may what it needs be behind jobs that wait for it in a lane: they would not let that begin. Only a job that
+  /// brings a key can be waited for by a job that already exists.
   func checkLines() throws {
-    guard added.contains(where: { $0.seat == false }) else { return }
-    for (key, bringer) in bringers.mapValues(\.first).sorted(by: { $0.value < $1.value })
-    where waiters[key] != nil || awaited.contains(key) {
-      var needed: Set<Int> = []
-      walk(up: [.added(bringer)]) { parent in
-        if case .added(let place) = parent, added[place].seat == false { needed.insert(place) }
+    let firsts = bringers.filter { waiters[$0.key] != nil || awaited.contains($0.key) }.mapValues(\.first)
+    guard !firsts.isEmpty else { return }
+    var children: [NewEdge.Parent: [Int]] = [:]
+    for (place, row) in added.enumerated() where !row.course.state.isFinished {
+      for edge in row.edges { children[edge.parent, default: []].append(place) }
+    }
+    for (key, bringer) in firsts.sorted(by: { $0.value < $1.value }) {
+      var needed: [NewEdge.Parent] = []
+      walk(up: [.added(bringer)]) { job in
+        if line(of: job) != nil { needed.append(job) }
         return true
       }
       guard !needed.isEmpty else { continue }
-      let dependents = dependents(onKey: key)
-      for place in needed.sorted() {
-        guard let lane = added[place].job.terms.lane?.name else { continue }
-        let known = dependents.known.sorted().first { id in
-          guard let row = book[id], row.lane?.name == lane, row.seat != nil else { return false }
-          return row.course.state != .running && !row.course.state.isFinished
-        }
-        let isBehindNew = dependents.new.contains { other in
-          other < place && added[other].job.terms.lane?.name == lane && added[other].seat != nil
-        }
-        guard let waiter = known.map({ "job \($0)" }) ?? (isBehindNew ? "another job of this call" : nil) else {
-          continue
-        }
+      let dependents = dependents(onKey: key, children)
+      for job in needed.sorted() {
+        guard let line = line(of: job),
+          let waiter = dependents.sorted().first(where: { isAhead($0, of: job, in: line) })
+        else { continue }
+        let name = if case .known(let id) = waiter { "job \(id)" } else { "another job of this call" }
         throw JobError(
           .invalidArgument,
-          "a job of the kind '\(added[place].job.kind)' would stand in the lane '\(lane)' behind \(waiter), which waits "
-            + "for it by the key '\(key)': neither could ever run")
+          "\(self.name(of: job)) would stand in the lane '\(line)' behind \(name), which waits for it by the key '\(key)': "
+            + "neither could ever run")
       }
     }
   }
 
-  /// The jobs that wait for a key that arrives now, and their dependents.
-  private func dependents(onKey key: String) -> (known: Set<JobID>, new: Set<Int>) {
-    var (known, new): (Set<JobID>, Set<Int>) = ([], [])
-    var keys: Set = [key]
-    var level = Array(waiters[key] ?? [])
-    while true {
-      while let id = level.popLast() {
-        if known.insert(id).inserted { level += book.children(of: id).map(\.child) }
-      }
-      var isAll = true
-      for (place, row) in added.enumerated() where !new.contains(place) && !row.course.state.isFinished {
-        let waits = row.edges.contains { edge in
-          switch edge.parent {
-          case .known(let id): known.contains(id)
-          case .added(let other): new.contains(other)
-          case .key(let other): keys.contains(other)
-          }
-        }
-        guard waits else { continue }
-        new.insert(place)
-        if let key = row.job.terms.key, bringers[key]?.first == place, keys.insert(key).inserted {
-          level += waiters[key] ?? []
-          isAll = false
-        }
-      }
-      if isAll { return (known, new) }
+  /// The lane in which it waits for a seat.
+  private func line(of job: NewEdge.Parent) -> String? {
+    switch job {
+    case .known(let id):
+      book[id].flatMap { $0.seat == false && !$0.course.state.isFinished ? $0.lane?.name : nil }
+    case .added(let place): added[place].seat == false ? added[place].job.terms.lane?.name : nil
+    case .key: nil
     }
   }
 
+  private func name(of job: NewEdge.Parent) -> String {
+    switch job {
+    case .known(let id): "job \(id)"
+    case .added(let place): "a job of the kind '\(added[place].job.kind)'"
+    case .key(let key): "a job with the key '\(key)'"
+    }
+  }
+
+  /// Whether it stands in a lane before a job that waits for a seat there.
+  private func isAhead(_ other: NewEdge.Parent, of job: NewEdge.Parent, in lane: String) -> Bool {
+    switch other {
+    case .known(let id):
+      guard let row = book[id], row.lane?.name == lane, let isSeated = row.seat else { return false }
+      return row.course.state != .running && !row.course.state.isFinished && (isSeated || other < job)
+    case .added(let place):
+      return added[place].job.terms.lane?.name == lane && added[place].seat != nil && other < job
+    case .key: return false
+    }
+  }
+
+  /// The jobs that wait for a key that arrives now, and their dependents. `children`: the new ones, by what they need.
+  private func dependents(onKey key: String, _ children: [NewEdge.Parent: [Int]]) -> Set<NewEdge.Parent> {
+    var all: Set<NewEdge.Parent> = []
+    var level: [NewEdge.Parent] = [.key(key)]
+    while let job = level.popLast() {
+      guard all.insert(job).inserted else { continue }
+      level += (children[job] ?? []).map { .added($0) }
+      switch job {
+      case .known(let id): level += book.children(of: id).map { .known($0.child) }
+      case .added(let place):
+        if let key = added[place].job.terms.key, bringers[key]?.first == place { level.append(.key(key)) }
+      case .key(let key): level += (waiters[key] ?? []).map { .known($0) }
+      }
+    }
+    return all
+  }
   private mutating func known(_ id: JobID) throws -> (NewEdge.Parent, JobState) {
     guard let row = book[id] else { throw JobError(.notFound, "there is no job \(id) to wait for") }
     if !row.hasChildren { book.change(id) { $0.after.hasChildren = true } }

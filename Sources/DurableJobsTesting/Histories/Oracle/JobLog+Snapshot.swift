@@ -63,7 +63,7 @@ extension JobLog {
     switch (standing, entries[turn].event) {
     case (.running, _): return asked?.reason
     case (_, .held(let reason)), (_, .cancelled(let reason)): return reason
-    case (_, .skipped(_, let reason, _)): return reason
+    case (_, .skipped): return skip?.reason
     case (.suspended, .reported(.suspended(let reason, _))):
       return wrong == .handlersReasonWins ? reason : before.asked?.reason ?? reason
     case (.suspended, _), (.cancelled, _): return before.asked?.reason
@@ -77,7 +77,7 @@ extension JobLog {
     return before(turn).asked?.stop == .suspended ? .request : holder
   }
 
-  private var cause: JobID? { if case .skipped(let id, _, _) = entries[turn].event { id } else { nil } }
+  private var cause: JobID? { skip?.by }
 
   private var failures: [AttemptFailure] {
     let all = entries.indices.compactMap { index -> AttemptFailure? in

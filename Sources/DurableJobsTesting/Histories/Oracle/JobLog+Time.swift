@@ -45,7 +45,7 @@ extension JobLog {
     var isMoved: Bool { standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate }
     for entry in entries[turn...] {
       switch entry.event {
-      case .paced(let date): (due, isDated) = (due.later(than: date), false)
+      case .paced(let date, _): (due, isDated) = (due.later(than: date), false)
       case .drew(let date): due = date.map { .at($0) } ?? .now
       case .clockSetBack(let step) where isMoved:
         if case .within(let range) = due {
@@ -93,6 +93,15 @@ extension JobLog {
     case .woken: return true
     case .held, .released, .skipped, .reopened: return before(turn).isBackOff
     default: return false
+    }
+  }
+
+  /// What it waits for is its lane's rate, and no time of its own.
+  var isPaced: Bool {
+    let isHere = entries[turn...].contains { if case .paced(_, true) = $0.event { true } else { false } }
+    switch entries[turn].event {
+    case .held, .released, .skipped, .reopened: return isHere || before(turn).isPaced
+    default: return isHere
     }
   }
 

@@ -25,6 +25,8 @@ struct JobLog {
     case cancelled(reason: String?)
     /// It can't be run any more because of that job.
     case skipped(by: JobID, reason: String, afterFailure: Bool)
+    /// It had been skipped, and is so because of that job from now on.
+    case skippedAnew(by: JobID, reason: String, afterFailure: Bool)
     case completed(output: Data?)
     case givenUp(message: String)
     case prioritized(JobPriority)
@@ -40,7 +42,8 @@ struct JobLog {
     case drew(Date?)
     case clockSetBack(by: Int64)
     /// Its lane lets it begin no sooner.
-    case paced(until: Date)
+    /// `isAll`: it waits for nothing but its lane.
+    case paced(until: Date, isAll: Bool)
     /// The worker of this claim was told that its report was taken.
     case answered(ClaimToken)
 
@@ -48,7 +51,7 @@ struct JobLog {
     var isTurn: Bool {
       switch self {
       case .asked, .prioritized, .rewritten, .progressed, .stepped, .deadlinePassed, .drew, .clockSetBack, .paced,
-        .answered:
+        .answered, .skippedAnew:
         false
       default: true
       }
@@ -94,6 +97,18 @@ struct JobLog {
   /// Whose report made it what it is.
   var lastAnswer: ClaimToken? {
     entries[turn...].lazy.compactMap { if case .answered(let token) = $0.event { token } else { nil } }.first
+  }
+
+  /// What it was skipped because of, as of its last skip.
+  var skip: (by: JobID, reason: String, afterFailure: Bool)? {
+    for entry in entries[turn...].reversed() {
+      switch entry.event {
+      case .skipped(let id, let reason, let afterFailure): return (id, reason, afterFailure)
+      case .skippedAnew(let id, let reason, let afterFailure): return (id, reason, afterFailure)
+      default: continue
+      }
+    }
+    return nil
   }
 
   func last(_ matches: (Event) -> Bool) -> Int? { entries.lastIndex { matches($0.event) } }

@@ -54,7 +54,7 @@ extension Oracle {
         guard let index = index(of: id), [.ready, .scheduled].contains(state(jobs[index])),
           jobs[index].due.earliest < start
         else { continue }
-        note(.paced(until: start), index)
+        note(.paced(until: start, isAll: state(jobs[index]) == .ready), index)
       }
     }
   }

@@ -57,12 +57,10 @@ extension Oracle {
     return needs.keys.contains { isInCircle($0) }
   }
 
-  /// A new one waits in a lane behind one that waits for it.
+  /// One waits in a lane behind one that waits for it, by way of a new one.
   func isBehindItsDependents(since first: JobID) -> Bool {
     jobs.contains { job in
-      guard job.id >= first, let lane = job.job.terms.lane?.name, line[lane]?.contains(job.id) ?? false else {
-        return false
-      }
+      guard let lane = job.job.terms.lane?.name, line[lane]?.contains(job.id) ?? false else { return false }
       var dependents: Set<JobID> = [job.id]
       while true {
         let next = needs.filter { child, all in
@@ -71,11 +69,12 @@ extension Oracle {
         if next.isEmpty { break }
         dependents.formUnion(next.keys)
       }
+      guard dependents.contains(where: { $0 >= first }) else { return false }
       return dependents.contains { id in
-        guard id < job.id, let index = index(of: id) else { return false }
+        guard let index = index(of: id) else { return false }
         let state = state(jobs[index])
         guard state != .running, !state.isFinished else { return false }
-        return (line[lane]?.contains(id) ?? false) || (seats[lane]?.contains(id) ?? false)
+        return seats[lane]?.contains(id) ?? false || id < job.id && line[lane]?.contains(id) ?? false
       }
     }
   }
@@ -97,8 +96,7 @@ extension Oracle {
   /// It failed, or was skipped since one did that it needed, or one that that needed.
   private func hasFailed(_ id: JobID) -> Bool {
     guard let index = index(of: id) else { return false }
-    if case .skipped(_, _, true) = jobs[index].entries[jobs[index].turn].event { return true }
-    return jobs[index].standing == .failed
+    return jobs[index].skip?.afterFailure ?? (jobs[index].standing == .failed)
   }
 
   private func isMet(_ need: Need, by end: JobState) -> Bool {
@@ -158,7 +156,8 @@ extension Oracle {
     repeat {
       let broken = round.filter { job in
         let state = state(job)
-        return !state.isFinished && state != .running
+        // Who is suspended hears of it when it goes on.
+        return !state.isFinished && state != .running && (state != .suspended || wrong == .suspendedIsSkipped)
       }.compactMap { job in brokenNeed(of: job).map { (job.id, $0) } }
       let skipped = broken.filter { wrong != .returnedGoesOn || !returned.contains($0.0) }
       for (id, need) in skipped { skip(id, need) }
@@ -263,38 +262,48 @@ extension Oracle {
   }
 
   private mutating func skip(_ id: JobID, _ need: Need) {
-    guard let parent = index(of: need.parent) else {
-      let reason = "job \(need.parent) was removed"
-      return note(.skipped(by: need.parent, reason: reason, afterFailure: false), index(of: id)!)
-    }
+    let (cause, reason, afterFailure) = blame(need)
+    note(.skipped(by: cause, reason: reason, afterFailure: afterFailure), index(of: id)!)
+  }
+
+  private func blame(_ need: Need) -> (by: JobID, reason: String, afterFailure: Bool) {
+    guard let parent = index(of: need.parent) else { return (need.parent, "job \(need.parent) was removed", false) }
     let seen = snapshot(jobs[parent])
     let name = "job \(seen.id) (\(seen.kind))"
     let words = seen.state == .cancelled ? "\(name) was cancelled" : "\(name) \(seen.state)"
-    note(
-      .skipped(
-        by: seen.cause ?? seen.id, reason: seen.state == .skipped ? seen.reason ?? "" : words,
-        afterFailure: hasFailed(seen.id)), index(of: id)!)
+    return (seen.cause ?? seen.id, seen.state == .skipped ? seen.reason ?? "" : words, hasFailed(seen.id))
   }
 
-  /// Those that live again take along who was skipped because of them, generation by generation.
-  /// Returns who lives again.
+  /// Who was skipped, and can't be run for another reason now. False if it is the same.
+  private mutating func skipAnew(_ index: Int, _ need: Need) -> Bool {
+    let new = blame(need)
+    if let old = jobs[index].skip, old == new || wrong == .causeStays { return false }
+    note(.skippedAnew(by: new.by, reason: new.reason, afterFailure: new.afterFailure), index)
+    return true
+  }
+
+  /// Those that live again take along who was skipped because of them, generation by generation; who can't be run yet
+  /// has another reason for it then. Returns who lives again.
   mutating func followRetries(of ids: [JobID]) -> [JobID] {
     guard wrong != .retryLeavesSkipped else { return ids }
     var reopened = Set(ids)
+    var anew: Set<JobID> = []
     while true {
-      let children = needs.filter { _, needs in needs.contains { reopened.contains($0.parent) } }.keys.sorted()
-      let generation = children.filter { id in
-        guard let index = index(of: id), state(jobs[index]) == .skipped else { return false }
-        return brokenNeed(of: jobs[index]) == nil
-      }
+      let heard = reopened.union(anew)
+      let children = needs.filter { _, needs in needs.contains { heard.contains($0.parent) } }.keys.sorted()
+      let skipped = children.filter { id in index(of: id).map { state(jobs[$0]) == .skipped } ?? false }
+      let broken = skipped.compactMap { id in brokenNeed(of: jobs[index(of: id)!]).map { (id, $0) } }
+      let generation = Set(skipped).subtracting(broken.map(\.0)).sorted()
       let count = reopened.count
+      let others = broken.filter { skipAnew(index(of: $0)!, $1) }.map(\.0)
+      anew.formUnion(others)
       for id in generation {
         let index = index(of: id)!
         guard rival(of: jobs[index]) == nil else { continue }
         note(.reopened, index)
         reopened.insert(id)
       }
-      if reopened.count == count { break }
+      if reopened.count == count, others.isEmpty { break }
     }
     for child in needs.keys where needs[child]!.contains(where: { reopened.contains($0.parent) }) { yieldSeat(child) }
     for id in reopened {

@@ -93,22 +93,33 @@ extension Oracle {
     var reopened: [JobID] = []
     var refused: [Refusal] = []
     let going = change == .remove ? Set(ids).subtracting(staying(of: Set(ids))) : []
-    for id in ids {
-      let index = index(of: id)!
-      switch effect(of: change, on: jobs[index], going) {
-      case .refusal(let name):
-        refused.append((id, name))
-        continue
-      case .happens(let event):
-        if change == .retry, state(jobs[index]).isFinished { reopened.append(id) }
-        note(event, index)
-      case .removal: remove(id)
-      case .nothing: break
+    var left = Array(ids)
+    while !left.isEmpty {
+      let count = changed.count
+      refused = []
+      for id in left {
+        let index = index(of: id)!
+        if reopened.contains(id) {
+          changed.append(id)
+          continue
+        }
+        switch effect(of: change, on: jobs[index], going) {
+        case .refusal(let name):
+          refused.append((id, name))
+          continue
+        case .happens(let event):
+          if change == .retry, state(jobs[index]).isFinished { reopened.append(id) }
+          note(event, index)
+        case .removal: remove(id)
+        case .nothing: break
+        }
+        changed.append(id)
       }
-      changed.append(id)
+      if change == .retry { reopened = followRetries(of: reopened) }
+      left = change == .retry && changed.count > count && wrong != .retryLooksOnce ? refused.map(\.job) : []
     }
-    followEnds(new: change == .retry ? followRetries(of: reopened) : [])
-    return (changed, refused)
+    followEnds(new: reopened)
+    return (changed.sorted(), refused)
   }
 
   /// Those that run, and those that one needs which is not to go, or stays itself.
@@ -178,7 +189,10 @@ extension Oracle {
     let left = Dictionary(grouping: inScope, by: state).mapValues(\.count).filter { !$0.key.isFinished }
     return OutstandingWork(
       active: served.count { state($0) == .running } + startable.count { state($0) == .ready },
-      isReturning: startable.contains { state($0) == .scheduled && ($0.wasClaimed || wrong == .firstStartReturns) },
+      isReturning: startable.contains { job in
+        guard state(job) == .scheduled else { return false }
+        return job.wasClaimed || job.isPaced && wrong != .pacedIsIdle || wrong == .firstStartReturns
+      },
       left: JobCounts(left))
   }
 }

@@ -18,7 +18,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
-  case neededExpires, skippedKeepsKey, anySkipIsFailure
+  case neededExpires, skippedKeepsKey, anySkipIsFailure, suspendedIsSkipped, causeStays, retryLooksOnce
   // Keys that are waited for
   case oldestBringsKey, endedBringsNoKey, endedIsBound, circleIsStored, retriedBringsNoKey
   // What follows
@@ -41,5 +41,5 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // Workers
   case doubtIsLoss, renewalEndsNoDoubt, lostClaimHolds, retirementIsDeath, unlistedStays, repetitionIsRefused
   // Idleness
-  case pausedIsActive, firstStartReturns, silentWorkerServes
+  case pausedIsActive, firstStartReturns, pacedIsIdle, silentWorkerServes
 }

@@ -64,7 +64,8 @@ private struct Tally: Job {
       try await context.batch?.waitUntilDone()
     }
     worker.register(Tally.self) { tally, context in
-      #expect(try await context.batch?.waitUntilDone().batch.total == 1)
+      let batch = try #require(context.batch)
+      #expect(try await batch.waitUntilDone().batch.total == 1)
       return tally.name
     }
     try await queue.enqueueBatch("pieces", contentsOf: [Piece(number: 2)], whenDone: Tally(name: "s"))

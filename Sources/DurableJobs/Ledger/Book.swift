@@ -306,7 +306,8 @@ struct Book {
     }
     for id in paced where rows[id]?.mayBegin ?? false {
       guard let lane = self[id]?.lane, let start = lanes.start(in: lane.name, at: now) else { continue }
-      change(id) { $0.after.course.hold(until: start, now: date) }
+      let now = date
+      change(id) { $0.after.course.hold(until: start, now: now) }
     }
   }
 

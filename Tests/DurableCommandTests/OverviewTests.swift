@@ -31,7 +31,7 @@
             "\(running) running for TIME sh -c 'echo x > said; exec sleep 1000'",
             "\(failed) failed TIME ago false exited with code 1",
             "\(late) scheduled in TIME true",
-            "\(held) blocked for TIME true after \(late)",
+            "\(held) blocked TIME old true after \(late)",
             "\(done) succeeded TIME ago true took TIME",
             "1 scheduled, 1 blocked, 1 running, 1 succeeded, 1 failed",
           ], "\(text)")

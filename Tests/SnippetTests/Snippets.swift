@@ -46,6 +46,7 @@ func snippet1() async throws {
   worker.register(Greet.self)
   try await queue.enqueue(Greet(name: "world"))
   try await worker.runUntilIdle()
+  await queue.store.close()
 }
 
 // README.md, block 3

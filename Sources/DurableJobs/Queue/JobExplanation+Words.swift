@@ -80,7 +80,7 @@ extension JobExplanation.Reason: CustomStringConvertible {
     case .constraint(let name, .setByHand): "Set '\(name)' to yes, or leave it to the workers again"
     case .constraint(let name, .unprovided): "Provide '\(name)' with a worker, or set it by hand"
     case .ended(.failed, _), .ended(.cancelled, _): "Retry it to run it again"
-    case .ended(.skipped, _): "Retry the job that it needs"
+    case .ended(.skipped, let reason) where BrokenNeed.mayPass(reason): "Retry the job that it needs"
     case .running(let worker?, _, _) where worker.standing == .dead: "A worker that starts gives it back"
     default: nil
     }

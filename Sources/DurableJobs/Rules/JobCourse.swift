@@ -221,7 +221,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
       throw refusal("is running; cancel it first, or wait until it ends")
     case (.retry, .skipped):
       throw refusal(
-        "was skipped: \(reason ?? "a job that it needs ended otherwise"); retry \(cause.map { "job \($0)" } ?? "that")")
+        "was skipped: \(reason ?? "a job that it needs ended otherwise")"
+          + (BrokenNeed.mayPass(reason) ? "; retry \(cause.map { "job \($0)" } ?? "that")" : ""))
     case (.retry, _): throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
     case (.remove, _): break
 

@@ -76,7 +76,7 @@
         return runAt.map { $0 > now ? "in \(Duration.seconds($0.timeIntervalSince(now)).roughly)" : "due" } ?? ""
       case .running: return startedAt.map { "for \(length(since: $0))" } ?? ""
       case .succeeded, .failed, .cancelled, .skipped: return finishedAt.map { "\(length(since: $0)) ago" } ?? ""
-      case .ready, .blocked, .suspended: return "for \(length(since: createdAt))"
+      case .ready, .blocked, .suspended: return "\(length(since: createdAt)) old"
       }
     }
 

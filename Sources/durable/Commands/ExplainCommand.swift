@@ -27,6 +27,9 @@
       for reason in explanation.reasons {
         Screen.out.line(reason.text(of: id, in: store, queue: job.queue).withVisibleControls)
       }
+      if (job.waits?.needs.count ?? 0) >= JobWaits.mostNeeds {
+        Screen.out.line("Of what job \(id) waits for, the first \(JobWaits.mostNeeds) are listed")
+      }
       if let remains = store.remains(of: job) { Screen.out.line("Job \(id): \(remains)".withVisibleControls) }
       if explanation.reasons.isEmpty {
         Screen.out.line("Job \(id) is \(job.state.rawValue): the next free worker takes it")

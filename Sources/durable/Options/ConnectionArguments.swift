@@ -27,6 +27,10 @@
 
     func validate() throws {
       if all.contains("") { throw ValidationError("--after names no job; give an id, or a key") }
+      let isNumber = { (word: String) in word.wholeMatch(of: #/-?[0-9]+/#) != nil }
+      if let slip = all.first(where: { isNumber($0) && JobID($0) == nil }) {
+        throw ValidationError("--after \(slip): no job has that id; ids begin with 1")
+      }
     }
 
     private var all: [String] { after + afterEnd + afterFailure }

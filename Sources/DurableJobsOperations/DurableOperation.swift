@@ -185,15 +185,15 @@ public final class DurableOperation: Operation, @unchecked Sendable {
   // MARK: For its queue
 
   /// Adds it to a queue. Returns false if it is already in one, or has finished.
-  func enter(_ queue: OperationQueue, _ board: OperationBoard) -> Bool {
+  func enter(_ queue: OperationQueue, _ board: OperationBoard, mustWait: Bool) -> Bool {
     state.withLock { state in
       guard case .new = state.phase else { return false }
-      (state.phase, state.queue, state.board) = (.waiting, queue, board)
+      (state.phase, state.queue, state.board) = (mustWait ? .waiting : .preparing, queue, board)
       return true
     }
   }
 
-  /// Called before it is stored. Returns false if it has finished.
+  /// Called before it is stored, if it had to wait. Returns false if it has finished.
   func beginStoring() -> Bool {
     state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -232,8 +232,18 @@ public final class DurableOperation: Operation, @unchecked Sendable {
     }
   }
 
+  /// Whether the store may know its job before this process knows its id.
+  var isBeingStored: Bool {
+    state.withLock { state in
+      switch state.phase {
+      case .preparing, .inserting: true
+      case .new, .waiting, .stored, .ended: false
+      }
+    }
+  }
+
   /// Whether it is what a job with these is.
-  func isSame(_ kind: String, _ payload: Data?) -> Bool { self.kind == kind && self.payload == payload ?? Data() }
+  func isSame(_ kind: String, _ payload: Data) -> Bool { self.kind == kind && self.payload == payload }
 
   /// Makes it a view of an existing job.
   func found(as job: JobID, on board: OperationBoard) {

@@ -27,6 +27,9 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   public let jobs: JobQueue
   let worker: JobWorker
   let board: OperationBoard
+  /// Finds what earlier processes left. Unstructured, as nothing can wait for it where it begins; it ends with the
+  /// store's replies.
+  private let loading: Task<Void, Never>
   private let maxRetries: Int
   private let settings = Lock((isSuspended: false, limit: 1))
   /// The barrier that new operations wait for. The lock also serializes adding operations and barriers.
@@ -44,29 +47,22 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     worker = JobWorker(jobs, logger: logger)
     board = OperationBoard(jobs, logger: logger, completion: completionBlock)
     self.maxRetries = maxRetries
+    loading = Task(executorPreference: EngineThread.shared) { [board] in await board.load() }
     super.init()
     self.name = name
     maxConcurrentOperationCount = maxConcurrency
-    // Unstructured, as nothing can wait for it here; it ends with the store's first reply, which all other calls await.
-    let (board, worker) = (board, worker)
-    Task(executorPreference: EngineThread.shared) { await board.load { worker.start() } }
+    worker.start()
   }
 
   // Unstructured, as nothing can wait for it here; it ends with the worker's last handler. Unfinished operations retain
   // their queue, so no work of this process is left undone.
   deinit {
-    Task { [board, worker] in
-      await board.loaded()
-      await worker.stop()
-    }
+    Task { [worker] in await worker.stop() }
   }
 
   /// Stops claiming jobs, gives running ones `grace` to end, then interrupts them, and returns when the last handler
   /// has returned. Unfinished jobs continue in another process or in a queue that is created later.
-  public func stop(grace: Duration = Defaults.grace) async {
-    await board.loaded()
-    await worker.stop(grace: grace)
-  }
+  public func stop(grace: Duration = Defaults.grace) async { await worker.stop(grace: grace) }
 
   // MARK: Handlers
 
@@ -77,13 +73,15 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     handler: @escaping @Sendable (DurableOperation, JobContext) async throws -> Void
   ) {
     worker.register(kind: kind, retry: retry) { [board, jobs] job, context in
-      let operation = try await board.operation(of: job, context)
+      let operation = board.operation(of: job, context)
       if operation.isCancelled {
         // Its job was not told yet, or could not be; if it can't be now, this is tried again.
         try? await jobs.cancel(context.id)
         throw .snooze(for: .seconds(1))
       }
-      try await board.finishDependencies(of: operation)
+      do { try await board.finishDependencies(of: operation) } catch is JobError {
+        throw .snooze(for: .seconds(1))  // no attempt is used before the handler is called
+      }
       guard operation.begin(context) else { throw .snooze(for: .seconds(1)) }
       defer { operation.end() }
       try await handler(operation, context)
@@ -125,10 +123,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   public override func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
     let (now, later) = admit(operations)
     if !now.isEmpty { blocking { [self] in await store(now) } }
-    for operation in later {
-      // Unstructured, as the caller continues; it ends with what the operation waits for.
-      Task(executorPreference: EngineThread.shared) { [self] in await storeLater(operation) }
-    }
+    // Unstructured, as the caller continues; it ends with what the operations wait for.
+    if !later.isEmpty { Task(executorPreference: EngineThread.shared) { [self] in await storeLater(later) } }
     if wait { for operation in operations { operation.waitUntilFinished() } }
   }
 
@@ -137,15 +133,17 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   public func enqueue(_ operations: DurableOperation...) async throws {
     let (now, later) = admit(operations)
     if !now.isEmpty { await store(now) }
-    for operation in later { await storeLater(operation) }
+    await storeLater(later)
     for operation in operations where operation.jobID == nil {
       if let error = operation.error { throw error }
     }
   }
 
-  /// Runs `barrier` once everything added before has finished; what is added later waits for it. Not durable: after a
-  /// crash the barrier is gone, and so is what was to be stored after it.
+  /// Runs `barrier` once everything added before has finished, also by earlier processes; what is added later waits for
+  /// it. Blocks the calling thread until the store has said what those left. Not durable: after a crash the barrier is
+  /// gone, and so is what was to be stored after it.
   public override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+    blocking { [loading] in await loading.value }
     let block = BlockOperation(block: barrier)
     self.barrier.withLock { barrier in
       for operation in board.unfinished + super.operations { block.addDependency(operation) }
@@ -156,20 +154,30 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
 
   /// Admits operations, and returns those that can be stored now and those that can't yet.
   private func admit(_ operations: [Operation]) -> (now: [DurableOperation], later: [DurableOperation]) {
-    barrier.withLock { barrier in
+    defer { board.showProgress() }
+    return barrier.withLock { barrier in
       if barrier?.isFinished ?? false { barrier = nil }
-      var durable: [DurableOperation] = []
+      var (now, later): ([DurableOperation], [DurableOperation]) = ([], [])
       for operation in operations {
         if let barrier { operation.addDependency(barrier) }
-        if let operation = operation as? DurableOperation {
-          if operation.enter(self, board) { durable.append(operation) } else { board.refused(operation) }
-        } else {
+        guard let operation = operation as? DurableOperation else {
           super.addOperation(operation)
+          continue
         }
+        let mustWait = !board.gates(of: operation).isEmpty
+        guard board.add(operation, of: self, mustWait: mustWait) else { continue }
+        if mustWait { later.append(operation) } else { now.append(operation) }
       }
-      board.add(durable)
-      let later = durable.filter { !board.gates(of: $0).isEmpty }
-      return (durable.filter { !later.contains($0) }, later)
+      return (now, later)
+    }
+  }
+
+  /// Each as soon as it can be: what one waits for may itself wait for another.
+  private func storeLater(_ operations: [DurableOperation]) async {
+    await withDiscardingTaskGroup { group in
+      for operation in operations {
+        group.addTask(executorPreference: EngineThread.shared) { [self] in await storeLater(operation) }
+      }
     }
   }
 
@@ -183,7 +191,7 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
       }
       gates = board.gates(of: operation)  // more may have come meanwhile
     }
-    await store([operation])
+    if operation.beginStoring() { await store([operation]) }
   }
 
   /// Only runs blocks whose dependencies have finished.
@@ -223,10 +231,11 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     }
   }
 
-  /// The unfinished durable operations in the order in which they were added, those of earlier processes first.
+  /// The unfinished durable operations in the order in which they were added, those of other processes first; no
+  /// schedules. Blocks the calling thread until the store has said what earlier processes left, however long it is away.
   /// Foundation's `operations` only contains the plain ones, except on Apple platforms.
   public var durableOperations: [DurableOperation] {
-    blocking { [board] in await board.loaded() }
+    blocking { [loading] in await loading.value }
     return board.unfinished
   }
 
@@ -252,5 +261,8 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   /// One unit for each durable operation that was added or found, completed when it has finished.
-  public override var progress: Progress { board.progress }
+  public override var progress: Progress {
+    board.showProgress()
+    return board.progress
+  }
 }

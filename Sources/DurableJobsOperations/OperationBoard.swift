@@ -12,17 +12,15 @@ final class OperationBoard: Sendable {
   }
 
   fileprivate struct State {
-    var lastNumber = 0
-    /// In the order of arrival.
-    var unfinished: [Int: DurableOperation] = [:]
-    var numbers: [ObjectIdentifier: Int] = [:]
+    var added: Int64 = 0
+    /// By number: first those that were found in the store, then the others in the order of arrival.
+    var unfinished: [Int64: DurableOperation] = [:]
+    var numbers: [ObjectIdentifier: Int64] = [:]
     /// The operations with an id, the first one first, and the first of a job.
     var byID: [String: [DurableOperation]] = [:]
     var byJob: [JobID: DurableOperation] = [:]
     /// What handlers get of jobs that are not what the first of their operations is.
     var views: [JobID: DurableOperation] = [:]
-    var isLoaded = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
     /// Finished operations whose dependents have yet to be released.
     var unheard: [Finished] = []
     var isReleasing = false
@@ -35,6 +33,8 @@ final class OperationBoard: Sendable {
   private let jobs: JobQueue
   private let logger: Logger
   private let completion: (@Sendable ((any Error)?, DurableOperation) -> Void)?
+  /// Keeps the order in which jobs end.
+  private let endings = DispatchQueue(label: "DurableJobs.endings")
   private let completions = DispatchQueue(label: "DurableJobs.completions")
   private let state = Lock(State())
 
@@ -52,45 +52,33 @@ final class OperationBoard: Sendable {
 
   // MARK: Coming
 
-  /// Finds the jobs that earlier processes left, then begins. A job that can't be read now is found when it runs.
-  func load(then begin: @Sendable () -> Void) async {
+  /// Finds the jobs that earlier processes left, however long the store is away.
+  func load() async {
     do {
       var after: JobID?
       repeat {
-        let page = try await jobs.jobs(where: .unfinished, detail: .payload, after: after, limit: 500)
-        for job in page { _ = add(viewOf: job) }
+        let page = try await answer { [jobs, after] in
+          try await jobs.jobs(where: .unfinished.sparingSchedules, detail: .payload, after: after, limit: 500)
+        }
+        await Self.offEngine { [self] in
+          for job in page { _ = view(of: job.id, job.key, job.kind, job.payload ?? Data()) }
+        }
         after = page.count < 500 ? nil : page.last?.id
       } while after != nil
     } catch {
       logger.error("the jobs that were left could not be read", metadata: ["error": "\(error.briefly)"])
     }
-    begin()
-    let waiting = state.withLock { state in
-      defer { state.waiting = [] }
-      state.isLoaded = true
-      return state.waiting
+  }
+
+  /// Returns false, and logs, if the operation was already added, here or elsewhere. The caller shows the progress.
+  func add(_ operation: DurableOperation, of queue: OperationQueue, mustWait: Bool) -> Bool {
+    let isAdded = state.withLock { state in
+      guard operation.enter(queue, self, mustWait: mustWait) else { return false }
+      state.add(operation)
+      return true
     }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  /// Returns once ``load(then:)`` has finished.
-  func loaded() async {
-    await withCheckedContinuation { continuation in
-      let isLoaded = state.withLock { state in
-        if !state.isLoaded { state.waiting.append(continuation) }
-        return state.isLoaded
-      }
-      if isLoaded { continuation.resume() }
-    }
-  }
-
-  func add(_ operations: [DurableOperation]) {
-    state.withLock { state in for operation in operations { state.add(operation, progress) } }
-  }
-
-  /// Logs that the operation was already added, here or elsewhere.
-  func refused(_ operation: DurableOperation) {
-    logger.warning("an operation can be added once", metadata: ["operation": "\(operation.id)"])
+    if !isAdded { logger.warning("an operation can be added once", metadata: ["operation": "\(operation.id)"]) }
+    return isAdded
   }
 
   /// Logs that the operation is already stored, and ignores the dependency.
@@ -102,31 +90,32 @@ final class OperationBoard: Sendable {
       ])
   }
 
-  private func add(viewOf job: JobSnapshot) -> DurableOperation {
-    let prefix = key(of: "")
-    let id = job.key.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+  /// What stands for a job: the operation that it is known to be, or that is being stored just now and may be it, or a
+  /// new one.
+  private func view(of job: JobID, _ key: String?, _ kind: String, _ payload: Data) -> DurableOperation {
+    let id = key.flatMap(id(of:))
     let (operation, isNew) = state.withLock { state in
-      if let known = state.byJob[job.id] { return (known, false) }
-      if let known = id.flatMap({ state.operation($0) }), known.jobID == nil, known.isSame(job.kind, job.payload) {
-        state.byJob[job.id] = known
+      if let known = state.byJob[job] { return (known, false) }
+      if let known = id.flatMap({ state.byID[$0] })?.first(where: { $0.isBeingStored && $0.isSame(kind, payload) }) {
         return (known, false)
       }
-      let operation = DurableOperation(id: id ?? "\(job.id)", kind: job.kind, payload: job.payload ?? Data())
-      operation.found(as: job.id, on: self)
-      state.add(operation, progress)
-      state.byJob[job.id] = operation
+      let operation = DurableOperation(id: id ?? "\(job)", kind: kind, payload: payload)
+      operation.found(as: job, on: self)
+      state.add(operation, as: job)
+      state.byJob[job] = operation
       return (operation, true)
     }
-    if isNew { follow(operation, job.id) }
+    if isNew {
+      showProgress()
+      follow(operation, job)
+    }
     return operation
   }
 
   /// The operation that is passed to an attempt's handler. The attempt may start before storing its job has returned,
   /// and the job may come from another process.
-  func operation(of job: UntypedJob, _ context: JobContext) async throws -> DurableOperation {
-    guard let known = state.withLock({ $0.byJob[context.id] }) else {
-      return add(viewOf: try await jobs.job(context.id, detail: .payload))
-    }
+  func operation(of job: UntypedJob, _ context: JobContext) -> DurableOperation {
+    let known = view(of: context.id, context.key, job.kind, job.payload)
     if known.isCancelled || known.isSame(job.kind, job.payload) { return known }
     let (view, isNew) = state.withLock { state in
       if let view = state.views[context.id], view.isSame(job.kind, job.payload) { return (view, false) }
@@ -151,15 +140,17 @@ final class OperationBoard: Sendable {
   }
 
   func store(_ operations: [DurableOperation], maxAttempts: Int) async {
-    await loaded()
-    await release(operations.filter { $0.isCancelled && finish($0, CancellationError()) })
-    let operations = operations.filter { $0.beginStoring() }
+    await release(finish(operations.filter(\.isCancelled), CancellationError()))
+    let operations = operations.filter { !$0.isFinished }
     guard !operations.isEmpty else { return }
     do {
       var new: [NewJob] = []
+      var earlier = Earlier()
       var awaited: [String: DurableOperation?] = [:]
       for operation in operations {
-        new.append(try await job(of: operation, among: operations.prefix(new.count), maxAttempts, &awaited))
+        new.append(try await job(of: operation, after: earlier, maxAttempts, &awaited))
+        earlier.places[ObjectIdentifier(operation)] = new.count - 1
+        earlier.newest[operation.id] = new.count - 1
       }
       for operation in operations { operation.beginInserting() }
       let reply = try await jobs.store.insert(JobInsertion(new))
@@ -175,18 +166,25 @@ final class OperationBoard: Sendable {
       await release(ofThoseThatEnded: awaited)
     } catch {
       logger.error("operations could not be stored", metadata: ["error": "\(error.briefly)"])
-      await release(operations.filter { finish($0, error) })
+      await release(finish(operations, error))
     }
   }
 
+  /// Where the jobs before one stand in its insertion.
+  private struct Earlier {
+    var places: [ObjectIdentifier: Int] = [:]
+    /// The last one with an id.
+    var newest: [String: Int] = [:]
+  }
+
   private func job(
-    of operation: DurableOperation, among earlier: ArraySlice<DurableOperation>, _ maxAttempts: Int,
+    of operation: DurableOperation, after earlier: Earlier, _ maxAttempts: Int,
     _ awaited: inout [String: DurableOperation?]
   ) async throws -> NewJob {
     let needs = operation.state.withLock { $0.needs }
     var edges: [JobEdge] = []
     for id in operation.dependsOn {
-      if let place = earlier.lastIndex(where: { $0.id == id }) {
+      if let place = earlier.newest[id] {
         edges.append(JobEdge(.sibling(place), .ended))
       } else if let known = state.withLock({ $0.operation(id) }), known !== operation, known.jobID == nil {
         edges.append(JobEdge(.key(self.key(of: id)), .ended))
@@ -198,7 +196,7 @@ final class OperationBoard: Sendable {
     }
     for case let dependency as DurableOperation in operation.dependencies {
       let condition: JobEdge.Condition = needs.contains(ObjectIdentifier(dependency)) ? .succeeded : .ended
-      if let place = earlier.firstIndex(of: dependency) {
+      if let place = earlier.places[ObjectIdentifier(dependency)] {
         edges.append(JobEdge(.sibling(place), condition))
       } else if let target = try await target(of: dependency, condition) {
         edges.append(JobEdge(target, condition))
@@ -256,6 +254,12 @@ final class OperationBoard: Sendable {
     return "\(queue)/\(id)"
   }
 
+  /// The id of which this is the key; nil for a key of something else.
+  private func id(of key: String) -> String? {
+    let prefix = self.key(of: "")
+    return key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
+  }
+
   // MARK: Ending
 
   /// Requests cancellation from the store, once the operation is stored.
@@ -285,14 +289,11 @@ final class OperationBoard: Sendable {
     // Detached, since a handler may add the operation and must not count as waiting for it; it ends with the job or
     // with the store.
     Task.detached(executorPreference: EngineThread.shared) { [self] in
-      while !operation.isFinished {
-        do {
-          finish(operation, as: try await jobs.store.whenFinished(id))
-        } catch let error as JobError where error.isPassing {
-          await Self.pause()
-        } catch {
-          finish(operation, error)
-        }
+      do {
+        let job = try await answer { try await self.jobs.store.whenFinished(id) }
+        await Self.offEngine(on: endings) { self.finish(operation, as: job) }
+      } catch {
+        await finish([operation], error)
       }
     }
   }
@@ -323,9 +324,35 @@ final class OperationBoard: Sendable {
   @discardableResult
   private func finish(_ operation: DurableOperation, _ error: (any Error)?) -> Bool {
     guard operation.finish(error) else { return false }
-    let wasAdded = state.withLock { $0.remove(operation, progress) }
-    if wasAdded, let completion { completions.async { completion(error, operation) } }
+    let wasAdded = state.withLock { $0.remove(operation) }
+    if wasAdded {
+      showProgress()
+      if let completion { completions.async { completion(error, operation) } }
+    }
     return true
+  }
+
+  /// Returns those that had not finished.
+  @discardableResult
+  private func finish(_ operations: [DurableOperation], _ error: any Error) async -> [DurableOperation] {
+    guard !operations.isEmpty else { return [] }
+    return await Self.offEngine { operations.filter { self.finish($0, error) } }
+  }
+
+  /// Does what calls observers, which may add operations, elsewhere than on ``EngineThread``.
+  private static func offEngine<R: Sendable>(
+    on queue: DispatchQueue = .global(), _ body: @escaping @Sendable () -> R
+  ) async -> R {
+    await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+  }
+
+  /// Without a lock, as observers may add operations. Of several threads, the last shows what is true.
+  func showProgress() {
+    while true {
+      let (total, ended) = state.withLock { ($0.added, $0.added - Int64($0.unfinished.count)) }
+      guard progress.totalUnitCount != total || progress.completedUnitCount != ended else { return }
+      (progress.totalUnitCount, progress.completedUnitCount) = (total, ended)
+    }
   }
 
   // MARK: Ending without a job
@@ -348,7 +375,7 @@ final class OperationBoard: Sendable {
         let left = await tryToRelease(unheard)
         guard !left.isEmpty else { continue }
         state.withLock { $0.unheard = left + $0.unheard }
-        await Self.pause()
+        await pause()
       }
     }
   }
@@ -393,7 +420,7 @@ final class OperationBoard: Sendable {
       report(error)
       // Unstructured, as whoever stores goes on; it ends with the store's replies.
       Task(executorPreference: EngineThread.shared) { [self] in
-        await Self.pause()
+        await pause()
         await release(ofThoseThatEnded: awaited)
       }
     } catch {
@@ -406,46 +433,63 @@ final class OperationBoard: Sendable {
   /// Returns them if the store is away.
   private func tryToRelease(_ finished: [Finished]) async -> [Finished] {
     guard !finished.isEmpty else { return [] }
-    do {
-      let awaited = try await awaited()
-      for one in finished where awaited.contains(one.key) && !isStillToCome(one) {
+    let awaited: Set<String>
+    do { awaited = try await self.awaited(among: Set(finished.map(\.key))) } catch {
+      report(error)
+      return error.isPassing ? finished : []
+    }
+    for (index, one) in finished.enumerated() where awaited.contains(one.key) && !isStillToCome(one) {
+      do {
         let job = try await standIn(for: one)
         logger.notice(
           "others waited for an operation that has no job", metadata: ["key": "\(one.key)", "job": "\(job)"])
+      } catch {
+        report(error)
+        if error.isPassing { return Array(finished[index...]) }
       }
-    } catch {
-      report(error)
-      if (error as? JobError)?.isPassing ?? false { return finished }
     }
     return []
   }
 
   /// Between two attempts while the store is away: it may come back, and nothing tells of that.
-  private static func pause() async { try? await Task.sleep(for: .seconds(1)) }
+  private func pause() async {
+    await withCheckedContinuation { continuation in
+      _ = jobs.store.clock.schedule(after: .seconds(1)) { continuation.resume() }
+    }
+  }
+
+  /// The store's answer, however long it is away.
+  private func answer<R: Sendable>(_ question: @Sendable () async throws -> R) async throws -> R {
+    while true {
+      do { return try await question() } catch let error as JobError where error.isPassing { await pause() }
+    }
+  }
 
   private func report(_ error: any Error) {
     logger.error(
       "what waits for operations that have no job goes on waiting", metadata: ["error": "\(error.briefly)"])
   }
 
-  /// The keys that jobs wait for and that no job has had.
-  private func awaited() async throws -> Set<String> {
-    var keys: Set<String> = []
+  /// Those of these keys that jobs wait for and that no job has had. Reads the jobs that are blocked or suspended, in any
+  /// queue: a store has no index of keys to ask. What has ended does not wait; if it is retried, it waits for the key.
+  private func awaited(among keys: Set<String>) async throws -> Set<String> {
+    var awaited: Set<String> = []
     var after: JobID?
     repeat {
-      let query = JobQuery(!.state(.succeeded), detail: .edges, after: after, limit: 500)
+      let query = JobQuery(.states([.blocked, .suspended]), detail: .edges, after: after, limit: 500)
       let page = try await jobs.store.jobs(query)
       for edge in page.flatMap(\.edges) {
-        if case .key(let key) = edge.target { keys.insert(key) }
+        if case .key(let key) = edge.target, keys.contains(key) { awaited.insert(key) }
       }
-      after = page.count < 500 ? nil : page.last?.id
+      after = page.count < 500 || awaited.count == keys.count ? nil : page.last?.id
     } while after != nil
-    return keys
+    return awaited
   }
 
   /// Whether another unfinished operation has the same id, and is therefore the one to wait for.
   private func isStillToCome(_ one: Finished) -> Bool {
-    unfinished.contains { $0 !== one.operation && key(of: $0.id) == one.key }
+    guard let id = id(of: one.key) else { return false }
+    return state.withLock { $0.byID[id]?.contains { $0 !== one.operation && !$0.isFinished } ?? false }
   }
 
   /// Of a kind of its own: if it is retried, the operation's handler must not run for it.
@@ -467,25 +511,28 @@ final class OperationBoard: Sendable {
 }
 
 extension OperationBoard.State {
-  mutating func add(_ operation: DurableOperation, _ progress: Progress) {
-    lastNumber += 1
-    unfinished[lastNumber] = operation
-    numbers[ObjectIdentifier(operation)] = lastNumber
+  mutating func add(_ operation: DurableOperation, as found: JobID? = nil) {
+    added += 1
+    let number = found.map { .min + $0.rawValue } ?? added
+    unfinished[number] = operation
+    numbers[ObjectIdentifier(operation)] = number
     byID[operation.id, default: []].append(operation)
-    progress.totalUnitCount += 1
   }
 
   /// Returns false if it was only a handler's view.
-  mutating func remove(_ operation: DurableOperation, _ progress: Progress) -> Bool {
+  mutating func remove(_ operation: DurableOperation) -> Bool {
     if let job = operation.jobID, views[job] === operation { views[job] = nil }
     guard let number = numbers.removeValue(forKey: ObjectIdentifier(operation)) else { return false }
     unfinished[number] = nil
     byID[operation.id]?.removeAll { $0 === operation }
     if byID[operation.id]?.isEmpty == true { byID[operation.id] = nil }
     if let job = operation.jobID, byJob[job] === operation { byJob[job] = nil }
-    progress.completedUnitCount += 1
     return true
   }
+}
+
+extension Error {
+  fileprivate var isPassing: Bool { (self as? JobError)?.isPassing ?? false }
 }
 
 extension Operation.QueuePriority {

@@ -72,6 +72,54 @@ import Testing
     await queue.stop()
   }
 
+  @Test func `Where the end of one can't be stored, those that wait for the others go on`() async throws {
+    let store = FaultyStore(InMemoryStore())
+    let queue = DurableOperationQueue(name: "bench", store: store)
+    let (waiting, cancelled) = (
+      ["one", "other"].map { DurableOperation(kind: "work", dependsOn: [$0]) }, ["one", "other"].map(Bench.work)
+    )
+    await queue.add(waiting[0], waiting[1])
+    for operation in cancelled { operation.cancel() }
+    store.fail(.change, with: JobError(.wrongState, "it has ended"))
+    await onThread { queue.addOperations(cancelled, waitUntilFinished: true) }
+    let states = try await queue.jobs.jobs(where: .ids(waiting.compactMap(\.jobID))).map(\.state)
+    #expect(states == [.blocked, .ready])
+    await onThread { queue.cancelAllOperations() }
+    await queue.finished()
+    await queue.stop()
+  }
+
+  @Test func `To find who waits, nothing that has ended is read`() async throws {
+    let store = FaultyStore(InMemoryStore())
+    let other = JobQueue("other", store: store)
+    _ = try await store.insert(
+      JobInsertion((0..<1000).map { _ in NewJob(queue: "other", kind: "work", payload: Data()) }))
+    try await other.cancelAll(where: .all)
+    let (queue, operation) = (DurableOperationQueue(name: "bench", store: store), Bench.work("a"))
+    #expect(await onThread { queue.durableOperations } == [])
+    let before = store.calls(of: .jobs)
+    operation.cancel()
+    await queue.add(operation)
+    #expect(store.calls(of: .jobs) == before + 1)
+    await queue.stop()
+  }
+
+  @Test func `What is suspended while it waits goes on once it is resumed`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let (first, second) = (Bench.work("first"), Bench.work("second"))
+    second.addDependency(first)
+    await bench.queue.add(second)
+    let id = try #require(second.jobID)
+    try await bench.queue.jobs.suspend(id)
+    first.cancel()
+    await bench.queue.add(first)
+    try await bench.queue.jobs.resume(id)
+    await bench.queue.finished()
+    #expect(bench.record.all == ["second"])
+    await bench.queue.stop()
+  }
+
   @Test func `A dependency that ends without a job has ended for later processes too`() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "durable-\(UUID().uuidString.prefix(8)).sqlite")
     defer {

@@ -1,4 +1,5 @@
 import DurableJobs
+import DurableJobsTesting
 import Foundation
 import Testing
 
@@ -114,6 +115,43 @@ import Testing
     await bench.queue.stop()
   }
 
+  /// A store with operations of an earlier process, which is away when it is first read.
+  private static func left(_ ids: String...) async -> (FaultyStore, ManualClock) {
+    let clock = ManualClock()
+    let bench = Bench(InMemoryStore(clock: clock))
+    await onThread { bench.queue.addOperations(ids.map(Bench.work), waitUntilFinished: false) }
+    await bench.queue.stop()
+    let store = FaultyStore(bench.store)
+    store.fail(.jobs, with: JobError(.locked, "away"))
+    return (store, clock)
+  }
+
+  @Test func `A barrier comes after what an earlier process left`() async throws {
+    let (store, clock) = await Self.left("a", "b")
+    let (queue, record) = (DurableOperationQueue(name: "bench", store: store), Record())
+    await passing(clock) { await onThread { queue.addBarrierBlock { record.add("barrier") } } }
+    queue.register("work") { operation, _ in record.add(operation.id) }
+    await queue.finished()
+    #expect(record.all == ["a", "b", "barrier"])
+    await queue.stop()
+  }
+
+  @Test func `Each is stored by enqueue once it can be, though another one waits for longer`() async throws {
+    let bench = Bench()
+    bench.registerWork()
+    let (first, second, plain, last) = (Bench.work("1"), Bench.work("3"), BlockOperation {}, BlockOperation {})
+    first.addDependency(last)
+    last.addDependency(second)
+    second.addDependency(plain)
+    await bench.queue.add(last)
+    async let stored: Void = bench.queue.enqueue(first, second)
+    await bench.queue.add(plain)
+    try await stored
+    await bench.queue.finished()
+    #expect(bench.record.all == ["3", "1"])
+    await bench.queue.stop()
+  }
+
   @Test func `Progress counts what was added and what has finished`() async throws {
     let bench = Bench(maxConcurrency: 4)
     bench.registerWork()
@@ -142,6 +180,34 @@ import Testing
     #expect(Set(second.ended.all.map { $0.prefix(1) }) == ["a", "b", "c", "4"])
     #expect(second.queue.progress.completedUnitCount == 4)
     await second.queue.stop()
+  }
+
+  @Test func `What was left is found though the store is away at first, and comes before what is added meanwhile`()
+    async throws
+  {
+    let (store, clock) = await Self.left("a", "b")
+    let queue = DurableOperationQueue(name: "bench", store: store)
+    let ids = await passing(clock) {
+      await queue.add(Bench.work("new"))
+      return await onThread { queue.durableOperations.map(\.id) }
+    }
+    #expect(ids == ["a", "b", "new"])
+    await queue.stop()
+  }
+
+  @Test func `A schedule in the queue is no operation, and is not cancelled with them`() async throws {
+    let store = InMemoryStore()
+    let schedule = NewJob(queue: "bench", kind: "durable.schedule", payload: Data())
+    let id = try await store.insert(JobInsertion([schedule])).ids[0]
+    let bench = Bench(store)
+    await onThread {
+      #expect(bench.queue.durableOperations == [])
+      bench.queue.cancelAllOperations()
+      bench.queue.waitUntilAllOperationsAreFinished()
+    }
+    #expect(try await bench.queue.jobs.job(id).state == .ready)
+    #expect(bench.queue.progress.totalUnitCount == 0)
+    await bench.queue.stop()
   }
 
   @Test func `C54 A stop interrupts what runs when the grace is over, and the next queue runs it`() async throws {
@@ -223,7 +289,7 @@ import Testing
     let bench = Bench()
     let (first, second) = (Bench.work("first"), Bench.work("second"))
     second.addDependency(first)
-    #expect(first.enter(bench.queue, bench.queue.board) && first.beginStoring())
+    #expect(first.enter(bench.queue, bench.queue.board, mustWait: false))
     first.beginInserting()
     let job = try await bench.queue.jobs.enqueue(
       kind: "work", payload: Data(), options: JobOptions(key: "bench/first"))
@@ -242,6 +308,51 @@ import Testing
     await second.finished()
     first.finish(nil)
     await bench.queue.stop()
+  }
+
+  @Test func `What can't be read of a dependency uses no attempt of what waits for it`() async throws {
+    let clock = ManualClock()
+    let (base, record) = (InMemoryStore(clock: clock), Record())
+    let store = FaultyStore(base)
+    let queue = DurableOperationQueue(name: "bench", store: store, maxRetries: 0)
+    queue.isSuspended = true
+    let (first, second) = (Bench.work("first"), Bench.work("second"))
+    second.addDependency(first)
+    // Its job has ended, and it has yet to hear of that.
+    #expect(first.enter(queue, queue.board, mustWait: false))
+    let job = try await queue.jobs.enqueue(kind: "work", payload: Data(), options: JobOptions(key: "bench/first"))
+    try await queue.jobs.complete(job)
+    first.stored(as: job)
+    await queue.add(second)
+    await onThread { while store.signals.watch.count == 0 { sched_yield() } }
+    await store.signals.watch.rest()
+    store.fail(.jobs, with: JobError(.locked, "away"))
+    queue.register("work") { operation, _ in record.add("\(operation.id) \(operation.attempt) \(first.isFinished)") }
+    queue.isSuspended = false
+    let id = try #require(second.jobID)
+    _ = try await store.firstAfterEachSignal { () -> Bool? in
+      try await base.jobs(JobQuery(.id(id) && .states([.ready, .running]))).isEmpty ? true : nil
+    }
+    clock.advance(by: .seconds(1))
+    await second.finished()
+    #expect(record.all == ["second 1 true"])
+    #expect(second.error == nil)
+    await queue.stop()
+  }
+
+  @Test func `A job of another process is run without being read`() async throws {
+    let (base, record) = (InMemoryStore(), Record())
+    let store = FaultyStore(base)
+    let queue = DurableOperationQueue(name: "bench", store: store, maxRetries: 0)
+    queue.register("work") { operation, _ in record.add("\(operation.id) \(operation.attempt)") }
+    #expect(await onThread { queue.durableOperations } == [])
+    store.fail(.jobs, with: JobError(.locked, "away"))
+    let id = try await JobQueue("bench", store: base).enqueue(
+      kind: "work", payload: Data(), options: JobOptions(maxAttempts: 1, key: "bench/a"))
+    try await queue.jobs.waitUntilFinished()
+    #expect(record.all == ["a 1"])
+    #expect(try await base.jobs(JobQuery(.id(id)))[0].state == .succeeded)
+    await queue.stop()
   }
 
   @Test func `Many threads add and cancel at once, and each operation ends once`() async throws {

@@ -262,6 +262,28 @@ import Testing
     await others.stop()
   }
 
+  @Test func `An operation that waits to be stored is not the job of its id, and its cancel does not reach that`()
+    async throws
+  {
+    let (mine, others) = await Self.twoQueues()
+    let (one, other, gate, attempts) = (Bench.work("x"), Bench.work("x"), BlockOperation {}, Record())
+    other.addDependency(gate)
+    await mine.add(other)
+    mine.register("work", retry: .constant(.milliseconds(1))) { operation, context in
+      attempts.add("\(context.attempt)")
+      #expect(operation !== other)
+      guard context.attempt == 1 else { return }
+      other.cancel()
+      throw Trouble()
+    }
+    await others.add(one)
+    await one.finished()
+    #expect(attempts.all == ["1", "2"])
+    #expect(one.error == nil && other.error is CancellationError)
+    await mine.stop()
+    await others.stop()
+  }
+
   @Test func `Higher priorities run first`() async throws {
     let bench = Bench()
     bench.queue.isSuspended = true

@@ -1,5 +1,6 @@
 import DurableJobs
 import DurableJobsOperations
+import DurableJobsTesting
 import Foundation
 import Testing
 
@@ -71,6 +72,18 @@ extension DurableOperationQueue {
 
 extension Operation {
   func finished() async { await onThread { self.waitUntilFinished() } }
+}
+
+/// Does `body` while time passes on this clock.
+func passing<R: Sendable>(_ clock: ManualClock, _ body: () async throws -> R) async rethrows -> R {
+  let time = Task {
+    while !Task.isCancelled {
+      clock.advance(by: .milliseconds(100))
+      await Task.yield()
+    }
+  }
+  defer { time.cancel() }
+  return try await body()
 }
 
 /// A queue on a store, whose operations of the kind "work" are written down when they run.

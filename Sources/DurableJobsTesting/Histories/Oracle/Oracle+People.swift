@@ -116,7 +116,7 @@ extension Oracle {
         changed.append(id)
       }
       if change == .retry { reopened = followRetries(of: reopened) }
-      left = change == .retry && changed.count > count && wrong != .retryLooksOnce ? refused.map(\.job) : []
+      left = change == .retry && changed.count > count ? refused.map(\.job) : []
     }
     followEnds(new: reopened)
     return (changed.sorted(), refused)

@@ -18,7 +18,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
-  case neededExpires, skippedKeepsKey, anySkipIsFailure, suspendedIsSkipped, causeStays, retryLooksOnce
+  case neededExpires, skippedKeepsKey, anySkipIsFailure, suspendedIsSkipped, causeStays
   // Keys that are waited for
   case oldestBringsKey, endedBringsNoKey, endedIsBound, circleIsStored, retriedBringsNoKey
   // What follows

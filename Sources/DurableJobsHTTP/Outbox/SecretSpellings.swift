@@ -2,7 +2,7 @@
   import Foundation
 
   /// The ways in which a secret may stand in a text: as it is, in JSON, in a URL, in HTML, or in a mixture of these; and in each
-  /// of them what is encoded in base64.
+  /// of them what is encoded in base64, and what a server has read byte by byte, as most do with headers.
   struct SecretSpellings {
     /// The ways in which each of its characters may be written, or each byte of what is no UTF-8.
     private let letters: [[[UInt8]]]
@@ -13,7 +13,7 @@
       fewest = 0
       letters =
         String(validating: secret, as: UTF8.self).map { $0.unicodeScalars.map(Self.spellings) }
-        ?? secret.map { [[$0], $0.escape, $0.escape.map(\.lowercase)] }
+        ?? secret.map { [[$0], $0.escape, $0.escape.map(\.lowercase)] + Self.spellings(of: [Unicode.Scalar($0)]) }
     }
 
     /// Within what is encoded in base64, where so many bytes of a group of three stand before it. Of a character that holds
@@ -64,18 +64,27 @@
     }
 
     private static func spellings(of scalar: Unicode.Scalar) -> [[UInt8]] {
-      let bytes = Array(String(scalar).utf8)
-      let escape = bytes.flatMap(\.escape)
-      let units = String(scalar).utf16.map { String(format: "%04x", $0) }
-      var all = [bytes, escape, escape.map(\.lowercase)]
-      all += [units, units.map { $0.uppercased() }].map { $0.flatMap { Array(#"\u\#($0)"#.utf8) } }
-      all += (others[scalar] ?? []).map { Array($0.utf8) }
+      let bytes = String(scalar).utf8.map { Unicode.Scalar($0) }
+      let all = spellings(of: [scalar]) + spellings(of: bytes) + (others[scalar] ?? []).map { Array($0.utf8) }
       return Array(Set(all))
     }
 
+    /// Of what was one character, as these.
+    private static func spellings(of scalars: [Unicode.Scalar]) -> [[UInt8]] {
+      let text = String(String.UnicodeScalarView(scalars))
+      let bytes = Array(text.utf8)
+      let escape = bytes.flatMap(\.escape)
+      var codes = [scalars.map { "&#\($0.value);" }]
+      for isUpper in [false, true] {
+        codes.append(text.utf16.map { #"\u"# + String(format: isUpper ? "%04X" : "%04x", $0) })
+        codes.append(scalars.map { "&#x\(String($0.value, radix: 16, uppercase: isUpper));" })
+      }
+      return [bytes, escape, escape.map(\.lowercase)] + codes.map { Array($0.joined().utf8) }
+    }
+
     private static let others: [Unicode.Scalar: [String]] = [
-      "\"": [#"\""#, "&quot;", "&#34;"], "\\": [#"\\"#], "/": [#"\/"#], "\t": [#"\t"#], " ": ["+"], "&": ["&amp;"],
-      "<": ["&lt;"], ">": ["&gt;"], "'": ["&#39;", "&#x27;", "&apos;"], "+": ["&#43;"],
+      "\"": [#"\""#, "&quot;"], "\\": [#"\\"#], "/": [#"\/"#], "\t": [#"\t"#], " ": ["+"], "&": ["&amp;"],
+      "<": ["&lt;"], ">": ["&gt;"], "'": ["&apos;"],
     ]
   }
 

@@ -51,15 +51,18 @@
       return String(self[..<authority]) + self[index(after: at)...]
     }
 
-    /// The same without a query, which may be signed.
-    var withoutQuery: String { firstIndex(of: "?").map { self[..<$0] + "?…" } ?? String(self) }
+    /// The same without a query, which may be signed, or a fragment, where log-ins hand tokens over.
+    var withoutQuery: String { beginOfQuery.map { "\(self[...$0])…" } ?? String(self) }
 
-    /// For an error, from a text that may not be a URL: without everything up to a last `@` except a scheme, and
-    /// without a query. If an `@` comes after a `?`, either may be part of a password, and only the scheme is shown.
+    private var beginOfQuery: Index? { firstIndex { "?#".contains($0) } }
+
+    /// For an error, from a text that may not be a URL: without everything up to a last `@` except a scheme, and without
+    /// what begins with a `?` or a `#`. If an `@` comes after that, either may be part of a password, and only the scheme
+    /// is shown.
     package var withoutSecrets: String {
       let text = withoutQuery
       let scheme = text.range(of: "//").map { text[..<$0.upperBound] } ?? ""
-      if let question = firstIndex(of: "?"), self[question...].contains("@") { return scheme + "…" }
+      if let begin = beginOfQuery, self[begin...].contains("@") { return scheme + "…" }
       let rest = text.lastIndex(of: "@").map { text[text.index(after: $0)...] } ?? text.dropFirst(scheme.count)
       return String(scheme + rest)
     }

@@ -22,6 +22,14 @@
     }
 
     @Test(arguments: [
+      ("https://a.org/b?code=hush", "https://a.org/b?…"), ("app://cb#state=1&token=hush", "app://cb#…"),
+      ("https://a.org/b#c?d=hush", "https://a.org/b#…"), ("https://kim:hu#sh@a.org/b", "https://…"),
+      ("https://kim:hush@a.org/b#c", "https://a.org/b#…"),
+    ]) func `Of a URL that is told in an error nothing follows that may be a secret`(url: String, told: String) {
+      #expect(url.withoutSecrets == told)
+    }
+
+    @Test(arguments: [
       ("HTTP://Example.ORG:80/", "http://example.org:80", "example.org", "example.org:80"),
       ("https://example.org/", "https://example.org:443", "example.org", "example.org"),
       ("https://example.org:80/", "https://example.org:80", "example.org:80", "example.org:80"),

@@ -34,7 +34,7 @@
 
     /// Nil if the cause is the file itself.
     static func failure(_ number: Int32, _ path: String) -> DownloadError? {
-      guard [EMFILE, ENFILE, ENOMEM, EIO].contains(number) else { return nil }
+      guard SystemLack.isOfOpenFiles(number) || SystemLack.isAbsence(number) else { return nil }
       return DownloadError(.noRoom, "can't read \(path) for now: \(SystemError.words(number))")
     }
   }

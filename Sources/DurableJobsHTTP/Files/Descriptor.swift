@@ -132,11 +132,23 @@
           "can't \(verb) \(path): \(SystemError.words(number)); choose a folder on another disk, or raise the limit, as with "
             + "ulimit -f unlimited")
       }
-      let isFull = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number)
+      let isFull = SystemLack.isOfRoom(number)
       var error = DownloadError(
-        isFull ? .noRoom : .disk, "can't \(verb) \(path): \(SystemError.words(number))")
-      error.isOfFullDisk = [ENOSPC, EDQUOT].contains(number)
+        isFull || SystemLack.isOfOpenFiles(number) ? .noRoom : .disk,
+        "can't \(verb) \(path): \(SystemError.words(number))")
+      error.isOfFullDisk = isFull
       return error
+    }
+  }
+
+  /// What passes of the system's errors, by their numbers.
+  enum SystemLack {
+    static func isOfRoom(_ number: Int32) -> Bool { [ENOSPC, EDQUOT].contains(number) }
+    static func isOfOpenFiles(_ number: Int32) -> Bool { [EMFILE, ENFILE].contains(number) }
+
+    /// What has the file is not there for now, as a file server; or there is no memory.
+    static func isAbsence(_ number: Int32) -> Bool {
+      [EIO, ESTALE, ETIMEDOUT, ENOTCONN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH, ENOMEM].contains(number)
     }
   }
 #endif

@@ -8,10 +8,13 @@
     let path: String
     /// Else it goes with the process, and other stores without a file have the same.
     let isBesideStore: Bool
+    /// The store is on a server, and this folder on one of the machines that use it.
+    private let isOfOneMachine: Bool
     private let clock: any JobClock
 
     package init(of store: any JobStore) {
       isBesideStore = store.path != nil
+      isOfOneMachine = store.path.map { !FileManager.default.fileExists(atPath: $0) } ?? false
       path = store.path.map { $0 + "-outbox" } ?? Self.temporary
       clock = store.clock
     }
@@ -28,6 +31,11 @@
       guard mkdir(path, 0o700) == 0 else { return errno == EEXIST }
       Descriptor.flush(folder: (path as NSString).deletingLastPathComponent)
       return true
+    }
+
+    /// Whether another machine may have that copy, and this one has not.
+    func isElsewhere(_ name: String) -> Bool {
+      isOfOneMachine && access(path(of: name), F_OK) != 0 && errno == ENOENT
     }
 
     package func remove(_ name: String) { unlink(path(of: name)) }
@@ -100,6 +108,14 @@
       return Set(payloads.compactMap { try? JSONDecoder().decode(SendRequest.self, from: $0).body.copy })
     }
 
+    /// Those that a schedule names: each of its ticks sends them.
+    func scheduled(_ names: Set<String>, in store: any JobStore) async throws -> Set<String> {
+      let schedules = try await store.jobs(
+        JobQuery(.kind("durable.schedule") && .unfinished, detail: .payload, limit: .max))
+      let texts = schedules.compactMap(\.payload).map { String(decoding: $0, as: UTF8.self) }
+      return names.filter { name in texts.contains { $0.contains(name) } }
+    }
+
     /// Deletes copies of jobs that are gone, unless another needs them.
     package func removeCopies(_ names: Set<String>, goneFrom store: any JobStore) async throws {
       for name in try await unneeded(names, in: store) { remove(name) }
@@ -122,7 +138,7 @@
         guard page.count == 50 else { break }
         after = page.last?.id
       }
-      return left
+      return left.isEmpty ? left : left.subtracting(try await scheduled(left, in: store))
     }
   }
 
@@ -146,9 +162,9 @@
   }
 
   extension Descriptor {
-    /// Throws ``RequestError/Code/unusableBody``. Nobody is waited for who writes to a pipe of that name, unless `waits`.
-    convenience init(reading path: String, waits: Bool = true) throws {
-      self.init(open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)))
+    /// Throws ``RequestError``. Who is to write to a pipe of that name is waited for.
+    convenience init(reading path: String) throws {
+      self.init(open(path, O_RDONLY | O_CLOEXEC))
       guard number >= 0 else { throw RequestError(.disk("read", path)) }
       var status = stat()
       guard fstat(number, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {

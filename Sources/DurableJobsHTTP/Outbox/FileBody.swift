@@ -12,14 +12,15 @@
     /// Told how many bytes of it have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
 
-    /// Throws ``RequestError/Code/unusableBody``.
+    /// Throws ``RequestError``. Nobody is waited for who writes to a pipe of that name.
     init(path: String, onProgress: @escaping @Sendable (Int64, Int64) -> Void) throws {
-      file = try Descriptor(reading: path, waits: false)
+      file = Descriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+      guard file.number >= 0 else { throw Self.failure(path) }
       self.path = path
       threads = DiskThreads.of(file: path)
       self.onProgress = onProgress
       var status = stat()
-      guard fstat(file.number, &status) == 0 else { throw RequestError(.disk("read", path)) }
+      guard fstat(file.number, &status) == 0 else { throw Self.failure(path) }
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw RequestError(.unusableBody, "can't send \(path): it is no file")
       }
@@ -54,12 +55,20 @@
           if count > 0 { return count }
           if count == 0 { throw RequestError(.unusableBody, "\(path) became shorter while it was sent") }
           guard errno != EINTR else { continue }
-          // As of a file server that is away.
-          guard [EIO, ESTALE].contains(errno) else { throw RequestError(.disk("read", path)) }
-          throw RequestError(.connection, "can't read \(path) for now: \(SystemError.words())")
+          throw Self.failure(path)
         }
       }
       return buffer
+    }
+
+    /// From `errno`. A file server that is away uses attempts up, since a disk that is broken may say the same.
+    static func failure(_ path: String) -> RequestError {
+      let number = errno
+      if SystemLack.isAbsence(number) {
+        return RequestError(.connection, "can't read \(path) for now: \(SystemError.words(number))")
+      }
+      errno = number
+      return RequestError(.disk("read", path))
     }
   }
 #endif

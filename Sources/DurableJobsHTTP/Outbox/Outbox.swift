@@ -123,7 +123,7 @@
         try hosts.checkPause(of: url)
         record = try SendRecord(of: request, by: context.id, storedAt: context.createdAt, in: bodies)
         let answer = try await answer(to: request, at: url, attempt, record)
-        left.add(Leftover(record: record?.name, copy: request.body.copy), of: context.id)
+        left.add(Leftover(record: record?.name, copy: await ownCopy(of: request)), of: context.id)
         attempt.tell(.succeeded(answer))
         return answer
       } catch {
@@ -147,6 +147,14 @@
       return answer
     }
 
+    /// The copy of its body, if it is of this job alone.
+    private func ownCopy(of request: SendRequest) async -> String? {
+      guard let copy = request.body.copy, let others = try? await bodies.scheduled([copy], in: store) else {
+        return nil
+      }
+      return others.isEmpty ? copy : nil
+    }
+
     /// By names.
     private struct Leftover {
       var record: String?
@@ -168,6 +176,8 @@
     /// Why a request was not sent.
     private enum Undelivered: Error {
       case held(String)
+      /// The copy of its body is not on this machine.
+      case isElsewhere(String)
       /// Nobody could be reached, or nobody who knows a secret.
       case isOffline(RequestError)
     }
@@ -177,6 +187,11 @@
     private func delivery(
       of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
     ) async throws -> Delivery {
+      if let copy = request.body.copy, bodies.isElsewhere(copy) {
+        throw Undelivered.isElsewhere(
+          "its body is not on this machine, which would have it as \(bodies.path(of: copy)); a worker on the machine that has "
+            + "it sends it. If none has, cancel the job")
+      }
       let isKnown = stopped.withLock { $0.remove(attempt.context.id) != nil } || record?.wasSent == true
       var headers = request.headers
       var secrets = request.url.secretFields
@@ -244,6 +259,7 @@
       switch error {
       case Setback.heldUp(let reason, let time): return attempt.wait(reason, time)
       case Undelivered.held(let reason): return attempt.hold(reason)
+      case Undelivered.isElsewhere(let reason): return attempt.wait(reason, .seconds(.random(in: 30...60)))
       case Undelivered.isOffline(let error): return await offline(error, attempt)
       case Delivery.Refusal.final(let error): return attempt.fail(error)
       case Delivery.Refusal.forNow(let error, let retryAfter, let origin):

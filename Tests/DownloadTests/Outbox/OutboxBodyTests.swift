@@ -157,6 +157,34 @@
       #expect(copies == [needed.copy])
     }
 
+    @Test func `a copy that a schedule names is there for each tick`() async throws {
+      server.serve("/photos", .page(200))
+      let request = SendRequest(.post, try server.at("/photos"), body: try .file(file, copiedBeside: store))
+      let payload = try JSONEncoder().encode(["job": String(decoding: JSONEncoder().encode(request), as: UTF8.self)])
+      let terms = JobTerms(start: .after(.seconds(864_000)))
+      let schedule = try await store.insert(
+        JobInsertion([NewJob(queue: "default", kind: "durable.schedule", payload: payload, terms: terms)])
+      ).jobs[0].id
+      for times in 1...2 {
+        let tick = try await queue.enqueue(request, options: JobOptions(unique: "\(times)"))
+        try await worker.runUntilIdle()
+        #expect(try await tick.value.status == 200)
+        try await BodyFolder(of: store).sweep(store, at: store.clock.uptime + .seconds(5 * 3600))
+        #expect(copies == [request.body.copy])
+      }
+      try await queue.cancel(schedule)
+      try await BodyFolder(of: store).sweep(store, at: store.clock.uptime + .seconds(5 * 3600))
+      #expect(copies.isEmpty)
+    }
+
+    @Test(arguments: [
+      (EIO, RequestError.Code.connection), (ESTALE, .connection), (ETIMEDOUT, .connection), (ENOMEM, .connection),
+      (EMFILE, .shortage), (ENOENT, .unusableBody), (EACCES, .unusableBody),
+    ]) func `a file whose server is away may be read later`(number: Int32, code: RequestError.Code) {
+      errno = number
+      #expect(FileBody.failure("/a").code == code)
+    }
+
     @Test func `what nobody will send is deleted when a worker starts, though it sends nothing`() async throws {
       let kept = try SendRequest.Body.file(file, copiedBeside: store)
       // Its maker has gone.

@@ -112,7 +112,9 @@
         let transfer = try transfer(attempt)
         var result = try await transfer.run()
         result.file.user = transfer.request.user
-        if let proof = result.proof { proofs.add(proof, of: context.id) }
+        // Of a claim that is lost no end is told of here, and a proof that is kept locks a record that others want.
+        _ = await context.isHeld()
+        if let proof = result.proof, context.stopReason != .claimLost { proofs.add(proof, of: context.id) }
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {
@@ -166,6 +168,8 @@
       case Setback.final(let error): return attempt.fail(error, isFinal: true)
       case Setback.forNow(let error): return attempt.fail(error, isFinal: false)
       case let error as DownloadError where error.code == .noRoom: return attempt.wait(error.message, .seconds(10))
+      // The store's.
+      case let error as JobError where error.isPassing: return attempt.wait(error.message, .seconds(10))
       case let error as DownloadError: return attempt.fail(error, isFinal: error.isFinal)
       case Setback.wentFurther(let error): return attempt.wait(error.message, .seconds(1))
       case Setback.hasNoTurn(let time): return JobExit.snooze(for: time)

@@ -1,6 +1,7 @@
 #if HTTP
   import DurableJobs
   import DurableJobsHTTP
+  import DurableJobsTesting
   import Foundation
   import LyingServer
   import Testing
@@ -230,6 +231,25 @@
         #expect(server.requests.isEmpty)
       }
     #endif
+
+    @Test func `a store that is busy is waited for, and no attempt is used`() async throws {
+      let store = FaultyStore(InMemoryStore(clock: ManualClock()))
+      let queue = JobQueue(store: store)
+      let worker = JobWorker(queue)
+      let waits = Lock<[String]>([])
+      Downloader(store: store, environment: [:]) { _, _, event in
+        if case .waits(let why, _) = event { waits.withLock { $0.append(why) } }
+      }.register(with: worker)
+      // Whose it is, the store is asked.
+      try setting.folder.write("another", to: "a.bin")
+      let id = try await queue.enqueue(setting.download(server.url("/a.bin"))).id
+      store.fail(next: 1, .jobs, with: JobError(.locked, "the store is busy"))
+      _ = try await worker.runNext()
+      let job = try await queue.job(id)
+      #expect(job.state == .scheduled)
+      #expect(job.failures.isEmpty, "\(job.lastError)")
+      #expect(waits.withLock { $0 } == ["the store is busy"])
+    }
 
     @Test func `a host that nobody knows may be known later`() async throws {
       let job = try await setting.attempt(setting.download("http://no-such-host.invalid/a.bin"))

@@ -24,6 +24,8 @@
     let onProgress: @Sendable (Int64, Int64) -> Void
     /// Whether an attempt before this one may have arrived.
     let wasSentBefore: @Sendable () async -> Bool
+    /// Over which the request went last.
+    private let connection = Lock<(any Channel)?>(nil)
     /// It was sent once more within this one.
     private let wasRepeated = Lock(false)
 
@@ -37,13 +39,21 @@
     /// The answer, if it is a success. Throws ``Refusal``, ``RequestError``, ``Setback``, ``DownloadError``, or
     /// `CancellationError`.
     func answer() async throws -> HTTPAnswer {
-      let file = try bodyPath.map { path in
-        try FileBody(path: path) { [standstill, onProgress] sent, length in
-          if sent < length { standstill.moved() } else { standstill.awaitsAnswer() }
-          onProgress(sent, length)
+      let file: FileBody?
+      do {
+        file = try bodyPath.map { path in
+          try FileBody(path: path) { [standstill, onProgress] sent, length in
+            if sent < length { standstill.moved() } else { standstill.awaitsAnswer() }
+            onProgress(sent, length)
+          }
         }
+      } catch let error as RequestError where error.code == .connection {
+        // Nothing has gone.
+        throw Refusal.forNow(error, nil, by: url.origin)
       }
-      return try await standstill.watching(url.hostAndPort) { try await answer(file) }
+      return try await standstill.watching(
+        url.hostAndPort, taken: { await connection.withLock { $0 }?.bytesTaken }
+      ) { try await answer(file) }
     }
 
     private func answer(_ file: FileBody?) async throws -> HTTPAnswer {
@@ -104,7 +114,8 @@
         body: {
           file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
         }, isStreamed: file != nil, caCertificates: request.caCertificates,
-        willRepeat: { wasRepeated.withLock { $0 = true } })
+        willRepeat: { wasRepeated.withLock { $0 = true } },
+        onDeparture: { [connection] channel in connection.withLock { $0 = channel } })
       if file?.length ?? 0 > 0 { standstill.moved() } else { standstill.awaitsAnswer() }
       return try await sent.response(by: clients, through: proxies)
     }

@@ -49,14 +49,29 @@
     }
 
     /// Runs `body`; ends it, and throws ``RequestError/Code/stalled``, when nothing has moved for too long.
-    func watching<R: Sendable>(_ host: String, _ body: @escaping @Sendable () async throws -> R) async throws -> R {
+    ///
+    /// `taken` is how much the other end has taken of what is sent, where that is known. The system takes more of a body at
+    /// once than a slow line moves within a limit. Looked at no more often than that, the first look tells nothing.
+    func watching<R: Sendable>(
+      _ host: String, taken: @escaping @Sendable () async -> UInt64? = { nil },
+      _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> R {
       try await withThrowingTaskGroup { group in
         group.addTask {
           defer { stop() }
           return try await body()
         }
-        while let (last, limit) = state.withLock({ $0 }), !Task.isCancelled {
+        var known: UInt64?
+        while !Task.isCancelled {
+          let taken = await taken()
+          let isMoving = taken != nil && taken != known
+          known = taken
+          guard let (last, limit) = state.withLock({ $0 }) else { break }
           let now = clock.uptime
+          if isMoving, limit == self.limit, now - last >= limit {
+            moved()
+            continue
+          }
           if let end, now >= end {
             throw RequestError(.stalled, "the answer of \(host) did not end in \(answerLimit.seconds.formatted()) s")
           }

@@ -20,6 +20,8 @@
 
     /// Called before it is sent once more: the first one may have arrived.
     var willRepeat: () -> Void = {}
+    /// Called, on a thread of the client's, when its head goes out over that connection.
+    var onDeparture: @Sendable (any Channel) -> Void = { _ in }
 
     /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. The job repeats others, and counts that.
     private var mayBeRepeated: Bool {
@@ -32,14 +34,16 @@
       var kind = Clients.Kind(
         proxy: try proxies.proxy(for: url), caCertificates: url.isSecure ? caCertificates : nil, decodes: decodes)
       kind.asksProxy = kind.proxy?.kind == .http && !url.isSecure
-      var request = HTTPClientRequest(url: RequestTarget.url(on: url.origin, for: url.target))
+      let departure = RequestTarget.expect(onDeparture)
+      defer { RequestTarget.forget(departure) }
+      var request = HTTPClientRequest(url: RequestTarget.url(on: url.origin, for: url.target, departure))
       request.method = method
       request.headers = headers
       request.body = body()
       kind.streamsBodies = isStreamed
       if kind.asksProxy, let proxy = kind.proxy {
         request.url = RequestTarget.url(
-          on: "http://\(proxy.hostAndPort)", for: "http://\(url.hostField)\(url.target)")
+          on: "http://\(proxy.hostAndPort)", for: "http://\(url.hostField)\(url.target)", departure)
         if let credentials = proxy.credentials {
           request.headers.replaceOrAdd(name: "Proxy-Authorization", value: credentials.basic)
         }
@@ -65,13 +69,13 @@
     }
 
     /// A connection that was kept from another request may have been closed just before this one, or forgotten by
-    /// something on the way: then the request is sent over another, once.
+    /// something on the way: then the request is sent over another, once. So is one that met a connection's end unsent.
     private func answer(to request: HTTPClientRequest, by client: HTTPClient) async throws -> HTTPClientResponse {
       do {
         do {
           return try await client.execute(request, deadline: .distantFuture)
-        } catch let error where mayBeRepeated && KeptConnection.isLost(error) {
-          willRepeat()
+        } catch let error where DownloadError.isUnsent(error) || mayBeRepeated && KeptConnection.isLost(error) {
+          if !DownloadError.isUnsent(error) { willRepeat() }
           var request = request
           request.body = body()
           return try await client.execute(request, deadline: .distantFuture)

@@ -118,13 +118,36 @@
   }
 
   extension Channel {
-    /// Makes the system buffer little more of a body than it sends: otherwise it buffers megabytes at once, and on a
-    /// slow line nothing seems to move while they are sent. Other systems buffer little by themselves.
+    /// Makes the system buffer little more of a body than it sends: otherwise it buffers megabytes at once, and what is told
+    /// of the progress is far ahead of that. Other systems buffer little by themselves.
     fileprivate func takeLittleAhead() throws {
       #if os(Linux)
         let notSentLowAt = NIOBSDSocket.Option(rawValue: 25)  // TCP_NOTSENT_LOWAT
         try syncOptions?.setOption(.tcpOption(notSentLowAt), value: 1 << 17)
       #endif
     }
+
+    /// How many bytes the other end has acknowledged so far; nil where the system doesn't tell.
+    var bytesTaken: UInt64? {
+      get async {
+        #if os(Linux)
+          guard let socket = self as? any SocketOptionProvider else { return nil }
+          let tcpInfo = NIOBSDSocket.Option(rawValue: 11)
+          let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(level: .tcp, name: tcpInfo)
+          return try? await info.get().bytesAcked
+        #else
+          return nil
+        #endif
+      }
+    }
   }
+
+  #if os(Linux)
+    /// The beginning of the system's `tcp_info`, which the libraries of C know less of.
+    private struct TCPInfo {
+      typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64)
+      var others: (Words, Words, Words)
+      var bytesAcked: UInt64
+    }
+  #endif
 #endif

@@ -8,11 +8,13 @@
   import NIOSSL
 
   extension DownloadError {
-    /// The client's error, as text for a person. Nil if it only says that it was cancelled.
+    /// The client's error, as text for a person. Nil if it only says that this task was cancelled.
     static func connection(_ error: any Error, _ host: String) -> DownloadError? {
       switch error {
       case is CancellationError: nil
-      case let error as HTTPClientError where error == .cancelled: nil
+      case let error as HTTPClientError where error == .cancelled && Task.isCancelled: nil
+      case _ where isUnsent(error):
+        .unsent(.connection, "\(host) closed the connection before the request was sent over it")
       case let error as DownloadError: error
       case let error as KeptConnection.Broken:
         DownloadError(.connection, "the connection to \(host) broke: \(reason(error.cause))")
@@ -26,12 +28,16 @@
         .unreached("can't connect to \(host): \(reason(error.connectionErrors[0].error))")
       case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(error.errnoCode):
         .unreached("can't connect to \(host): \(reason(error))")
-      case let error as HTTPClientError where error == .connectTimeout:
+      case let error as HTTPClientError where connectTimeouts.contains(error):
         .unreached("can't connect to \(host): no answer")
+      case let error as HTTPClientError where error == .getConnectionFromPoolTimeout:
+        DownloadError(.noRoom, "\(host) takes no more requests at once for now")
       case let error as HTTPClientError:
         DownloadError(.connection, "the connection to \(host) broke: \(error.shortDescription)")
-      case let error as NIOSSLError: tls("\(error)", host)
-      case let error as NIOSSLExtraError: tls(error.description, host)
+      case let error as NIOSSLError where sslErrorsOfData.contains(error):
+        DownloadError(.connection, "the secure connection to \(host) broke: \(error)")
+      case let error as NIOSSLError: handshake("\(error)", host)
+      case let error as NIOSSLExtraError: handshake(error.description, host)
       case HTTPParserError.invalidEOFState:
         DownloadError(.connection, "\(host) closed the connection before the end of its answer")
       case let error as HTTPParserError:
@@ -42,13 +48,26 @@
       }
     }
 
+    /// Whether the client gave a request up before it was sent, though nobody told it to: its connection was closing.
+    static func isUnsent(_ error: any Error) -> Bool { error as? HTTPClientError == .cancelled && !Task.isCancelled }
+
     /// What follows a finished gzip member is left unread: the client decodes only one.
     static func isInPieces(_ error: any Error) -> Bool {
       String(reflecting: type(of: error)).hasSuffix(".ExtraDecompressionError") && "\(error)" == "invalidTrailingData"
     }
 
+    /// Of connections that have come about in part: nothing has gone over them yet.
+    private static let connectTimeouts: [HTTPClientError] = [
+      .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout,
+    ]
+
+    /// Those that may come after a handshake, too.
+    private static let sslErrorsOfData: [NIOSSLError] = [
+      .uncleanShutdown, .writeDuringTLSShutdown, .readInInvalidTLSState,
+    ]
+
     private static func isShortage(_ error: any Error) -> Bool {
-      (error as? IOError).map { [EMFILE, ENFILE].contains($0.errnoCode) } ?? false
+      (error as? IOError).map { SystemLack.isOfOpenFiles($0.errnoCode) } ?? false
     }
 
     private static func unreached(_ message: String) -> DownloadError {
@@ -63,13 +82,13 @@
       return error
     }
 
-    private static func tls(_ text: String, _ host: String) -> DownloadError {
+    private static func handshake(_ text: String, _ host: String) -> DownloadError {
       if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST"].contains(where: text.contains) {
         return .unsent(
           .connection, "no secure connection to \(host): it answers without TLS. Is its address one of http?")
       }
       guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("HostnameMismatch") || text.contains("hostname")
-      else { return DownloadError(.connection, "no secure connection to \(host): \(text)") }
+      else { return .unsent(.connection, "no secure connection to \(host): \(text)") }
       return .unsent(
         .untrusted,
         "the certificate of \(host) is not one that is trusted; if you know the server, name its with --cacert. A log-in "

@@ -46,13 +46,15 @@
       var body: HTTPClientResponse.Body
     }
 
-    /// The answer of the server that has the file, or an error. Throws ``Setback``, or the client's errors.
-    func reply(to question: FileAnswer.Question) async throws -> Reply {
+    /// The answer of the server that has the file, or an error. Throws ``Setback``, or the client's errors. `isSent` is told
+    /// whenever a request goes out, or is to go out.
+    func reply(to question: FileAnswer.Question, isSent: @escaping @Sendable (Bool) -> Void) async throws -> Reply {
       var url = url
       var way = Way.own
       var cookies = WayCookies()
       for _ in 0...Self.maxRedirects {
-        let response = try await ask(url, question, way, cookies.header(for: url))
+        isSent(false)
+        let response = try await ask(url, question, way, cookies.header(for: url)) { _ in isSent(true) }
         var answer = FileAnswer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         answer.isFromElsewhere = url.path != self.url.path
@@ -77,7 +79,8 @@
     }
 
     private func ask(
-      _ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way, _ cookies: String?
+      _ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way, _ cookies: String?,
+      onDeparture: @escaping @Sendable (any Channel) -> Void
     ) async throws -> HTTPClientResponse {
       var headers = headers(url, question, way)
       if let cookies {
@@ -86,7 +89,7 @@
       }
       return try await ClientRequest(
         url: url, headers: headers, caCertificates: download.caCertificates,
-        decodes: question.decodes
+        decodes: question.decodes, onDeparture: onDeparture
       ).response(by: clients, through: proxies)
     }
 

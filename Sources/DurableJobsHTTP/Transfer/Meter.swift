@@ -26,7 +26,14 @@
       var received: Int64 = 0
       var awaited = Duration.zero
       var awaitsSince: Duration?
+      /// Since when a request has been without a connection.
+      var unsentSince: Duration?
       var isOver = false
+
+      mutating func pause(at now: Duration) {
+        awaited += awaitsSince.map { now - $0 } ?? .zero
+        awaitsSince = nil
+      }
     }
 
     private let state = Lock(State())
@@ -44,7 +51,7 @@
       turn.withLock {
         state.withLock { state in
           state.phase = phase
-          (state.received, state.awaited) = (0, .zero)
+          (state.received, state.awaited, state.unsentSince) = (0, .zero, nil)
           if case .waiting = phase { state.awaitsSince = now } else { state.awaitsSince = nil }
           if let length { (state.length, state.flushed) = (length, length) }
         }
@@ -63,8 +70,15 @@
     func came(_ count: Int, at now: Duration) {
       state.withLock { state in
         state.received += Int64(count)
-        state.awaited += state.awaitsSince.map { now - $0 } ?? .zero
-        state.awaitsSince = nil
+        state.pause(at: now)
+      }
+    }
+
+    /// A request waits for a connection, which others may have, or has found one: from then on its answer is awaited.
+    func isSent(_ isSent: Bool, at now: Duration) {
+      state.withLock { state in
+        state.pause(at: now)
+        (state.unsentSince, state.awaitsSince) = isSent ? (nil, now) : (now, nil)
       }
     }
 
@@ -96,9 +110,13 @@
       room.open()
     }
 
-    /// The host that sent too little, if it is time to check.
+    /// The host that sent too little, if it is time to check. The client looks for a connection no longer than
+    /// ``Downloader/Limits/connectTimeout``.
     func stalled(at now: Duration, _ limits: Downloader.Limits) -> String? {
       state.withLock { state in
+        if case .waiting(let host) = state.phase, let since = state.unsentSince {
+          return now - since >= limits.connectTimeout + limits.slowFor ? host : nil
+        }
         guard state.awaited + (state.awaitsSince.map { now - $0 } ?? .zero) >= limits.slowFor else { return nil }
         switch state.phase {
         case .atWork: return nil

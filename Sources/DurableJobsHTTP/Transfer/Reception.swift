@@ -76,6 +76,8 @@
       }
     }
 
+    @Sendable func isSent(_ isSent: Bool) { meter.isSent(isSent, at: clock.uptime) }
+
     /// Receives a body into a part, until its end, or until the file has `end` bytes. Throws
     /// ``DownloadError/Code/connection``, errors of the disk, or `CancellationError`.
     func receive(

@@ -37,7 +37,7 @@
         if question.hasPart, try part.beginsAsPage { question.known.isPage = true }
         question.name = finalName(part.record.name).description
         let reply = try await reception.ended(waiting: request.host) { [question] in
-          try await request.reply(to: question)
+          try await request.reply(to: question, isSent: reception.isSent)
         }
         var (answer, body) = (reply.answer, AnswerBody(reply.body))
         try await reception.ended(waiting: request.host) { await answer.look(at: &body, question) }

@@ -1,9 +1,11 @@
 #if HTTP
+  import AsyncHTTPClient
   import DurableJobs
   import Foundation
   import LyingServer
   import NIOCore
   import NIOPosix
+  import NIOSSL
   import Testing
 
   @testable import DurableJobsHTTP
@@ -37,6 +39,32 @@
       #expect(error.code == .connection)
       #expect(!error.isUnreached)
       #expect(error.message.hasPrefix("the connection to h broke: "), "\(error.message)")
+    }
+
+    @Test(arguments: [
+      HTTPClientError.connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout,
+    ]) func `Where no connection came about in time, nobody was reached`(error: HTTPClientError) {
+      #expect(DownloadError.connection(error, "h")?.isUnreached == true)
+    }
+
+    @Test func `What waited in vain for one of the connections to a host waits on, and nothing of it was sent`() {
+      #expect(DownloadError.connection(HTTPClientError.getConnectionFromPoolTimeout, "h")?.code == .noRoom)
+    }
+
+    @Test func `A handshake that fails has sent nothing`() {
+      #expect(DownloadError.connection(NIOSSLError.handshakeFailed(.noError), "h")?.isUnsent == true)
+      #expect(DownloadError.connection(NIOSSLError.uncleanShutdown, "h")?.isUnsent == false)
+    }
+
+    @Test func `A request that its client gave up is cancelled if its task is, and else has not been sent`() async {
+      let error = DownloadError.connection(HTTPClientError.cancelled, "h")
+      #expect(error?.isUnsent == true)
+      let cancelled = Task {
+        await Gate().pass()  // until it is cancelled
+        return DownloadError.connection(HTTPClientError.cancelled, "h") == nil
+      }
+      cancelled.cancel()
+      #expect(await cancelled.value)
     }
   }
 #endif

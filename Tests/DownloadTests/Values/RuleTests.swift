@@ -134,6 +134,17 @@
       #expect(meter.stalled(at: .seconds(1000), limits) == nil)
     }
 
+    @Test func `Time in which a request has no connection is not the host's, unless there is no end to it`() {
+      let meter = Meter()
+      meter.begin(.waiting(for: "a"), at: .zero)
+      meter.isSent(false, at: .seconds(10))
+      #expect(meter.stalled(at: .seconds(54), limits) == nil)
+      #expect(meter.stalled(at: .seconds(55), limits) == "a", "15 s are for a connection")
+      meter.isSent(true, at: .seconds(50))
+      #expect(meter.stalled(at: .seconds(69), limits) == nil)
+      #expect(meter.stalled(at: .seconds(70), limits) == "a", "10 s had been awaited")
+    }
+
     @Test func `A connection is too slow if it brings too little of what is awaited of it, look by look`() {
       let meter = Meter()
       meter.begin(.receiving(from: "a", of: nil), at: .zero)

@@ -25,5 +25,27 @@
       #expect(error?.message == "the answer of a server did not end in 600 s")
       #expect(clock.uptime - began >= .seconds(600))
     }
+
+    @Test func `a body of which the other end takes something, however little, is not given up`() async throws {
+      let clock = ManualClock()
+      let request = Standstill(after: .seconds(60), answerAfter: .seconds(600), clock: clock)
+      let taken = Lock<UInt64>(0)
+      let began = clock.uptime
+      let error = await #expect(throws: RequestError.self) {
+        // Nothing more of the body is read all the while.
+        try await request.watching("a server", taken: { taken.withLock { $0 } }) {
+          while !Task.isCancelled {
+            if clock.timers.contains(.seconds(60)) {
+              taken.withLock { if $0 < 10 { $0 += 1 } }
+              clock.advance(by: .seconds(60))
+            }
+            await Task.yield()
+          }
+          try Task.checkCancellation()
+        }
+      }
+      #expect(error?.message == "a server took nothing and said nothing for 60 s")
+      #expect(clock.uptime - began == .seconds(11 * 60))
+    }
   }
 #endif
